@@ -1,0 +1,60 @@
+"""dabp: constraint optimisation by deep attentive belief propagation and its strongest peers.
+
+Nothing heavy is imported here; names are resolved when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Problem": "problem",
+    "Variable": "problem",
+    "Factor": "problem",
+    "Model": "model",
+    "solve": "solving",
+    "Result": "result",
+    "Status": "result",
+    "Trace": "trace",
+    "read": "formats",
+    "write": "formats",
+    "generate": "generators",
+    "DabpError": "errors",
+    "FormatError": "errors",
+    "ParameterError": "errors",
+    "ProblemError": "errors",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+if TYPE_CHECKING:
+    from dabp.errors import DabpError as DabpError
+    from dabp.errors import FormatError as FormatError
+    from dabp.errors import ParameterError as ParameterError
+    from dabp.errors import ProblemError as ProblemError
+    from dabp.formats import read as read
+    from dabp.formats import write as write
+    from dabp.generators import generate as generate
+    from dabp.model import Model as Model
+    from dabp.problem import Factor as Factor
+    from dabp.problem import Problem as Problem
+    from dabp.problem import Variable as Variable
+    from dabp.result import Result as Result
+    from dabp.result import Status as Status
+    from dabp.solving import solve as solve
+    from dabp.trace import Trace as Trace
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"dabp.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'dabp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,32 @@
+"""What can go wrong, as exceptions whose text is written for the person who reads it."""
+
+from __future__ import annotations
+
+
+class DabpError(Exception):
+    """Base of every error this package raises on purpose; its text is one clear sentence."""
+
+
+class ProblemError(DabpError):
+    """A problem is not well formed: a wrong index, a table of the wrong size, a cost that is no number."""
+
+
+class FormatError(DabpError):
+    """A file cannot be read or written; the text starts with ``file:line:`` where a line is known."""
+
+    def __init__(self, message: str, *, source: str | None = None, line: int | None = None):
+        self.message, self.source, self.line = message, source, line
+        place = ":".join(str(part) for part in (source, line) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+class ParameterError(DabpError):
+    """A solver, generator or option got a name or value it does not take."""
+
+
+class SolverError(DabpError):
+    """A solver failed, or broke the contract of `Search` (a bug, reported instead of a wrong answer)."""
+
+
+class CheckpointError(DabpError):
+    """A checkpoint is truncated, altered, or belongs to another problem or solver."""

@@ -1,0 +1,72 @@
+"""What a solve gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from dabp.problem import Assignment, Label
+from dabp.trace import Trace
+
+
+class Status(Enum):
+    """Why a solve ended; the value is the word, `sentence` what it means."""
+
+    OPTIMAL = "OPTIMAL"
+    CONVERGED = "CONVERGED"
+    LIMIT = "LIMIT"
+    INTERRUPTED = "INTERRUPTED"
+    INFEASIBLE = "INFEASIBLE"
+
+    @property
+    def sentence(self) -> str:
+        """The status in words."""
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Status.OPTIMAL: "proved optimal",
+    Status.CONVERGED: "the solver has finished; nothing is proved",
+    Status.LIMIT: "a limit was reached (time, iterations, memory, target or stagnation)",
+    Status.INTERRUPTED: "interrupted; this is the best answer up to then",
+    Status.INFEASIBLE: "proved to have no feasible assignment",
+}
+
+
+def relative_gap(cost: float | None, bound: float | None) -> float | None:
+    """|cost − bound| / max(|cost|, |bound|, 1e-9); None if either is unknown."""
+    if cost is None or bound is None:
+        return None
+    return abs(cost - bound) / max(abs(cost), abs(bound), 1e-9)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer of `dabp.solve`.
+
+    `cost` is recomputed from the problem's own tables; `bound` lies in the direction of the objective
+    (below the cost when minimising, above when maximising). What is unknown is None.
+    """
+
+    assignment: Assignment | None
+    cost: float | None
+    status: Status
+    bound: float | None
+    iterations: int
+    runtime: float
+    seed: int
+    solver: str
+    values: dict[str, Label] | None = None
+    trace: Trace = field(default_factory=Trace, repr=False)
+    notes: tuple[str, ...] = ()
+    """What was done, a line each (what presolve removed, who found the answer, who proved it)."""
+
+    @property
+    def gap(self) -> float | None:
+        """Relative distance between cost and bound; 0 when proved optimal."""
+        return relative_gap(self.cost, self.bound)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether an assignment without a forbidden combination was found."""
+        return self.cost is not None

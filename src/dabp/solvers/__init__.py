@@ -1,0 +1,116 @@
+"""The solvers by name, imported on demand so that listing them costs nothing.
+
+To add one: write a `Solver` in a module here, add a line to `SOLVERS`; the contract tests pick it up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import NoneType, UnionType
+from typing import Any, cast
+
+from dabp.errors import ParameterError
+from dabp.solvers.base import Solver
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A named solver: where its class is, what its preset changes, and a line for the list."""
+
+    module: str
+    class_name: str
+    summary: str
+    preset: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> type[Solver]:
+        """Import the class."""
+        module = importlib.import_module(f"dabp.solvers.{self.module}")
+        return cast(type[Solver], getattr(module, self.class_name))
+
+
+SOLVERS: dict[str, Entry] = {
+    "bp": Entry(
+        "belief_propagation",
+        "BeliefPropagation",
+        "min-sum belief propagation, exact on forests",
+        {"damping": 0.0},
+    ),
+    "dbp": Entry(
+        "belief_propagation", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
+    ),
+    "dbp-scfg": Entry(
+        "belief_propagation",
+        "BeliefPropagation",
+        "damped BP on the split factor graph, the paper's DBP-SCFG",
+        {"damping": 0.9, "split_ratio": 0.95},
+    ),
+    "bp-reinforced": Entry(
+        "belief_propagation",
+        "BeliefPropagation",
+        "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
+        {"damping": 0.2, "reinforcement": 1e-4},
+    ),
+}
+
+
+def entry(name: str) -> Entry:
+    """The registry's line for a solver, or an error that suggests the nearest name."""
+    try:
+        return SOLVERS[name]
+    except KeyError:
+        raise ParameterError(f"there is no solver {name!r}{suggestion(name, SOLVERS)}") from None
+
+
+def suggestion(word: str, known: typing.Iterable[str]) -> str:
+    """'; did you mean …?' for a mistyped word, or the list of what there is."""
+    known = list(known)
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
+
+
+def parameters(name: str) -> dict[str, tuple[Any, Any]]:
+    """Parameter → (type, default) of a named solver, its preset applied."""
+    line = entry(name)
+    cls = line.load()
+    hints = typing.get_type_hints(cls)
+    defaults = {f.name: f.default for f in dataclasses.fields(cls)}
+    return {key: (hints[key], line.preset.get(key, default)) for key, default in defaults.items()}
+
+
+def make_solver(name: str, params: Mapping[str, Any] | None = None) -> Solver:
+    """A solver by name, with parameters as values or as text from a command line."""
+    line = entry(name)
+    known = parameters(name)
+    chosen = dict(line.preset)
+    for key, value in (params or {}).items():
+        key = key.replace("-", "_")
+        if key not in known:
+            raise ParameterError(f"solver {name!r} has no parameter {key!r}{suggestion(key, known)}")
+        chosen[key] = _converted(name, key, value, known[key][0])
+    return line.load()(**chosen)
+
+
+def _converted(solver: str, key: str, value: Any, hint: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    options = typing.get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    if NoneType in options and value.lower() in ("none", "null", ""):
+        return None
+    for option in (int, float, bool, str):
+        if option not in options:
+            continue
+        try:
+            if option is bool:
+                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                    value.lower()
+                ]
+            return option(value)
+        except (ValueError, KeyError):
+            continue
+    wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not NoneType)
+    raise ParameterError(f"parameter {key!r} of solver {solver!r} is {wanted}, not {value!r}")

@@ -1,0 +1,102 @@
+"""What every solver is: frozen hyperparameters that start a `Search`, which the driver steps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import ParameterError
+from dabp.problem import Assignment, Problem
+from dabp.result import Status
+
+BLOCK_SECONDS = 0.02
+"""How long one `Search.step` should take, so that limits and signals are answered promptly."""
+
+State = dict[str, Any]
+"""A search's state: NumPy arrays at the top level (saved as safetensors) and JSON values of any depth."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may use; a schedule reads its horizon from here. The driver enforces the limits."""
+
+    time_limit: float | None = None
+    max_iterations: int | None = None
+    memory_limit: int | None = None
+    """Bytes for the whole process."""
+    threads: int = 1
+
+
+@dataclass
+class Step:
+    """What happened in one block of a search.
+
+    Costs are those of the problem given to `Solver.start`, always a minimisation; inf = infeasible.
+    """
+
+    costs: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """The cost of each iteration's own candidate, in order: its length is the number of iterations done."""
+    best: Assignment | None = None
+    """The best candidate of the block (need not beat earlier blocks), None if there is none."""
+    best_cost: float = np.inf
+    """Its cost; the driver recomputes it and refuses a mismatch."""
+    bound: float | None = None
+    """A proved lower bound on the optimum, if the block gave one."""
+    finished: Status | None = None
+    """Why nothing more will come: OPTIMAL and INFEASIBLE (proved only), CONVERGED, LIMIT (own schedule over)."""
+    records: list[dict[str, Any]] = field(default_factory=list)
+    """JSON-able facts for the trace, e.g. a DABP window's loss."""
+    notes: tuple[str, ...] = ()
+    """Lines for the summary, given with the last step."""
+
+
+class Search(ABC):
+    """A running solve. Not thread-safe: one thread steps it."""
+
+    @abstractmethod
+    def step(self) -> Step:
+        """Run for about `BLOCK_SECONDS` (or one indivisible unit of work) and tell what came out.
+
+        Never called again after a step with `finished`.
+        """
+
+    def offer(self, assignment: Assignment, cost: float) -> None:  # noqa: B027 - optional
+        """Take an incumbent found elsewhere; a search that cannot use one ignores it."""
+
+    def state_dict(self) -> State:
+        """Everything `load_state_dict` needs to continue bit for bit."""
+        raise ParameterError(f"{type(self).__name__} cannot be checkpointed")
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue from `state_dict` of a search on the same problem, solver and seed."""
+        raise ParameterError(f"{type(self).__name__} cannot be resumed")
+
+    def close(self) -> None:  # noqa: B027 - optional
+        """Release what is held (child processes, threads). Called once, also after an error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver(ABC):
+    """Hyperparameters, checked on construction (raise `ParameterError` in ``__post_init__``).
+
+    Every field is a parameter of the command line (``--param name=value``), so annotate it with a plain
+    type (int, float, str, bool, optionally ``| None``) and document it in the class docstring.
+    """
+
+    checkpoints: ClassVar[bool] = False
+    """Whether its searches implement `Search.state_dict`."""
+
+    @abstractmethod
+    def start(
+        self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None
+    ) -> Search:
+        """Begin on a minimisation problem (the driver negates, conditions and presolves before)."""
+
+
+def generator(seed: int, *stream: int) -> np.random.Generator:
+    """An independent random stream for (seed, stream…)."""
+    return np.random.default_rng(np.random.SeedSequence([seed, *stream]))
