@@ -278,9 +278,7 @@ class Problem:
         if str(label) in printed:
             return printed.index(str(label))
         shown = ", ".join(printed[:8]) + (", …" if len(printed) > 8 else "")
-        raise ProblemError(
-            f"variable {self.variable_name(variable)!r} has no value {label!r}; it takes {shown}"
-        )
+        raise ProblemError(f"variable {self.variable_name(variable)!r} has no value {label!r}; it takes {shown}")
 
     def labelled(self, assignment: ArrayLike) -> dict[str, Label]:
         """Variable name → value label, for people and files."""
@@ -369,9 +367,7 @@ class Problem:
             scope = self.scope(f).tolist()
             names = tuple(self.variable_name(v) for v in scope)
             taken = tuple(self.labels(v)[values[v]] for v in scope)
-            lines.append(
-                FactorCost(f, self.factor_name(f), names, taken, float(costs[f]), bool(np.isinf(costs[f])))
-            )
+            lines.append(FactorCost(f, self.factor_name(f), names, taken, float(costs[f]), bool(np.isinf(costs[f]))))
         return lines
 
     # ---- other forms of the same problem --------------------------------------------------------
@@ -431,9 +427,7 @@ class Problem:
         ):
             return False
         same_labels = all(self.labels(i) == other.labels(i) for i in range(self.num_variables))
-        return same_labels and all(
-            np.array_equal(self.table(f), other.table(f)) for f in range(self.num_factors)
-        )
+        return same_labels and all(np.array_equal(self.table(f), other.table(f)) for f in range(self.num_factors))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -457,12 +451,7 @@ class Problem:
             (offsets, len(scope), "scope"),
             (self.pool_offsets, len(self.pool), "pool"),
         ):
-            if (
-                len(offsets_) == 0
-                or offsets_[0] != 0
-                or offsets_[-1] != length
-                or (np.diff(offsets_) < 0).any()
-            ):
+            if len(offsets_) == 0 or offsets_[0] != 0 or offsets_[-1] != length or (np.diff(offsets_) < 0).any():
                 raise ProblemError(f"{what} offsets must rise from 0 to {length}")
         if len(scope) and (scope.min() < 0 or scope.max() >= self.num_variables):
             raise ProblemError(f"a scope names a variable outside 0..{self.num_variables - 1}")
@@ -523,6 +512,4 @@ class Problem:
             raise ProblemError(f"{self.num_variables} variables, but labels for {len(self._labels)}")
         for i, row in enumerate(self._labels):
             if row is not None and (len(row) != self.domain_sizes[i] or len(set(map(str, row))) != len(row)):
-                raise ProblemError(
-                    f"variable {self.variable_name(i)!r} needs {self.domain_sizes[i]} different labels"
-                )
+                raise ProblemError(f"variable {self.variable_name(i)!r} needs {self.domain_sizes[i]} different labels")

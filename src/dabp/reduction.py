@@ -76,9 +76,7 @@ class Conditioned:
             factor_table[f] = num_tables + len(sizes)
             pools.append(rest)
             sizes.append(rest.size)
-        pool_offsets = np.concatenate(
-            [problem.pool_offsets, len(problem.pool) + np.cumsum(sizes, dtype=np.int64)]
-        )
+        pool_offsets = np.concatenate([problem.pool_offsets, len(problem.pool) + np.cumsum(sizes, dtype=np.int64)])
 
         in_scope = keep[problem.scope_variables] & ~dropped[owner]
         arities = np.bincount(owner[in_scope], minlength=problem.num_factors)[~dropped]

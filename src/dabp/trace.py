@@ -61,9 +61,7 @@ class Trace:
             start = end
         for kind, rows in (("improvement", self.improvements), ("bound", self.bounds)):
             for time, iteration, value in rows:
-                yield json.dumps(
-                    {"type": kind, "time": time, "iteration": iteration, "value": _number(value)}
-                )
+                yield json.dumps({"type": kind, "time": time, "iteration": iteration, "value": _number(value)})
         for record in self.records:
             yield json.dumps({"type": "record", **record})
 

@@ -40,9 +40,7 @@ SOLVERS: dict[str, Entry] = {
         "min-sum belief propagation, exact on forests",
         {"damping": 0.0},
     ),
-    "dbp": Entry(
-        "belief_propagation", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
-    ),
+    "dbp": Entry("belief_propagation", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}),
     "dbp-scfg": Entry(
         "belief_propagation",
         "BeliefPropagation",
@@ -106,9 +104,7 @@ def _converted(solver: str, key: str, value: Any, hint: Any) -> Any:
             continue
         try:
             if option is bool:
-                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-                    value.lower()
-                ]
+                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
             return option(value)
         except (ValueError, KeyError):
             continue

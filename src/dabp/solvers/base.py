@@ -91,9 +91,7 @@ class Solver(ABC):
     """Whether its searches implement `Search.state_dict`."""
 
     @abstractmethod
-    def start(
-        self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None
-    ) -> Search:
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin on a minimisation problem (the driver negates, conditions and presolves before)."""
 
 
