@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class DabpError(Exception):
     """Base of every error this package raises on purpose; its text is one clear sentence."""
@@ -30,3 +33,10 @@ class SolverError(DabpError):
 
 class CheckpointError(DabpError):
     """A checkpoint is truncated, altered, or belongs to another problem or solver."""
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """'; did you mean …?' for a mistyped word, or the list of what there is."""
+    known = list(known)
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"

@@ -61,7 +61,8 @@ class Conditioned:
         touched[owner[touched_scope]] = True
 
         # Untouched factors keep their tables; touched ones get a slice appended to the pool.
-        pools, sizes = [problem.pool], []
+        pools = [problem.pool]
+        sizes: list[int] = []
         factor_table = problem.factor_table.copy()
         num_tables = len(problem.pool_offsets) - 1
         constant, dropped = problem.constant, np.zeros(problem.num_factors, dtype=bool)

@@ -45,7 +45,10 @@ class Trace:
         if not self.blocks:
             return np.zeros(0)
         times, counts = np.array(self.blocks).T
-        return np.interp(np.arange(1, int(counts[-1]) + 1), np.append(0.0, counts), np.append(0.0, times))
+        seconds: NDArray[np.float64] = np.interp(
+            np.arange(1, int(counts[-1]) + 1), np.append(0.0, counts), np.append(0.0, times)
+        )
+        return seconds
 
     def add_block(self, time: float, costs: NDArray[np.float64]) -> None:
         """Record a block of iterations that ended at `time`."""

@@ -6,7 +6,6 @@ To add one: write a `Solver` in a module here, add a line to `SOLVERS`; the cont
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import typing
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from types import NoneType, UnionType
 from typing import Any, cast
 
-from dabp.errors import ParameterError
+from dabp.errors import ParameterError, suggestion
 from dabp.solvers.base import Solver
 
 
@@ -62,13 +61,6 @@ def entry(name: str) -> Entry:
         return SOLVERS[name]
     except KeyError:
         raise ParameterError(f"there is no solver {name!r}{suggestion(name, SOLVERS)}") from None
-
-
-def suggestion(word: str, known: typing.Iterable[str]) -> str:
-    """'; did you mean …?' for a mistyped word, or the list of what there is."""
-    known = list(known)
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
 
 
 def parameters(name: str) -> dict[str, tuple[Any, Any]]:

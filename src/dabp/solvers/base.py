@@ -57,6 +57,11 @@ class Step:
 class Search(ABC):
     """A running solve. Not thread-safe: one thread steps it."""
 
+    @property
+    def at_boundary(self) -> bool:
+        """Whether `state_dict` may be called now (DABP: only between windows)."""
+        return True
+
     @abstractmethod
     def step(self) -> Step:
         """Run for about `BLOCK_SECONDS` (or one indivisible unit of work) and tell what came out.
@@ -89,6 +94,8 @@ class Solver(ABC):
 
     checkpoints: ClassVar[bool] = False
     """Whether its searches implement `Search.state_dict`."""
+    presolves: ClassVar[bool] = False
+    """Whether the driver simplifies the problem first when not told otherwise."""
 
     @abstractmethod
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:

@@ -1,0 +1,43 @@
+"""The paper's benchmark families by name (paper App. C.1), seeded.
+
+Each family follows the authors' program (its numbers are what the paper's Table 1 shows); where the paper's
+text says otherwise, ``variant="text"`` gives that. To add a family: write a module with a function of keyword
+arguments that returns a `Problem`, and add a line to `GENERATORS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from dabp.errors import ParameterError, suggestion
+from dabp.problem import Problem
+
+GENERATORS: dict[str, str] = {
+    "random-cop": "random_cop",
+    "graph-coloring": "graph_coloring",
+    "scale-free": "scale_free",
+    "small-world": "small_world",
+}
+"""Name on the command line → module and function of the same name."""
+
+
+def generator_function(family: str) -> Callable[..., Problem]:
+    """The function behind a family's name."""
+    if family not in GENERATORS:
+        raise ParameterError(f"there is no generator {family!r}{suggestion(family, GENERATORS)}")
+    name = GENERATORS[family]
+    function: Callable[..., Problem] = getattr(importlib.import_module(f"dabp.generators.{name}"), name)
+    return function
+
+
+def generate(family: str, **parameters: Any) -> Problem:
+    """A problem of a family: ``generate("random-cop", variables=60, domain=15, density=0.25, seed=1)``."""
+    function = generator_function(family)
+    known = inspect.signature(function).parameters
+    for key in parameters:
+        if key not in known:
+            raise ParameterError(f"generator {family!r} has no parameter {key!r}{suggestion(key, known)}")
+    return function(**parameters)

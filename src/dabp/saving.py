@@ -1,0 +1,125 @@
+"""When a running solve is saved, and how it is taken up again."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dabp import checkpoint
+from dabp.errors import ParameterError
+from dabp.problem import Problem
+from dabp.solvers.base import Search, Solver, State
+
+if TYPE_CHECKING:
+    from dabp.solving import _Run
+
+SAVE_SECONDS = 3.0
+"""At most so much work is lost when the plug is pulled."""
+CAPTURE_SECONDS = 0.5
+"""How often a state is copied aside, so that a signal finds a recent one."""
+
+
+class Saving:
+    """Copies the state at the search's boundaries, writes it every few seconds and at the end."""
+
+    def __init__(self, path: Path | None, problem: str, solver: str):
+        self._path, self._problem, self._solver = path, problem, solver
+        self._captured: dict[str, Any] | None = None
+        self._last_capture = self._last_save = time.monotonic()
+
+    @classmethod
+    def of(
+        cls, path: str | Path | None, problem: Problem, solver: Solver, resume: bool, search: Search, run: _Run
+    ) -> Saving:
+        """Prepare saving for a run, and continue it from the file if asked."""
+        if path is None:
+            if resume:
+                raise ParameterError("resume needs the checkpoint file to continue from")
+            return cls(None, "", "")
+        if not solver.checkpoints:
+            raise ParameterError(f"solver {run.name!r} does not support checkpoints")
+        saving = cls(Path(path), problem.digest, f"{solver!r} seed {run.seed}")
+        if resume:
+            state, warning = checkpoint.load(saving._path or path, problem=saving._problem, solver=saving._solver)
+            if warning:
+                warnings.warn(warning, stacklevel=3)
+            restore(state, search, run)
+        return saving
+
+    def boundary(self, search: Search, run: _Run) -> None:
+        """After a block: copy the state aside if the search is at a boundary and enough time has passed."""
+        if self._path is None or not search.at_boundary:
+            return
+        now = time.monotonic()
+        if self._captured is not None and now - self._last_capture < CAPTURE_SECONDS:
+            return
+        self._captured, self._last_capture = capture(search, run), now
+        if now - self._last_save >= SAVE_SECONDS:
+            self._write(run)
+            self._last_save = now
+
+    def finish(self, run: _Run) -> None:
+        """At the end, whatever the reason: the last boundary and the incumbent go to disk."""
+        if self._path is not None and self._captured is not None:
+            self._write(run)
+
+    def _write(self, run: _Run) -> None:
+        if self._path is None or self._captured is None:
+            return
+        incumbent: State = {}
+        if run.progress.assignment is not None:
+            incumbent = {"incumbent": run.progress.assignment, "incumbent_cost": run.progress.cost}
+        state = {**self._captured, **incumbent}
+        checkpoint.save(self._path, state, problem=self._problem, solver=self._solver)
+
+
+def capture(search: Search, run: _Run) -> dict[str, Any]:
+    """The whole state of a solve as arrays and JSON values."""
+    trace, progress = run.trace, run.progress
+    state = {f"search.{key}": _copied(value) for key, value in search.state_dict().items()}
+    return {
+        **state,
+        "trace.costs": trace.iteration_costs,
+        "trace.blocks": np.array(trace.blocks, dtype=np.float64).reshape(-1, 2),
+        "trace.improvements": np.array(trace.improvements, dtype=np.float64).reshape(-1, 3),
+        "trace.bounds": np.array(trace.bounds, dtype=np.float64).reshape(-1, 3),
+        "trace_records": list(trace.records),
+        "elapsed": run.earlier + progress.time,
+        "iterations": progress.iterations,
+        "last_improvement": progress.last_improvement,
+        "bound": progress.bound,
+        **({} if progress.assignment is None else {"best": progress.assignment.copy(), "best_cost": progress.cost}),
+    }
+
+
+def restore(state: dict[str, Any], search: Search, run: _Run) -> None:
+    """Put a captured state back into a fresh search and run."""
+    trace, progress = run.trace, run.progress
+    start = 0
+    trace.blocks_of_costs.clear()
+    trace.blocks.clear()
+    for seconds, end in state["trace.blocks"].tolist():
+        trace.add_block(seconds, state["trace.costs"][start : int(end)])
+        start = int(end)
+    trace.improvements[:] = [(t, int(i), c) for t, i, c in state["trace.improvements"].tolist()]
+    trace.bounds[:] = [(t, int(i), c) for t, i, c in state["trace.bounds"].tolist()]
+    trace.records[:] = state["trace_records"]
+    run.earlier = state["elapsed"]
+    progress.iterations = state["iterations"]
+    progress.last_improvement = state["last_improvement"]
+    progress.bound = state["bound"]
+    if "best" in state:
+        progress.assignment, progress.cost = state["best"], state["best_cost"]
+    if "incumbent" in state:  # found after the boundary; the replay will meet it again
+        better = progress.cost is None or run.sign * state["incumbent_cost"] < run.sign * progress.cost
+        if better:
+            progress.assignment, progress.cost = state["incumbent"], state["incumbent_cost"]
+    search.load_state_dict({k.removeprefix("search."): v for k, v in state.items() if k.startswith("search.")})
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
