@@ -7,6 +7,7 @@ on a machine compiles; `compilation` measures that, so that time limits do not c
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -38,7 +39,7 @@ class _Compilation(event.Listener):  # type: ignore[misc]
         with self._lock:
             self._depth += 1
             if self._depth == 1:
-                self._start = happening.timestamp
+                self._start = time.perf_counter()
                 if self.notice is not None:
                     self.notice()
 
@@ -46,7 +47,7 @@ class _Compilation(event.Listener):  # type: ignore[misc]
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                self.seconds += happening.timestamp - self._start
+                self.seconds += time.perf_counter() - self._start
 
 
 compilation = _Compilation()

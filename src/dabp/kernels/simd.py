@@ -1,0 +1,198 @@
+# mypy: disable-error-code="untyped-decorator"
+"""Vectors of fixed length inside compiled code, so that SIMD does not depend on an optimiser's mood.
+
+A kernel that adds and takes minima over whole rows says so with `load`, `splat`, ``+``, `minimum`, `store`; LLVM
+keeps the vectors in registers and cuts them into whatever the processor has (one AVX-512 register for 16 float32,
+two of AVX2). The number of lanes travels in the type of an argument: a tuple with as many items (`lanes_of`).
+Operations are elementwise unless said otherwise; there are no bounds checks.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.imputils import impl_ret_untracked
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+Lanes = tuple[int, ...]
+"""As many zeros as a vector has lanes."""
+
+
+def lanes_of(count: int) -> Lanes:
+    """The tuple that tells a kernel to use vectors of `count` lanes (a power of two)."""
+    return (0,) * count
+
+
+class Vector(types.Type):
+    """The compiler's type of a vector of `count` numbers."""
+
+    def __init__(self, dtype: Any, count: int):
+        self.dtype, self.count = dtype, count
+        super().__init__(name=f"Vector({dtype}, {count})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, vector: Vector):
+        item = manager.lookup(vector.dtype).get_value_type()
+        super().__init__(manager, vector, ir.VectorType(item, vector.count))
+
+
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """Address of ``array[index]`` of a flat array."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [index], inbounds=True)
+
+
+def _broadcast(builder: Any, value: Any, count: int) -> Any:
+    vector = ir.VectorType(value.type, count)
+    single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), count), None)
+    return builder.shuffle_vector(single, ir.Constant(vector, ir.Undefined), zeros)
+
+
+def _item_bytes(vector: Vector) -> int:
+    return int(vector.dtype.bitwidth) // 8
+
+
+@intrinsic
+def load(typing: Any, array: Any, index: Any, lanes: Any) -> Any:
+    """``array[index : index + len(lanes)]``."""
+    vector = Vector(array.dtype, lanes.count)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, array, args[0], args[1])
+        wide = builder.bitcast(pointer, context.get_value_type(vector).as_pointer())
+        return builder.load(wide, align=_item_bytes(vector))
+
+    return vector(array, types.intp, lanes), generate
+
+
+@intrinsic
+def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index : index + count] = value``."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, array, args[0], args[1])
+        wide = builder.bitcast(pointer, args[2].type.as_pointer())
+        builder.store(args[2], wide, align=_item_bytes(value))
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, value), generate
+
+
+@intrinsic
+def splat(typing: Any, array: Any, index: Any, lanes: Any) -> Any:
+    """``array[index]`` in every lane."""
+    vector = Vector(array.dtype, lanes.count)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _broadcast(builder, builder.load(_pointer(context, builder, array, args[0], args[1])), lanes.count)
+
+    return vector(array, types.intp, lanes), generate
+
+
+@intrinsic
+def full_like(typing: Any, value: Any, like: Any) -> Any:
+    """The number `value` in every lane of a vector such as `like`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number = context.cast(builder, args[0], value, like.dtype)
+        return _broadcast(builder, number, like.count)
+
+    return like(value, like), generate
+
+
+def _lesser(builder: Any, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+@intrinsic
+def minimum(typing: Any, a: Any, b: Any) -> Any:
+    """The lesser of two vectors."""
+    return a(a, b), lambda context, builder, signature, args: _lesser(builder, *args)
+
+
+@intrinsic
+def maximum(typing: Any, a: Any, b: Any) -> Any:
+    """The greater of two vectors."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return a(a, b), generate
+
+
+def _fold(builder: Any, value: Any, count: int) -> Any:
+    """Least lane, by halves."""
+    i32 = ir.IntType(32)
+    while count > 1:
+        count //= 2
+        undefined = ir.Constant(value.type, ir.Undefined)
+        low = ir.Constant(ir.VectorType(i32, count), list(range(count)))
+        high = ir.Constant(ir.VectorType(i32, count), list(range(count, 2 * count)))
+        value = _lesser(
+            builder, builder.shuffle_vector(value, undefined, low), builder.shuffle_vector(value, undefined, high)
+        )
+    return builder.extract_element(value, ir.Constant(i32, 0))
+
+
+@intrinsic
+def least(typing: Any, value: Any) -> Any:
+    """The least lane, as a number."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _fold(builder, args[0], value.count)
+
+    return value.dtype(value), generate
+
+
+@intrinsic
+def first_equal(typing: Any, value: Any, number: Any) -> Any:
+    """Index of the first lane that equals `number`; some lane does."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        equal = builder.fcmp_ordered("==", args[0], _broadcast(builder, args[1], value.count))
+        bits = builder.bitcast(equal, ir.IntType(value.count))
+        place = builder.cttz(builder.zext(bits, ir.IntType(64)), ir.Constant(ir.IntType(1), 1))
+        return place
+
+    return types.int64(value, value.dtype), generate
+
+
+def _elementwise(operation: Any, instruction: str) -> None:
+    """Teach the compiler ``vector ∘ vector``."""
+
+    @type_callable(operation)
+    def typer(context: Any) -> Any:
+        def resolve(a: Any, b: Any) -> Any:
+            return a if isinstance(a, Vector) and a == b else None
+
+        return resolve
+
+    @lower_builtin(operation, Vector, Vector)
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # Contraction to fused multiply-add is the one liberty taken: it only rounds less.
+        result = getattr(builder, instruction)(*args, flags=["contract"])
+        return impl_ret_untracked(context, builder, signature.return_type, result)
+
+
+for _operation, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
+    _elementwise(_operation, _instruction)
+
+__all__ = [
+    "Lanes",
+    "Vector",
+    "first_equal",
+    "full_like",
+    "lanes_of",
+    "least",
+    "load",
+    "maximum",
+    "minimum",
+    "splat",
+    "store",
+]
