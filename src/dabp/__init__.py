@@ -12,8 +12,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Problem": "problem",
-    "Variable": "problem",
-    "Factor": "problem",
+    "Variable": "views",
+    "Factor": "views",
     "Model": "model",
     "solve": "solving",
     "Result": "result",
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from dabp.errors import ProblemError as ProblemError
     from dabp.generators import generate as generate
     from dabp.model import Model as Model
-    from dabp.problem import Factor as Factor
     from dabp.problem import Problem as Problem
-    from dabp.problem import Variable as Variable
     from dabp.result import Result as Result
     from dabp.result import Status as Status
     from dabp.solving import solve as solve
     from dabp.trace import Trace as Trace
+    from dabp.views import Factor as Factor
+    from dabp.views import Variable as Variable
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
-from dabp.problem import Label, Problem
+from dabp.problem import Problem
+from dabp.views import Label
 
 
 class Model:

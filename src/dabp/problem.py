@@ -17,56 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
+from dabp.validation import validate
+from dabp.views import Factor, FactorCost, Label, Variable
 
-Label = str | int | float
-"""What a value is called: a name from a file, a number, or its index when nothing else was given."""
+__all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
 Assignment = NDArray[np.int64]
 """One value index per variable, in the order of `Problem.variables`."""
-
-EXACT = 2.0**53
-"""Sums of integers up to here are exact in float64."""
-
-
-@dataclass(frozen=True)
-class Variable:
-    """One variable of a problem, seen from outside."""
-
-    index: int
-    name: str
-    labels: tuple[Label, ...]
-
-    @property
-    def domain_size(self) -> int:
-        """How many values it can take."""
-        return len(self.labels)
-
-
-@dataclass(frozen=True)
-class Factor:
-    """One cost function of a problem, seen from outside; `table` has an axis per variable of `scope`."""
-
-    index: int
-    name: str
-    scope: tuple[int, ...]
-    table: NDArray[np.float64]
-
-    @property
-    def arity(self) -> int:
-        """How many variables it looks at."""
-        return len(self.scope)
-
-
-@dataclass(frozen=True)
-class FactorCost:
-    """A line of `Problem.explain`: what one factor costs under an assignment."""
-
-    factor: int
-    name: str
-    scope: tuple[str, ...]
-    values: tuple[Label, ...]
-    cost: float
-    violated: bool
 
 
 @dataclass(frozen=True)
@@ -141,7 +98,9 @@ class Problem:
         self._variable_names = None if variable_names is None else tuple(variable_names)
         self._factor_names = None if factor_names is None else tuple(factor_names)
         self._labels = None if labels is None or all(row is None for row in labels) else tuple(labels)
-        self._validate()
+        if self._factor_names is not None and len(self._factor_names) != num_factors:
+            raise ProblemError(f"{num_factors} factors, but {len(self._factor_names)} names")
+        validate(self, self._labels)
 
     # ---- shape -------------------------------------------------------------------------------
 
@@ -437,79 +396,3 @@ class Problem:
             f"Problem({self.name!r}, {sense}, {self.num_variables} variables, {self.num_factors} factors, "
             f"{len(self.pool)} costs)"
         )
-
-    # ---- validation --------------------------------------------------------------------------
-
-    def _validate(self) -> None:
-        sizes, scope, offsets = self.domain_sizes, self.scope_variables, self.scope_offsets
-        if sizes.ndim != 1 or scope.ndim != 1 or offsets.ndim != 1 or self.pool.ndim != 1:
-            raise ProblemError("domain sizes, scopes, offsets and the pool are one-dimensional")
-        if (sizes < 1).any():
-            bad = int(np.argmax(sizes < 1))
-            raise ProblemError(f"variable {self.variable_name(bad)!r} has an empty domain")
-        for offsets_, length, what in (
-            (offsets, len(scope), "scope"),
-            (self.pool_offsets, len(self.pool), "pool"),
-        ):
-            if len(offsets_) == 0 or offsets_[0] != 0 or offsets_[-1] != length or (np.diff(offsets_) < 0).any():
-                raise ProblemError(f"{what} offsets must rise from 0 to {length}")
-        if len(scope) and (scope.min() < 0 or scope.max() >= self.num_variables):
-            raise ProblemError(f"a scope names a variable outside 0..{self.num_variables - 1}")
-        self._validate_tables()
-        self._validate_names()
-
-    def _validate_tables(self) -> None:
-        num_tables = len(self.pool_offsets) - 1
-        if self.factor_table.shape != (self.num_factors,):
-            raise ProblemError(f"{self.num_factors} factors need as many table indices")
-        if self.num_factors and (self.factor_table.min() < 0 or self.factor_table.max() >= num_tables):
-            raise ProblemError(f"a factor uses a table outside 0..{num_tables - 1}")
-        logs = np.log2(self.domain_sizes[self.scope_variables].astype(np.float64))
-        lengths = np.diff(self.pool_offsets)[self.factor_table]
-        for group in self.arity_groups:
-            ordered = np.sort(group.variables, axis=1)
-            if (np.diff(ordered, axis=1) == 0).any():
-                bad = int(group.factors[np.argmax((np.diff(ordered, axis=1) == 0).any(axis=1))])
-                raise ProblemError(f"factor {self.factor_name(bad)!r} names a variable twice")
-            places = self.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
-            cells = np.prod(self.domain_sizes[group.variables], axis=1)
-            wrong = (cells != lengths[group.factors]) | (logs[places].sum(axis=1) > 62)
-            if wrong.any():
-                bad = int(group.factors[np.argmax(wrong)])
-                shape = "×".join(str(d) for d in self.domain_sizes[self.scope(bad)].tolist()) or "1"
-                raise ProblemError(
-                    f"factor {self.factor_name(bad)!r} needs a table of {shape} costs, it has {lengths[bad]}"
-                )
-        if np.isnan(self.pool).any() or not np.isfinite(self.constant):
-            raise ProblemError("a cost is not a number (nan), or the constant is not finite")
-        if (self.pool == -self.forbidden).any():
-            word = "+inf while maximising" if self.maximize else "-inf while minimising"
-            raise ProblemError(f"a cost is {word}; only {self.forbidden} (forbidden) is allowed")
-        largest = np.zeros(num_tables)
-        filled = np.diff(self.pool_offsets) > 0
-        if filled.any():
-            magnitude = np.abs(np.where(np.isfinite(self.pool), self.pool, 0.0))
-            largest[filled] = np.maximum.reduceat(magnitude, self.pool_offsets[:-1][filled])
-        if largest[self.factor_table].sum() + abs(self.constant) > EXACT:
-            raise ProblemError("costs are so large that their sums are not exact in float64 (beyond 2^53)")
-
-    def _validate_names(self) -> None:
-        for names, count, what in (
-            (self._variable_names, self.num_variables, "variable"),
-            (self._factor_names, self.num_factors, "factor"),
-        ):
-            if names is None:
-                continue
-            if len(names) != count:
-                raise ProblemError(f"{count} {what}s, but {len(names)} names")
-            if what == "variable" and len(set(names)) != count:
-                seen: set[str] = set()
-                twice = next(one for one in names if one in seen or seen.add(one))  # type: ignore[func-returns-value]
-                raise ProblemError(f"two variables are named {twice!r}")
-        if self._labels is None:
-            return
-        if len(self._labels) != self.num_variables:
-            raise ProblemError(f"{self.num_variables} variables, but labels for {len(self._labels)}")
-        for i, row in enumerate(self._labels):
-            if row is not None and (len(row) != self.domain_sizes[i] or len(set(map(str, row))) != len(row)):
-                raise ProblemError(f"variable {self.variable_name(i)!r} needs {self.domain_sizes[i]} different labels")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
-from dabp.problem import Assignment, Label
+from dabp.problem import Assignment, Problem
 from dabp.trace import Trace
+from dabp.views import Label
 
 
 class Status(Enum):
@@ -70,3 +72,21 @@ class Result:
     def feasible(self) -> bool:
         """Whether an assignment without a forbidden combination was found."""
         return self.cost is not None
+
+    def to_dict(self, problem: Problem) -> dict[str, Any]:
+        """The answer as JSON values: what ``--json`` prints and solution files hold; unknown is null."""
+        known = self.cost is not None and problem.num_constraints > 0
+        return {
+            "problem": problem.name,
+            "solver": self.solver,
+            "status": self.status.value,
+            "cost": self.cost,
+            "normalized_cost": (self.cost or 0.0) / problem.num_constraints if known else None,
+            "bound": self.bound,
+            "gap": self.gap,
+            "assignment": self.values,
+            "iterations": self.iterations,
+            "runtime": self.runtime,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }

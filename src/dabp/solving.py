@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dabp.errors import ParameterError, ProblemError, SolverError
-from dabp.problem import Assignment, Label, Problem
+from dabp.problem import Assignment, Problem
 from dabp.reduction import Conditioned, Reduction
 from dabp.result import Result, Status
 from dabp.saving import Saving
@@ -24,6 +24,7 @@ from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.stopping import Clock, Interruption, Limits, Progress
 from dabp.trace import Trace
+from dabp.views import Label
 
 Callback = Callable[[Progress], Any]
 """Called after each block; a true answer ends the solve with status INTERRUPTED."""
