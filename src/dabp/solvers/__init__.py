@@ -52,6 +52,10 @@ SOLVERS: dict[str, Entry] = {
         "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
         {"damping": 0.2, "reinforcement": 1e-4},
     ),
+    "toulbar2": Entry("toulbar2", "Toulbar2", "toulbar2: exact, branch and bound with soft local consistency"),
+    "toulbar2-vns": Entry("toulbar2", "Toulbar2", "toulbar2's variable neighbourhood search", {"mode": "vns"}),
+    "toulbar2-incop": Entry("toulbar2", "Toulbar2", "toulbar2 with INCOP local search first", {"mode": "incop"}),
+    "toulbar2-pils": Entry("toulbar2", "Toulbar2", "toulbar2 with PILS local search first", {"mode": "pils"}),
 }
 
 

@@ -1,0 +1,114 @@
+"""What runs in toulbar2's own process: read the problem from standard input, solve, let toulbar2 print.
+
+Started by path, with the standard library and pytoulbar2 only, so that it is up in a tenth of a second. toulbar2
+itself writes each solution and bound it finds to standard output; lines of ours begin with ``dabp``.
+Standard input stays open as a lifeline: when it closes, because the parent said so or died, the work is killed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import select
+import signal
+import sys
+from array import array
+from collections import Counter
+from typing import Any, BinaryIO
+
+
+def main() -> None:
+    """Solve one problem."""
+    tell = _fork_worker() if hasattr(os, "fork") else None
+    source = sys.stdin.buffer
+    order = json.loads(source.readline())
+    columns = {name: _read(source, code, count) for name, code, count in order["columns"]}
+    if tell is not None:
+        os.write(tell, b".")
+    import pytoulbar2
+
+    network = pytoulbar2.CFN(verbose=0, seed=order["seed"], vns=order["vns"])
+    for name, value in order["options"].items():
+        setattr(network.Option, name, value)
+    found = None
+    try:
+        build(network, columns, pytoulbar2.pytoulbar2.tb2.MAX_COST)
+        network.UbInit = order["upper_bound"]
+        for variable, value in enumerate(columns["initial"]):
+            network.CFN.wcsp.setBestValue(variable, value)
+        found = network.Solve(showSolutions=1)
+    except network.Contradiction:  # seen while posting: nothing lies below the upper bound
+        pass
+    done = {
+        "cost": None if found is None else found[1],
+        "bound": network.GetDDualBound(),
+        "complete": not network.Option.limited,
+    }
+    sys.stdout.write(f"dabp {json.dumps(done)}\n")
+    sys.stdout.flush()
+    os._exit(0)  # toulbar2's destructors may take long after a big search
+
+
+def build(network: Any, columns: dict[str, array[Any]], top: int) -> None:
+    """Post variables and cost functions; costs are non-negative integers held in float64, inf = forbidden."""
+    wcsp = network.CFN.wcsp
+    sizes = columns["domain_sizes"]
+    for variable, size in enumerate(sizes):
+        wcsp.makeEnumeratedVariable(f"x{variable}", 0, size - 1)
+    scopes, scope_offsets = columns["scope_variables"], columns["scope_offsets"]
+    pool, pool_offsets = columns["pool"], columns["pool_offsets"]
+    arities = [end - start for start, end in itertools.pairwise(scope_offsets)]
+    # Cost functions of arity 4 and more last: posting another one that removes values after them crashes toulbar2 1.4.
+    for factor in sorted(range(len(arities)), key=lambda f: arities[f] > 3):
+        table = columns["factor_table"][factor]
+        scope = scopes[scope_offsets[factor] : scope_offsets[factor + 1]].tolist()
+        costs = pool[pool_offsets[table] : pool_offsets[table + 1]].tolist()
+        if len(scope) == 1:
+            wcsp.postUnaryConstraint(*scope, costs, False)
+        elif len(scope) == 2:
+            wcsp.postBinaryConstraint(*scope, costs, False)
+        elif len(scope) == 3:
+            wcsp.postTernaryConstraint(*scope, costs, False)
+        else:
+            _post_nary(wcsp, scope, costs, [range(sizes[v]) for v in scope], top)
+
+
+def _post_nary(wcsp: Any, scope: list[int], costs: list[float], domains: list[range], top: int) -> None:
+    [(default, count)] = Counter(costs).most_common(1)
+    integer = {cost: top if cost == float("inf") else int(cost) for cost in set(costs)}
+    index = wcsp.postNaryConstraintBegin(scope, integer[default], len(costs) - count)
+    for values, cost in zip(itertools.product(*domains), costs, strict=True):
+        if cost != default:
+            wcsp.postNaryConstraintTuple(index, values, integer[cost])
+    wcsp.postNaryConstraintEnd(index)
+
+
+def _read(source: BinaryIO, code: str, count: int) -> array[Any]:
+    column: array[Any] = array(code)
+    column.frombytes(source.read(count * column.itemsize))
+    return column
+
+
+def _fork_worker() -> int:
+    """Fork: the worker returns from here with a descriptor to write to once it has read the problem.
+
+    The parent stays, kills the worker when standard input closes, and reaps it. A thread in the worker could not
+    do that: toulbar2 holds the interpreter lock while it searches.
+    """
+    news, tell = os.pipe()  # the worker alone holds `tell`: a byte means it has read its input, the end that it is dead
+    worker = os.fork()
+    if worker == 0:
+        os.close(news)
+        return tell
+    os.close(tell)
+    os.close(1)
+    if os.read(news, 1):
+        select.select([0, news], [], [])
+        os.kill(worker, signal.SIGKILL)  # harmless if it has ended: it is not reaped yet
+    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    os._exit(code if code >= 0 else 128 - code)
+
+
+if __name__ == "__main__":
+    main()
