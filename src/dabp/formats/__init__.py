@@ -1,0 +1,115 @@
+"""Files in and out: `read` and `write` choose the format by suffix or by name.
+
+To add a format: write a module with ``read(source: Source) -> Problem`` and ``write(problem) -> (text pieces, notes)``,
+and add a line to `FORMATS`; the round-trip and hostile-file tests pick it up.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import lzma
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO, Any, cast
+
+from dabp.errors import FormatError
+from dabp.formats.text import MAX_BYTES, Place, open_source, place_name, split_suffix
+from dabp.problem import Problem
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format: the module that reads and writes it, the suffixes it goes by, a line for the list."""
+
+    module: str
+    suffixes: tuple[str, ...]
+    summary: str
+    max_bytes: int = MAX_BYTES
+    """The default cap; smaller where a byte costs more to parse."""
+
+    def load(self) -> Any:
+        """Import the module."""
+        return importlib.import_module(f"dabp.formats.{self.module}")
+
+
+FORMATS: dict[str, Format] = {
+    "wcsp": Format("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
+    "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
+}
+
+
+def read(
+    place: Place, format: str | None = None, *, max_cells: int | None = None, max_bytes: int | None = None
+) -> Problem:
+    """Read a problem from a file, an open stream, or standard input (``"-"``, which needs `format`).
+
+    Parameters
+    ----------
+    place
+        A path (``.gz``, ``.bz2`` and ``.xz`` are decompressed), ``"-"`` or a stream.
+    format
+        A name in `FORMATS`; by default the suffix decides.
+    max_cells
+        The most table cells the file may declare: by default 2^24, or as many as it has bytes if that is more.
+    max_bytes
+        The most bytes after decompression: by default 2^28, 2^24 for YAML.
+    """
+    line = _format_of(place, format)
+    source = open_source(place, max_bytes=line.max_bytes if max_bytes is None else max_bytes, max_cells=max_cells)
+    return cast(Problem, line.load().read(source))
+
+
+def write(problem: Problem, place: Place, format: str | None = None) -> list[str]:
+    """Write a problem; what comes back are notes on what the format could not say exactly, best shown to people.
+
+    What a format cannot express at all is refused with a `FormatError` before anything is written.
+    """
+    line = _format_of(place, format)
+    try:
+        pieces, notes = line.load().write(problem)
+    except FormatError as error:
+        raise FormatError(error.message, source=place_name(place)) from None
+    write_text(place, pieces)
+    return cast(list[str], notes)
+
+
+def write_text(place: Place, pieces: Iterable[str]) -> None:
+    """Write text to a path (compressed by its suffix), standard output (``"-"``) or a stream."""
+    if not isinstance(place, str | os.PathLike):
+        _write_stream(place, pieces)
+        return
+    path = os.fspath(place)
+    if path == "-":
+        sys.stdout.writelines(pieces)
+        return
+    opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(split_suffix(path)[1], open)
+    try:
+        with cast(Any, opener)(path, "wt", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(pieces)
+    except OSError as error:
+        raise FormatError(f"it cannot be written ({error.strerror or error})", source=path) from None
+
+
+def _write_stream(stream: IO[str] | IO[bytes], pieces: Iterable[str]) -> None:
+    if hasattr(stream, "encoding"):
+        cast(IO[str], stream).writelines(pieces)
+    else:
+        cast(IO[bytes], stream).writelines(piece.encode() for piece in pieces)
+
+
+def _format_of(place: Place, format: str | None) -> Format:
+    if format is not None:
+        if format.lower() in FORMATS:
+            return FORMATS[format.lower()]
+        raise FormatError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+    name = place_name(place)
+    suffix = split_suffix(name)[0]
+    for line in FORMATS.values():
+        if suffix in line.suffixes:
+            return line
+    known = ", ".join(suffix for line in FORMATS.values() for suffix in line.suffixes)
+    raise FormatError(f"its name does not tell the format ({known}); name one with format (--format)", source=name)

@@ -1,0 +1,365 @@
+"""XCSP 2.1, FRODO's dialect of it and the DABP authors' DCOP files (``.xml``); see docs/formats/xml.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+from numpy.typing import NDArray
+
+from dabp.errors import FormatError
+from dabp.formats.draft import Draft
+from dabp.formats.predicates import Predicate
+from dabp.formats.text import Source
+from dabp.problem import Label, Problem
+
+_INFINITE = {"infinity": np.inf, "+infinity": np.inf, "inf": np.inf, "-infinity": -np.inf, "-inf": -np.inf}
+_DEEPEST = 50
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class _Node(Element):
+    """An element that knows its line."""
+
+    line = 0
+
+
+def read(source: Source) -> Problem:
+    """Parse an XML file of any of the three dialects."""
+    root = _parse(source)
+    if root.tag != "instance":
+        raise source.error(f"the root element is <{root.tag}>, <instance> was expected", root.line)
+    return _Reader(source, root).problem()
+
+
+def _parse(source: Source) -> _Node:
+    depth = 0
+
+    def node(tag: str, attributes: dict[str, str]) -> Element:
+        made = _Node(tag, attributes)
+        made.line = parser.parser.CurrentLineNumber
+        return made
+
+    class Builder(TreeBuilder):
+        def start(self, tag: str, attributes: dict[str, str]) -> Any:
+            nonlocal depth
+            depth += 1
+            if depth > _DEEPEST:
+                raise source.error(f"elements are nested more than {_DEEPEST} deep", parser.parser.CurrentLineNumber)
+            return super().start(tag, attributes)
+
+        def end(self, tag: str) -> Element:
+            nonlocal depth
+            depth -= 1
+            return super().end(tag)
+
+    parser: Any = DefusedXMLParser(target=Builder(element_factory=node))
+    try:
+        parser.feed(source.data)
+        return parser.close()  # type: ignore[no-any-return]
+    except DefusedXmlException as error:
+        what = type(error).__name__.replace("Forbidden", "").lower()
+        raise source.error(f"XML entities are refused ({what})", parser.parser.CurrentLineNumber) from None
+    except ParseError as error:
+        line = error.position[0]
+        raise source.error(f"this is not well-formed XML ({str(error).split(':')[0]})", line) from None
+    except (ValueError, LookupError) as error:  # an encoding that expat does not know
+        raise source.error(f"this is not readable XML ({error})") from None
+
+
+class _Reader:
+    """The sections of an instance, in the order they depend on each other."""
+
+    def __init__(self, source: Source, root: _Node):
+        self.source, self.root = source, root
+        self.draft = Draft(source)
+        self.domains: dict[str, tuple[Label, ...]] = {}
+        self.positions: dict[tuple[Label, ...], dict[str, int]] = {}
+        self.relations: dict[str, _Node] = {}
+        self.predicates: dict[str, Predicate] = {}
+        self.tables: dict[tuple[Any, ...], int] = {}
+        self.maximal = np.inf
+
+    def problem(self) -> Problem:
+        """Everything, in order."""
+        presentation = self.root.find("presentation")
+        name = "problem"
+        if presentation is not None:
+            name = presentation.get("name", name)
+            self.draft.maximize = presentation.get("maximize", "false").strip().lower() == "true"
+        for node in self._all("domains", "domain"):
+            self.domains[self._attribute(node, "name")] = self._domain(node)
+        for node in self._all("variables", "variable"):
+            self._variable(node)
+        for node in self._all("relations", "relation"):
+            self.relations[self._attribute(node, "name")] = node
+        for kind in ("predicate", "function"):
+            for node in self._all(kind + "s", kind):
+                self.predicates[self._attribute(node, "name")] = Predicate(self.source, node, node.line)
+        for section in ("probabilities",):
+            if (found := self.root.find(section)) is not None and len(found):
+                raise self.source.error(f"<{section}> is not supported: random variables have no cost", found.line)  # type: ignore[attr-defined]
+        constraints = self.root.find("constraints")
+        if constraints is not None:
+            self.maximal = self._number(constraints, "maximalCost", np.inf)
+            self.draft.constant = self._number(constraints, "initialCost", 0.0)
+        for node in self._all("constraints", "constraint"):
+            self._constraint(node)
+        return self.draft.problem(name)
+
+    def _all(self, section: str, tag: str) -> Iterator[_Node]:
+        for parent in self.root.findall(section):
+            for node in parent:
+                if node.tag != tag:
+                    raise self.source.error(f"<{node.tag}> inside <{section}> is not supported", node.line)  # type: ignore[attr-defined]
+                yield node  # type: ignore[misc]
+
+    def _attribute(self, node: _Node, key: str) -> str:
+        value = node.get(key)
+        if value is None:
+            raise self.source.error(f"<{node.tag}> has no {key!r}", node.line)
+        return value
+
+    def _number(self, node: Element, key: str, default: float) -> float:
+        text = node.get(key)
+        return default if text is None else self._cost(text, node.line)  # type: ignore[attr-defined]
+
+    def _cost(self, text: str, line: int) -> float:
+        text = text.strip()
+        if text.lower() in _INFINITE:
+            return _INFINITE[text.lower()]
+        if not _NUMBER.fullmatch(text):
+            raise self.source.error(f"a cost was expected, {text[:40]!r} found", line)
+        return float(text)
+
+    def _domain(self, node: _Node) -> tuple[Label, ...]:
+        declared = node.get("nbValues", "")
+        if declared and not declared.strip().isdecimal():
+            raise self.source.error(f"nbValues should be a number, {declared[:40]!r} found", node.line)
+        text = (node.text or "").split()
+        if not text:  # the authors' domains have no values: 1, 2, … are meant
+            if not declared:
+                raise self.source.error("a domain has neither values nor nbValues", node.line)
+            self.source.check_cells(int(declared[:30]), node.line)
+            return tuple(range(1, int(declared) + 1))
+        labels: list[Label] = []
+        for word in text:
+            span = re.fullmatch(r"([+-]?\d{1,18})\.\.([+-]?\d{1,18})", word)
+            if span is None:
+                labels.append(_label(word))
+                continue
+            first, last = int(span[1]), int(span[2])
+            self.source.check_cells(len(labels) + last - first + 1, node.line)
+            labels.extend(range(first, last + 1))
+        if declared and int(declared[:30]) != len(labels):
+            raise self.source.error(f"a domain of {declared} values has {len(labels)}", node.line)
+        return tuple(labels)
+
+    def _variable(self, node: _Node) -> None:
+        if node.get("type", "decision").lower() == "random":
+            raise self.source.error("random variables are not supported", node.line)
+        domain = self._attribute(node, "domain")
+        if domain not in self.domains:
+            raise self.source.error(f"there is no domain {domain!r}", node.line)
+        self.draft.add_variable(self._attribute(node, "name"), self.domains[domain], node.line)
+
+    def _constraint(self, node: _Node) -> None:
+        scope = [self.draft.variable(name, node.line) for name in self._attribute(node, "scope").split()]
+        reference = self._attribute(node, "reference")
+        name = node.get("name")
+        if reference in self.relations:
+            relation = self.relations[reference]
+            table = self._shared(("relation", reference), scope, node.line, lambda: self._tabulate(relation, scope))
+        elif reference in self.predicates:
+            words = self._parameters(node)
+            evaluate = self.predicates[reference].evaluator(words, node.get("scope", "").split(), node.line)
+            domains = [self.draft.labels(v) for v in scope]
+            table = self._shared(
+                ("predicate", reference, *words, *scope),
+                scope,
+                node.line,
+                lambda: self._valued(evaluate(domains, self.draft.shape(scope, node.line)), reference),
+            )
+        elif reference.lower().startswith("global"):
+            raise self.source.error(f"global constraint {reference!r} is not supported", node.line)
+        else:
+            raise self.source.error(f"there is no relation {reference!r}", node.line)
+        self.draft.add_factor(scope, table, name)
+
+    def _parameters(self, node: _Node) -> list[str]:
+        found = node.find("parameters")
+        if found is None or len(found):
+            raise self.source.error("a constraint by predicate needs plain <parameters>", node.line)
+        return (found.text or "").split()
+
+    def _valued(self, values: NDArray[np.float64], reference: str) -> NDArray[np.float64]:
+        """Costs of a function as they are; a predicate forbids what is false."""
+        if self.predicates[reference].soft:
+            return self._capped(values)
+        return np.where(values != 0, 0.0, self.draft.forbidden)
+
+    def _shared(
+        self, key: tuple[Any, ...], scope: list[int], line: int, make: Callable[[], NDArray[np.float64]]
+    ) -> int:
+        """A relation's table, made once for each combination of domains it is used with."""
+        key = (*key, *(self.draft.labels(v) for v in scope))
+        if key not in self.tables:
+            self.draft.shape(scope, line)
+            self.tables[key] = self.draft.add_table(make(), line)
+        return self.tables[key]
+
+    def _capped(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.draft.maximize:
+            costs[costs >= self.maximal] = np.inf
+        return costs
+
+    def _tabulate(self, relation: _Node, scope: list[int]) -> NDArray[np.float64]:
+        line, semantics = relation.line, relation.get("semantics", "soft")
+        arity = relation.get("arity", str(len(scope))).strip()
+        if arity != str(len(scope)):
+            raise self.source.error(f"a relation of arity {arity[:20]} is used on {len(scope)} variables", line)
+        if semantics == "soft":
+            default, listed = self._number(relation, "defaultCost", 0.0), 0.0
+        elif semantics == "supports":
+            default, listed = self.draft.forbidden, 0.0
+        elif semantics == "conflicts":
+            default, listed = 0.0, self.draft.forbidden
+        else:
+            raise self.source.error(f"semantics {semantics!r} is not supported", line)
+        shape = self.draft.shape(scope, line)
+        table = np.full(shape, default)
+        text = (relation.text or "").strip()
+        if text:
+            self._fill(table, text, scope, listed, semantics, line)
+        return self._capped(table)
+
+    def _fill(
+        self, table: NDArray[np.float64], text: str, scope: list[int], listed: float, semantics: str, line: int
+    ) -> None:
+        """``cost: values | values | cost: values …``; a cost holds until the next one."""
+        domains = [self._index(self.draft.labels(v)) for v in scope]
+        cost = listed
+        for entry in text.split("|"):
+            head, colon, tail = entry.rpartition(":")
+            if colon:
+                if semantics != "soft":
+                    raise self.source.error(f"a relation of semantics {semantics!r} has costs", line)
+                cost = self._cost(head, line)
+            values = tail.split()
+            if len(values) != len(domains):
+                found = " ".join(values)[:40]
+                raise self.source.error(f"a tuple of {len(domains)} values was expected, {found!r} found", line)
+            try:
+                table[tuple(index[value] for index, value in zip(domains, values, strict=True))] = cost
+            except KeyError as error:
+                raise self.source.error(f"value {error.args[0][:40]!r} is not in its variable's domain", line) from None
+
+    def _index(self, labels: tuple[Label, ...]) -> dict[str, int]:
+        if labels not in self.positions:
+            self.positions[labels] = {str(label): i for i, label in enumerate(labels)}
+        return self.positions[labels]
+
+
+def _label(word: str) -> Label:
+    if re.fullmatch(r"-?(0|[1-9]\d{0,17})", word):
+        return int(word)
+    if _NUMBER.fullmatch(word) and str(float(word)) == word:
+        return float(word)
+    return word
+
+
+def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
+    """Text of an XCSP 2.1 file in FRODO's dialect, and notes on what it could not say."""
+    notes: list[str] = []
+    names = [_word(name) for name in problem.variable_names]
+    if len(set(names)) != len(names):
+        raise FormatError("two variable names differ only in white space, which XML scopes cannot say")
+    if tuple(names) != problem.variable_names:
+        notes.append("white space in variable names is written as _")
+    domains: dict[tuple[Label, ...], str] = {}
+    for i in range(problem.num_variables):
+        labels = problem.labels(i)
+        if any(re.search(r"\s|\||:|^$|\.\.", str(label)) for label in labels):
+            raise FormatError(
+                f"a value of variable {names[i]!r} has a space, '|', ':' or '..', which XML tuples cannot say"
+            )
+        domains.setdefault(labels, f"D{len(domains)}")
+    return _lines(problem, names, domains), notes
+
+
+def _word(name: str) -> str:
+    return re.sub(r"\s+", "_", name) or "_"
+
+
+def _lines(problem: Problem, names: list[str], domains: dict[tuple[Label, ...], str]) -> Iterator[str]:
+    arity = int(problem.arities.max(initial=0))
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<instance>\n'
+    yield (
+        f'<presentation name={quoteattr(problem.name)} maxConstraintArity="{arity}" '
+        f'maximize="{str(problem.maximize).lower()}" format="XCSP 2.1_FRODO"/>\n'
+    )
+    yield f'<domains nbDomains="{len(domains)}">\n'
+    for labels, name in domains.items():
+        yield f'<domain name="{name}" nbValues="{len(labels)}">{escape(_values(labels))}</domain>\n'
+    yield f'</domains>\n<variables nbVariables="{problem.num_variables}">\n'
+    for i, name in enumerate(names):
+        yield f'<variable name={quoteattr(name)} domain="{domains[problem.labels(i)]}"/>\n'
+    relations: dict[tuple[Any, ...], str] = {}
+    for f in range(problem.num_factors):
+        key = (int(problem.factor_table[f]), *(domains[problem.labels(v)] for v in problem.scope(f).tolist()))
+        relations.setdefault(key, f"R{f}")
+    yield f'</variables>\n<relations nbRelations="{len(relations)}">\n'
+    for name in relations.values():
+        yield _relation(problem, int(name[1:]), name)
+    initial = f' initialCost="{_cost(problem.constant)}"' if problem.constant else ""
+    yield f'</relations>\n<constraints nbConstraints="{problem.num_factors}"{initial}>\n'
+    for f in range(problem.num_factors):
+        scope = problem.scope(f).tolist()
+        key = (int(problem.factor_table[f]), *(domains[problem.labels(v)] for v in scope))
+        yield (
+            f'<constraint name={quoteattr(problem.factor_name(f))} arity="{len(scope)}" '
+            f'scope={quoteattr(" ".join(names[v] for v in scope))} reference="{relations[key]}"/>\n'
+        )
+    yield "</constraints>\n</instance>\n"
+
+
+def _values(labels: tuple[Label, ...]) -> str:
+    first, last = labels[0], labels[-1]
+    if len(labels) > 1 and isinstance(first, int) and isinstance(last, int) and labels == tuple(range(first, last + 1)):
+        return f"{first}..{last}"
+    return " ".join(map(str, labels))
+
+
+def _cost(value: float) -> str:
+    if np.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+
+
+def _relation(problem: Problem, f: int, name: str) -> str:
+    """One relation: tuples grouped by cost, the commonest cost as the default."""
+    table, scope = problem.table(f), problem.scope(f).tolist()
+    labels = [[escape(str(one)) for one in problem.labels(v)] for v in scope]
+    flat = table.ravel()
+    costs, inverse, counts = np.unique(flat, return_inverse=True, return_counts=True)
+    common = int(np.argmax(counts))
+    groups = []
+    by_cost = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
+    for c in range(len(costs)):
+        if c == common:
+            continue
+        places = np.unravel_index(by_cost[c], table.shape)
+        rows = zip(*(axis.tolist() for axis in places), strict=True)
+        tuples = "|".join(" ".join(labels[a][v] for a, v in enumerate(row)) for row in rows)
+        groups.append(f"{_cost(float(costs[c]))}:{tuples}")
+    listed = int(counts.sum() - counts[common])
+    return (
+        f'<relation name="{name}" arity="{len(scope)}" nbTuples="{listed}" semantics="soft" '
+        f'defaultCost="{_cost(float(costs[common]))}">{"|".join(groups)}</relation>\n'
+    )

@@ -1,0 +1,123 @@
+"""A problem while it is being read: variables and factors one at a time, checked where they stand in the file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dabp.errors import ProblemError
+from dabp.formats.text import Source
+from dabp.problem import Label, Problem
+
+
+class Draft:
+    """Collects what a reader finds and becomes a `Problem`; every complaint carries the line it is given."""
+
+    def __init__(self, source: Source):
+        self.source = source
+        self.constant = 0.0
+        self.maximize = False
+        self.sizes: list[int] = []
+        self._names: list[str] = []
+        self._index: dict[str, int] = {}
+        self._labels: list[tuple[Label, ...] | None] = []
+        self._scopes: list[int] = []
+        self._offsets = [0]
+        self._tables: list[NDArray[np.float64]] = []
+        self._factor_table: list[int] = []
+        self._factor_names: list[str] = []
+        self._cells = 0
+
+    def add_variable(
+        self, name: str, labels: int | tuple[Label, ...], line: int | None = None, *, rename: bool = False
+    ) -> int:
+        """A new variable with so many values, or with these labels; the index it gets."""
+        if name in self._index and not rename:
+            raise self.source.error(f"variable {name!r} is defined twice", line)
+        size = labels if isinstance(labels, int) else len(labels)
+        if size < 1:
+            raise self.source.error(f"variable {name!r} has an empty domain", line)
+        if size > self.source.max_cells:
+            self.source.check_cells(size, line)
+        plain = isinstance(labels, int) or labels == tuple(range(size))
+        if not plain and len({str(label) for label in labels}) != size:  # type: ignore[union-attr]
+            raise self.source.error(f"variable {name!r} has two values of one name", line)
+        self._index[name] = len(self.sizes)
+        self.sizes.append(size)
+        self._names.append(name)
+        self._labels.append(None if plain else labels)  # type: ignore[arg-type]
+        return len(self.sizes) - 1
+
+    def variable(self, name: str, line: int | None = None) -> int:
+        """The index of a variable that was added."""
+        if name not in self._index:
+            raise self.source.error(f"there is no variable {name!r}", line)
+        return self._index[name]
+
+    def labels(self, variable: int) -> tuple[Label, ...]:
+        """The labels of a variable."""
+        return self._labels[variable] or tuple(range(self.sizes[variable]))
+
+    def shape(self, scope: Sequence[int], line: int | None = None) -> tuple[int, ...]:
+        """The shape of a new table over these variables, within what the limit leaves."""
+        if len(set(scope)) != len(scope):
+            raise self.source.error("a cost function names a variable twice", line)
+        shape = tuple(self.sizes[v] for v in scope)
+        if len(shape) > 64:  # NumPy's largest number of axes; more would be a table of one cell or endless
+            raise self.source.error(f"a cost function has {len(shape)} variables; 64 is the most", line)
+        self.source.check_cells(self._cells + math.prod(shape), line)
+        return shape
+
+    def add_table(self, table: ArrayLike, line: int | None = None) -> int:
+        """A table for `add_factor`, which many factors may share."""
+        cells = np.asarray(table, dtype=np.float64).ravel()
+        self._cells += cells.size
+        self.source.check_cells(self._cells, line)
+        bad = np.isnan(cells) | (cells == (np.inf if self.maximize else -np.inf))
+        if bad.any():
+            raise self.source.error(f"a cost is {cells[bad][0]}; {self.forbidden} is the only infinite one", line)
+        self._tables.append(cells)
+        return len(self._tables) - 1
+
+    @property
+    def forbidden(self) -> float:
+        """The cost of a forbidden combination."""
+        return -math.inf if self.maximize else math.inf
+
+    def add_factor(self, scope: Sequence[int], table: int, name: str | None = None) -> None:
+        """A factor on a table that was added; one without variables goes into the constant."""
+        if not len(scope) and math.isfinite(value := float(self._tables[table][0])):
+            self.constant += value
+            return
+        self._scopes.extend(scope)
+        self._offsets.append(len(self._scopes))
+        self._factor_table.append(table)
+        self._factor_names.append(f"f{len(self._factor_table) - 1}" if name is None else name)
+
+    def problem(self, name: str) -> Problem:
+        """The finished problem; names and labels that say nothing new are left out."""
+        used = sorted(set(self._factor_table))  # constants leave tables behind
+        number = {table: i for i, table in enumerate(used)}
+        tables = [self._tables[t] for t in used]
+        names = self._names if any(one != f"x{i}" for i, one in enumerate(self._names)) else None
+        factor_names = self._factor_names
+        try:
+            return Problem(
+                np.array(self.sizes, dtype=np.int64),
+                np.array(self._scopes, dtype=np.int64),
+                self._offsets,
+                np.concatenate(tables) if tables else np.zeros(0),
+                np.concatenate([[0], np.cumsum([len(t) for t in tables], dtype=np.int64)]),
+                np.array([number[t] for t in self._factor_table], dtype=np.int64),
+                constant=self.constant,
+                maximize=self.maximize,
+                variable_names=names,
+                factor_names=factor_names if any(one != f"f{i}" for i, one in enumerate(factor_names)) else None,
+                labels=self._labels,
+                name=name,
+            )
+        except ProblemError as error:
+            raise self.source.error(str(error)) from None

@@ -1,0 +1,145 @@
+"""XCSP 2.1 predicates: functional expressions such as ``ge(abs(sub(X0,X1)),K)``, evaluated into tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from xml.etree.ElementTree import Element
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.formats.text import Source
+from dabp.problem import Label
+
+_Array = NDArray[np.float64]
+_Tree = float | str | tuple[str, list["_Tree"]]
+_DEEPEST = 100
+_TOKEN = re.compile(r"\s*([A-Za-z_][\w.$]*|[+-]?\d+|[(),])")
+
+
+def _truth(value: _Array | np.bool_ | bool) -> _Array:
+    return np.asarray(value, dtype=np.float64)
+
+
+def _chosen(condition: _Array, yes: _Array, no: _Array) -> _Array:
+    return np.where(condition != 0, yes, no)
+
+
+OPERATORS: dict[str, tuple[int, Callable[..., _Array]]] = {
+    "neg": (1, np.negative),
+    "abs": (1, np.abs),
+    "add": (2, np.add),
+    "sub": (2, np.subtract),
+    "mul": (2, np.multiply),
+    "div": (2, lambda a, b: np.trunc(a / b)),
+    "mod": (2, np.fmod),
+    "pow": (2, np.power),
+    "min": (2, np.minimum),
+    "max": (2, np.maximum),
+    "eq": (2, lambda a, b: _truth(a == b)),
+    "ne": (2, lambda a, b: _truth(a != b)),
+    "ge": (2, lambda a, b: _truth(a >= b)),
+    "gt": (2, lambda a, b: _truth(a > b)),
+    "le": (2, lambda a, b: _truth(a <= b)),
+    "lt": (2, lambda a, b: _truth(a < b)),
+    "not": (1, lambda a: _truth(a == 0)),
+    "and": (2, lambda a, b: _truth((a != 0) & (b != 0))),
+    "or": (2, lambda a, b: _truth((a != 0) | (b != 0))),
+    "xor": (2, lambda a, b: _truth((a != 0) ^ (b != 0))),
+    "iff": (2, lambda a, b: _truth((a != 0) == (b != 0))),
+    "if": (3, _chosen),
+}
+"""Operator → number of operands and meaning; truth is 1 and 0, integer division rounds towards zero."""
+
+
+class Predicate:
+    """A ``<predicate>`` (what is false is forbidden) or ``<function>`` (its value is the cost)."""
+
+    def __init__(self, source: Source, node: Element, line: int):
+        self._source, self._line = source, line
+        self.soft = node.tag == "function"
+        words = (node.findtext("parameters") or "").split()
+        if len(words) % 2 or any(kind != "int" for kind in words[::2]):
+            raise source.error("parameters of a predicate are 'int name int name …'", line)
+        self._parameters = words[1::2]
+        text = node.findtext("expression/functional")
+        if text is None:
+            raise source.error("a predicate without a <functional> expression is not supported", line)
+        self._tokens: list[str] = []
+        self._tree = self._parse(text)
+
+    def _parse(self, text: str) -> _Tree:
+        place, text = 0, text.strip()
+        while place < len(text):
+            match = _TOKEN.match(text, place)
+            if match is None:
+                raise self._source.error(f"an expression cannot have {text[place : place + 10]!r}", self._line)
+            self._tokens.append(match[1])
+            place = match.end()
+        self._tokens.reverse()
+        tree = self._term(0)
+        if self._tokens:
+            raise self._source.error(f"an expression goes on after its end with {self._tokens[-1][:20]!r}", self._line)
+        return tree
+
+    def _next(self) -> str:
+        if not self._tokens:
+            raise self._source.error("an expression ends early", self._line)
+        return self._tokens.pop()
+
+    def _term(self, depth: int) -> _Tree:
+        word = self._next()
+        if depth > _DEEPEST:
+            raise self._source.error(f"an expression is nested more than {_DEEPEST} deep", self._line)
+        if word.lstrip("+-").isdecimal():
+            return float(word)
+        if not (self._tokens and self._tokens[-1] == "("):
+            if word not in self._parameters:
+                raise self._source.error(f"{word[:20]!r} is not a parameter of the predicate", self._line)
+            return word
+        if word not in OPERATORS:
+            raise self._source.error(f"operator {word[:20]!r} is not supported", self._line)
+        self._next()
+        operands = [self._term(depth + 1)]
+        while (mark := self._next()) == ",":
+            operands.append(self._term(depth + 1))
+        if mark != ")" or len(operands) != OPERATORS[word][0]:
+            raise self._source.error(f"{word!r} takes {OPERATORS[word][0]} operands in brackets", self._line)
+        return word, operands
+
+    def evaluator(
+        self, words: Sequence[str], scope: Sequence[str], line: int
+    ) -> Callable[[Sequence[tuple[Label, ...]], tuple[int, ...]], _Array]:
+        """A function from the scope's domains and a shape to the table, for one constraint's actual parameters."""
+        if len(words) != len(self._parameters):
+            raise self._source.error(f"{len(self._parameters)} parameters are needed, {len(words)} found", line)
+        for word in words:
+            if word not in scope and not re.fullmatch(r"[+-]?\d{1,15}", word):
+                raise self._source.error(f"parameter {word[:40]!r} is neither in the scope nor an integer", line)
+
+        def evaluate(domains: Sequence[tuple[Label, ...]], shape: tuple[int, ...]) -> _Array:
+            axes: dict[str, _Array] = {}
+            for axis, (name, labels) in enumerate(zip(scope, domains, strict=True)):
+                if any(isinstance(label, str) for label in labels):
+                    raise self._source.error(f"variable {name!r} has values that are not numbers", line)
+                axes[name] = np.array(labels, float).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+            actual = {
+                name: axes[word] if word in axes else np.asarray(float(word))
+                for name, word in zip(self._parameters, words, strict=True)
+            }
+            with np.errstate(all="ignore"):
+                values = _evaluate(self._tree, actual)
+            if not np.isfinite(values).all():
+                raise self._source.error("an expression divides by zero or overflows", line)
+            return np.array(np.broadcast_to(values, shape))
+
+        return evaluate
+
+
+def _evaluate(tree: _Tree, actual: dict[str, _Array]) -> _Array:
+    if isinstance(tree, str):
+        return actual[tree]
+    if isinstance(tree, float):
+        return np.asarray(tree)
+    return OPERATORS[tree[0]][1](*(_evaluate(operand, actual) for operand in tree[1]))

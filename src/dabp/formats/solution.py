@@ -1,0 +1,144 @@
+"""Answers in and out: our JSON, toulbar2's ``.sol`` and the UAI competition's ``.MPE``; docs/formats/solutions.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dabp.errors import FormatError, ProblemError
+from dabp.formats.text import Place, Source, open_source, place_name, split_suffix
+from dabp.problem import Assignment, Label, Problem
+from dabp.result import Result
+
+SUFFIXES = (".json", ".sol", ".mpe")
+
+
+def read_solution(place: Place, problem: Problem) -> Assignment:
+    """The assignment in a solution file; the form is told by its content, not its name."""
+    source = open_source(place)
+    text = source.text().strip()
+    if text[0] in "{[":
+        return _from_json(source, text, problem)
+    words = text.split()
+    if words[0].upper() in ("MPE", "MAP"):
+        return _from_mpe(source, words, problem)
+    return _from_sol(source, words, problem)
+
+
+def write_solution(result: Result, problem: Problem, place: Place) -> None:
+    """Write an answer; the suffix decides: ``.sol``, ``.MPE``, otherwise JSON."""
+    from dabp.formats import write_text
+
+    suffix = split_suffix(place_name(place))[0]
+    if suffix == ".json" or suffix not in SUFFIXES:
+        write_text(place, [json.dumps(result_dict(result, problem), indent=2, ensure_ascii=False) + "\n"])
+        return
+    if result.assignment is None:
+        raise FormatError("there is no assignment to write; only JSON can say so", source=place_name(place))
+    write_text(place, [as_mpe(result.assignment) if suffix == ".mpe" else as_sol(result.assignment)])
+
+
+def as_mpe(assignment: Assignment) -> str:
+    """The text of a UAI result file."""
+    return "MPE\n" + " ".join(map(str, [len(assignment), *assignment.tolist()])) + "\n"
+
+
+def as_sol(assignment: Assignment) -> str:
+    """The text of a toulbar2 solution file: value indices in the order of the variables."""
+    return " ".join(map(str, assignment.tolist())) + "\n"
+
+
+def result_dict(result: Result, problem: Problem) -> dict[str, Any]:
+    """A result as JSON values; what is unknown is null."""
+    values: dict[str, Label] | None = None
+    if result.assignment is not None:
+        values = problem.labelled(result.assignment)
+    return {
+        "problem": problem.name,
+        "status": result.status.value,
+        "cost": _number(result.cost),
+        "bound": _number(result.bound),
+        "gap": _number(result.gap),
+        "solver": result.solver,
+        "iterations": result.iterations,
+        "runtime": result.runtime,
+        "seed": result.seed,
+        "values": values,
+        "notes": list(result.notes),
+    }
+
+
+def _number(value: float | None) -> float | int | None:
+    if value is None or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
+
+
+def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        raise source.error(f"this is not JSON ({getattr(error, 'msg', 'nested too deeply')})", line) from None
+    if isinstance(content, dict) and "values" in content and "values" not in problem.variable_names:
+        content = content["values"]
+    if content is None:
+        raise source.error("the solution has no values: none was found")
+    if isinstance(content, list):
+        if not all(type(value) is int for value in content):
+            raise source.error("a list of value indices (integers) was expected")
+        return _indices(source, content, problem)
+    if not isinstance(content, dict):
+        raise source.error('an object of "variable": value was expected')
+    for name, value in content.items():
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
+            raise source.error(f"the value of {name!r} is neither text nor a number")
+    return _labels(source, content, problem)
+
+
+def _from_mpe(source: Source, words: list[str], problem: Problem) -> Assignment:
+    # Competition solvers append better answers after -BEGIN-; the last one counts.
+    start = len(words) - words[::-1].index("-BEGIN-") if "-BEGIN-" in words else 1
+    numbers = _integers(source, words[start:])
+    n = problem.num_variables
+    if len(numbers) == n + 2 and numbers[:2] == [1, n]:  # a variant counts the samples of evidence first
+        numbers = numbers[1:]
+    if not numbers or numbers[0] != n or len(numbers) != n + 1:
+        found = numbers[0] if numbers else "nothing"
+        raise source.error(f"the number of variables ({n}) and as many values were expected after MPE, {found} found")
+    return _indices(source, numbers[1:], problem)
+
+
+def _from_sol(source: Source, words: list[str], problem: Problem) -> Assignment:
+    if all("=" in word for word in words):
+        return _labels(source, dict(word.split("=", 1) for word in words), problem)
+    return _indices(source, _integers(source, words), problem)
+
+
+def _integers(source: Source, words: list[str]) -> list[int]:
+    for word in words:
+        if not (word.isascii() and word.isdigit() and len(word) < 19):
+            raise source.error(f"a value index was expected, {word[:40]!r} found")
+    return [int(word) for word in words]
+
+
+def _indices(source: Source, values: list[int], problem: Problem) -> Assignment:
+    if len(values) != problem.num_variables:
+        raise source.error(f"{problem.num_variables} values were expected, {len(values)} found")
+    for i, value in enumerate(values):
+        if not 0 <= value < problem.domain_sizes[i]:
+            raise source.error(
+                f"variable {problem.variable_name(i)!r} has values 0..{problem.domain_sizes[i] - 1}, {value} found"
+            )
+    return np.array(values, dtype=np.int64)
+
+
+def _labels(source: Source, values: Mapping[str, Label], problem: Problem) -> Assignment:
+    try:
+        return problem.assignment(values)
+    except ProblemError as error:
+        raise source.error(str(error)) from None

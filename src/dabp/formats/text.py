@@ -1,0 +1,169 @@
+"""Where readers get their bytes: files, streams and standard input, decompressed, never more than a cap.
+
+Everything a reader knows about its file is a `Source`: the bytes, a name for messages and the limits.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from dabp.errors import FormatError
+
+Place = str | os.PathLike[str] | IO[str] | IO[bytes]
+"""A path, ``-`` for standard input or output, or an open stream of text or bytes."""
+
+COMPRESSED = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
+"""Suffix → the bytes such a file starts with."""
+
+MIN_CELLS = 2**24
+"""Table cells any file may declare by default; a larger file may declare one per byte of it."""
+
+MAX_BYTES = 2**28
+"""Bytes after decompression by default."""
+
+_PIECE = 2**20
+_XZ_MEMORY = 2**28  # an .xz header may ask for a dictionary of 4 GB
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file in memory: its bytes, its name for messages, and how many table cells it may declare."""
+
+    name: str
+    data: bytes
+    max_cells: int
+
+    def error(self, message: str, line: int | None = None) -> FormatError:
+        """An error that says where."""
+        return FormatError(message, source=self.name, line=line)
+
+    def text(self) -> str:
+        """The bytes as UTF-8 text (a byte order mark is skipped)."""
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            byte = self.data[error.start]
+            raise self.error(f"this is not UTF-8 text (byte 0x{byte:02x})", line) from None
+        if "\0" in text:
+            raise self.error("this is not text (it has NUL bytes)", text.count("\n", 0, text.index("\0")) + 1)
+        return text
+
+    def check_cells(self, cells: int, line: int | None = None) -> None:
+        """Refuse tables of more cells than the limit, before anything is allocated."""
+        if cells > self.max_cells:
+            raise self.error(
+                f"its tables would have {_rounded(cells)} cells, more than the limit of {self.max_cells}; "
+                "raise it with max_cells (--max-cells) if that is meant",
+                line,
+            )
+
+
+def _rounded(cells: int) -> str:
+    return str(cells) if cells < 10**15 else f"more than 10^{len(str(cells)) - 1}" if cells < 10**300 else "endless"
+
+
+def open_source(place: Place, *, max_bytes: int = MAX_BYTES, max_cells: int | None = None) -> Source:
+    """Read a file or stream wholly, decompressing it if it starts like a compressed one."""
+    name = place_name(place)
+    data = _all_bytes(place, name, max_bytes)
+    if not data.strip():
+        raise FormatError("the file is empty", source=name)
+    return Source(name, data, max(MIN_CELLS, len(data)) if max_cells is None else max_cells)
+
+
+def place_name(place: Place) -> str:
+    """What messages call a place."""
+    if isinstance(place, str | os.PathLike):
+        return "standard input" if os.fspath(place) == "-" else os.fspath(place)
+    return str(getattr(place, "name", "stream"))
+
+
+def split_suffix(path: str) -> tuple[str, str]:
+    """The format's suffix and the compression's, in small letters: ``a.wcsp.xz`` → ``.wcsp``, ``.xz``."""
+    inner, outer = Path(path), ""
+    if inner.suffix.lower() in COMPRESSED:
+        outer = inner.suffix.lower()
+        inner = inner.with_suffix("")
+    return inner.suffix.lower(), outer
+
+
+def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
+    if not isinstance(place, str | os.PathLike):
+        content = place.read(max_bytes + 1)
+        raw: BinaryIO = io.BytesIO(content.encode() if isinstance(content, str) else content)
+        return _capped(raw, name, "", max_bytes)
+    if os.fspath(place) == "-":
+        return _capped(sys.stdin.buffer, name, "", max_bytes)
+    try:
+        with open(place, "rb") as stream:
+            return _capped(stream, name, split_suffix(os.fspath(place))[1], max_bytes)
+    except FileNotFoundError:
+        raise FormatError("there is no such file", source=name) from None
+    except IsADirectoryError:
+        raise FormatError("this is a directory, not a file", source=name) from None
+    except PermissionError:
+        raise FormatError("reading it is not permitted", source=name) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise FormatError(f"it cannot be read ({error})", source=name) from None
+
+
+def _capped(raw: BinaryIO, name: str, suffix: str, max_bytes: int) -> bytes:
+    stream = io.BufferedReader(cast(io.RawIOBase, raw)) if not hasattr(raw, "peek") else raw
+    magic = cast(io.BufferedReader, stream).peek(6)[:6]
+    kind = next((kind for kind, start in COMPRESSED.items() if magic.startswith(start)), "")
+    if suffix and kind != suffix:
+        raise FormatError(f"its name ends in {suffix}, but it is not compressed that way", source=name)
+    result = bytearray()
+    try:
+        for piece in _pieces(stream, kind):
+            result += piece
+            if len(result) > max_bytes:
+                raise FormatError(
+                    f"it has more than {max_bytes} bytes{' when decompressed' if kind else ''}; "
+                    "raise the limit with max_bytes (--max-bytes) if that is meant",
+                    source=name,
+                )
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise FormatError(f"the {kind} data is damaged ({error})", source=name) from None
+    except OSError as error:
+        if not kind:
+            raise
+        raise FormatError(f"the {kind} data is damaged ({error})", source=name) from None
+    return bytes(result)
+
+
+def _pieces(stream: BinaryIO, kind: str) -> Iterator[bytes]:
+    if kind in (".bz2", ".xz"):
+        yield from _decompressed(stream, kind)
+        return
+    reader = gzip.GzipFile(fileobj=stream) if kind == ".gz" else stream
+    while piece := reader.read(_PIECE):
+        yield piece
+
+
+def _decompressed(stream: BinaryIO, kind: str) -> Iterator[bytes]:
+    """Bounded pieces of one or more compressed streams one after another."""
+    pending = b""
+    while pending or (pending := stream.read(_PIECE)):
+        machine: bz2.BZ2Decompressor | lzma.LZMADecompressor = (
+            bz2.BZ2Decompressor() if kind == ".bz2" else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        )
+        while not machine.eof:
+            if machine.needs_input and not pending and not (pending := stream.read(_PIECE)):
+                raise EOFError("it ends early")
+            piece = machine.decompress(pending, _PIECE)
+            pending = b""
+            if piece:
+                yield piece
+        pending = machine.unused_data.lstrip(b"\0")

@@ -1,0 +1,245 @@
+"""Weighted CSPs of toulbar2 (``.wcsp``): integers between white space; see docs/formats/wcsp.md.
+
+The numbers are parsed as one array, the functions' headers are walked once, and then all functions of an
+arity are checked and filled together, so that a file of a million tuples takes about a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import FormatError, ProblemError
+from dabp.formats.scaling import IntegerCosts, integer_costs
+from dabp.formats.text import Source
+from dabp.formats.tokens import WORD, Tokens
+from dabp.problem import Problem
+
+_BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
+
+
+def read(source: Source) -> Problem:
+    """Parse a ``.wcsp`` file."""
+    tokens = Tokens(source)
+    num_variables = tokens.integer("the number of variables")
+    tokens.integer("the largest domain size")
+    num_functions = tokens.integer("the number of cost functions")
+    top = float(tokens.take(1, "the upper bound (top)")[0])
+    sizes = tokens.take(num_variables, "a domain size").astype(np.float64)
+    wrong = np.flatnonzero((sizes != np.rint(sizes)) | (sizes == 0) | (np.abs(sizes) > source.max_cells))
+    if len(wrong):
+        index = int(wrong[0])
+        raise tokens.error(
+            f"variable {index} has a domain of {sizes[index]:g} values; 1 to {source.max_cells} (max_cells) can be",
+            tokens.position - num_variables + index,
+        )
+    # toulbar2 keeps a domain of negative size as an interval: the same values
+    functions = _Functions(source, tokens, np.abs(sizes).astype(np.int64))
+    functions.walk(num_functions)
+    functions.read_scopes()
+    return functions.problem(top)
+
+
+class _Functions:
+    """The cost functions as columns, a row each in file order.
+
+    `start` is the token after the arity; `table` is the function that defines the costs: itself, or an earlier
+    one whose table it shares.
+    """
+
+    def __init__(self, source: Source, tokens: Tokens, sizes: NDArray[np.int64]):
+        self.source, self.tokens, self.sizes = source, tokens, sizes
+        self.scope = self.cells = self.offsets = np.zeros(0, dtype=np.int64)
+
+    def walk(self, count: int) -> None:
+        """Find where each function starts and ends."""
+        tokens, numbers, end = self.tokens, self.tokens.numbers, len(self.tokens)
+        rows: list[tuple[int, int, int, int]] = []  # arity, start, tuples, table
+        defaults: list[float] = []
+        shared: list[int] = []
+        position = tokens.position
+        for index in range(count):
+            if position >= end:
+                raise tokens.ended(f"cost function {index + 1} of {count}")
+            arity = int(numbers[position])
+            sharing, arity = arity < 0, abs(arity)
+            after = position + arity + 3
+            if arity > end or after > end:
+                raise tokens.ended("the scope, default cost and number of tuples of a cost function")
+            default, tuples = numbers[after - 2 : after].tolist()
+            if tuples == WORD:
+                raise self._keyword(default, after - 1)
+            if tuples != tuples // 1:
+                raise tokens.error(f"a number of tuples is {tuples}", after - 1)
+            table = index
+            if tuples < 0:
+                if -tuples > len(shared):
+                    raise tokens.error(f"there is no shared cost function {-tuples:g} to reuse", after - 1)
+                table = shared[int(-tuples) - 1]
+                if rows[table][0] != arity:
+                    raise tokens.error("it reuses the table of a cost function of another arity", after - 1)
+            if sharing:
+                shared.append(table)
+            listed = max(int(tuples), 0)
+            rows.append((arity, position + 1, listed, table))
+            defaults.append(default)
+            position = after + listed * (arity + 1)
+            if position > end:
+                raise tokens.ended(f"a tuple of cost function {index + 1}")
+        if self.tokens.words:
+            raise tokens.error("", min(self.tokens.words))
+        if position < end:
+            raise tokens.error(f"the {count} announced cost functions are complete, but the file goes on", position)
+        self.arity, self.start, self.tuples, self.table = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        self.default = np.array(defaults, dtype=np.float64)
+        self.own = self.table == np.arange(count)
+
+    def _keyword(self, default: float, place: int) -> FormatError:
+        """A default cost of −1 announces a constraint by keyword, which we do not have."""
+        keyword = self.tokens.words.get(place)
+        if keyword is None or default != -1:
+            return self.tokens.error("a number of tuples is out of range", place)
+        line = self.tokens.line(place)
+        return self.source.error(f"global constraint {keyword!r} is not supported; only tables of costs are", line)
+
+    def read_scopes(self) -> None:
+        """Variables and number of cells of each function, checked before anything large is allocated."""
+        self.scope_offsets = np.concatenate([[0], np.cumsum(self.arity)])
+        self.scope = np.zeros(int(self.scope_offsets[-1]), dtype=np.int64)
+        self.cells = np.ones(len(self.arity), dtype=np.int64)
+        for k in np.unique(self.arity).tolist():
+            rows = np.flatnonzero(self.arity == k)
+            variables = self._checked(rows, self.tokens.numbers[self.start[rows][:, None] + np.arange(k)])
+            self.scope[self.scope_offsets[rows][:, None] + np.arange(k)] = variables
+            shape = self.sizes[variables]
+            self._complain(
+                rows,
+                np.log2(shape).sum(axis=1) > 60,
+                f"a table has more than 2^60 cells, max_cells is {self.source.max_cells}",
+            )
+            self.cells[rows] = np.prod(shape, axis=1)
+            other = self.sizes[self._variables(self.table[rows], k)]
+            self._complain(rows, (shape != other).any(axis=1), "it reuses a table of other domain sizes")
+        self.lengths = np.where(self.own, self.cells, 0)
+        wanted = np.cumsum(self.lengths, dtype=np.float64)
+        if len(wanted) and wanted[-1] > self.source.max_cells:
+            first = int(np.argmax(wanted > self.source.max_cells))
+            self.source.check_cells(sum(self.lengths.tolist()), self.tokens.line(int(self.start[first]) - 1))
+
+    def _variables(self, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+        return self.scope[self.scope_offsets[rows][:, None] + np.arange(k)]
+
+    def _checked(self, rows: NDArray[np.int64], variables: NDArray[np.float64 | np.int64]) -> NDArray[np.int64]:
+        outside = (variables < 0) | (variables >= len(self.sizes)) | (variables != np.rint(variables))
+        self._complain(rows, outside.any(axis=1), f"a scope names a variable outside 0..{len(self.sizes) - 1}")
+        ordered = np.sort(variables, axis=1)
+        self._complain(rows, (ordered[:, 1:] == ordered[:, :-1]).any(axis=1), "a cost function names a variable twice")
+        return variables.astype(np.int64)
+
+    def _complain(self, rows: NDArray[np.int64], wrong: NDArray[np.bool_], message: str) -> None:
+        if wrong.any():
+            raise self.tokens.error(message, int(self.start[rows[int(np.argmax(wrong))]]) - 1)
+
+    def problem(self, top: float) -> Problem:
+        """Fill the tables; functions without variables become the constant."""
+        offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+        pool = np.repeat(self.default, self.lengths)
+        for k in np.unique(self.arity).tolist():
+            rows = np.flatnonzero((self.arity == k) & self.own & (self.tuples > 0))
+            block = np.cumsum(self.tuples[rows]) // _BLOCK
+            for b in np.unique(block).tolist():
+                self._fill(pool, offsets, rows[block == b], k)
+        pool[pool >= top] = np.inf
+        constant = self.arity == 0
+        values = pool[offsets[self.table[constant]]]
+        constant[constant] = np.isfinite(values)
+        kept = self.own & ~constant
+        if not kept[self.own].all():
+            pool = pool[np.repeat(kept, self.lengths)]
+        try:
+            return Problem(
+                self.sizes,
+                self.scope,
+                np.concatenate([[0], np.cumsum(self.arity[~constant])]),
+                pool,
+                np.concatenate([[0], np.cumsum(self.lengths[kept])]),
+                (np.cumsum(kept) - 1)[self.table[~constant]],
+                constant=float(values[np.isfinite(values)].sum()),
+                name=self.tokens.title,
+            )
+        except ProblemError as error:
+            raise self.source.error(str(error)) from None
+
+    def _fill(self, pool: NDArray[np.float64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int) -> None:
+        """Put the listed costs of some functions of arity k in their cells."""
+        numbers, variables = self.tokens.numbers, self._variables(rows, k)
+        shape = self.sizes[variables]
+        strides = np.ones_like(shape)
+        for axis in range(k - 2, -1, -1):
+            strides[:, axis] = strides[:, axis + 1] * shape[:, axis + 1]
+        count = self.tuples[rows]
+        owner = np.repeat(np.arange(len(rows)), count)
+        within = np.arange(len(owner)) - (np.cumsum(count) - count)[owner]
+        place = (self.start[rows] + k + 2)[owner] + within * (k + 1)
+        cell = offsets[rows][owner]
+        for axis in range(k):
+            value = numbers[place + axis]
+            wrong = (value < 0) | (value >= shape[owner, axis]) | (value != np.rint(value))
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                variable = int(variables[owner[at], axis])
+                raise self.tokens.error(
+                    f"variable {variable} has values 0..{self.sizes[variable] - 1}, {value[at]:g} found",
+                    int(place[at]) + axis,
+                )
+            cell += value.astype(np.int64) * strides[owner, axis]
+        pool[cell] = numbers[place + k]
+
+
+def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
+    """Text of a ``.wcsp`` file, and notes on what it could not say."""
+    costs, notes = integer_costs(problem)
+    if problem.has_names or problem.has_labels:
+        notes.append("names of variables and values are left out: .wcsp has none")
+    return _lines(problem, costs), notes
+
+
+def _lines(problem: Problem, costs: IntegerCosts) -> Iterator[str]:
+    name = "_".join(problem.name.split()) or "problem"
+    functions = problem.num_factors + (costs.constant != 0)
+    yield f"{name} {problem.num_variables} {problem.domain_sizes.max(initial=0)} {functions} {costs.top}\n"
+    yield " ".join(map(str, problem.domain_sizes.tolist())) + "\n"
+    users = np.bincount(problem.factor_table, minlength=len(problem.pool_offsets) - 1)
+    shared: dict[tuple[int, ...], int] = {}  # table and shape → number
+    for f in range(problem.num_factors):
+        scope, table = problem.scope(f).tolist(), int(problem.factor_table[f])
+        shape = tuple(problem.domain_sizes[scope].tolist())
+        variables = "".join(f" {v}" for v in scope)
+        number = shared.get((table, *shape))
+        if number is not None:
+            yield f"{len(scope)}{variables} 0 -{number}\n"
+            continue
+        cells = costs.pool[problem.pool_offsets[table] : problem.pool_offsets[table + 1]]
+        cells = np.where(cells < 0, costs.top, cells)
+        default, listed = _sparse(cells)
+        sign = ""
+        if users[table] > 1 and scope:
+            shared[(table, *shape)] = len(shared) + 1
+            sign = "-"
+        if not scope:
+            default, listed = int(cells[0]), listed[:0]
+        yield f"{sign}{len(scope)}{variables} {default} {len(listed)}\n"
+        if len(listed):
+            rows = np.column_stack([*np.unravel_index(listed, shape), cells[listed]])
+            yield "\n".join(" ".join(map(str, row)) for row in rows.tolist()) + "\n"
+    if costs.constant:
+        yield f"0 {costs.constant} 0\n"
+
+
+def _sparse(cells: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
+    """The commonest cost, as the default, and the cells that differ."""
+    values, counts = np.unique(cells, return_counts=True)
+    default = int(values[np.argmax(counts)])
+    return default, np.flatnonzero(cells != default)
