@@ -1,0 +1,173 @@
+"""Exact simplifications before a solve, undone on the answer.
+
+    merge factors → { remove unsupported values → eliminate variables of small degree → remove dominated values } …
+
+until nothing changes. Each technique is a file of this package; `presolve` puts them in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dabp.presolve.assembly import Indices, offsets_of, ragged_positions
+from dabp.presolve.components import component_labels
+from dabp.presolve.consistency import supported_values
+from dabp.presolve.dominance import undominated_values
+from dabp.presolve.elimination import Eliminated
+from dabp.presolve.merging import merge_factors
+from dabp.presolve.restriction import Restricted
+from dabp.problem import Assignment, Label, Problem
+
+__all__ = ["Facts", "Presolved", "presolve"]
+
+MAX_ROUNDS = 20
+
+
+@dataclass
+class Facts:
+    """What presolve did, in numbers."""
+
+    variables: tuple[int, int] = (0, 0)
+    """Before and after."""
+    factors: tuple[int, int] = (0, 0)
+    """Before and after."""
+    unsupported_values: int = 0
+    dominated_values: int = 0
+    eliminated_variables: int = 0
+    fixed_variables: int = 0
+    """Variables with one value left."""
+    components: int = 0
+    infeasible: bool = False
+
+    def line(self) -> str:
+        """One sentence for people."""
+        if self.infeasible:
+            return "presolve proved that there is no feasible assignment"
+        facts = [
+            (self.fixed_variables, "variables fixed"),
+            (self.eliminated_variables, "variables eliminated"),
+            (self.unsupported_values, "impossible values"),
+            (self.dominated_values, "dominated values"),
+        ]
+        done = ", ".join(f"{count:,} {what}" for count, what in facts if count)
+        size = "{:,} → {:,} variables, {:,} → {:,} factors".format(*self.variables, *self.factors)
+        parts = f", {self.components:,} components" if self.components > 1 else ""
+        changed = bool(done) or self.factors[0] != self.factors[1]
+        if not changed:
+            return f"presolve: nothing to remove{parts}"
+        return f"presolve: {size}{f' ({done})' if done else ''}{parts}"
+
+
+class Presolved:
+    """A presolved problem: a `Reduction` with a facts.
+
+    `problem` has no names or labels (solvers need none); `named` gives it those of the original. If `infeasible`,
+    `problem` is only a stand-in.
+    """
+
+    def __init__(self, original: Problem):
+        self._original = original
+        self._stages: list[Restricted | Eliminated] = []
+        self.problem = original.replace(variable_names=None, labels=None, factor_names=None, maximize=False)
+        self.infeasible = False
+        self.facts = Facts()
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """What was done, for the notes of a solve."""
+        return (self.facts.line(),)
+
+    def lift(self, assignment: Assignment) -> Assignment:
+        """From the presolved problem to the original."""
+        for stage in reversed(self._stages):
+            assignment = stage.lift(assignment)
+        return np.asarray(assignment, dtype=np.int64)
+
+    def project(self, assignment: Assignment) -> Assignment:
+        """From the original to the presolved problem; values that are gone are replaced by others."""
+        for stage in self._stages:
+            assignment = stage.project(assignment)
+        return np.asarray(assignment, dtype=np.int64)
+
+    def apply(self, stage: Restricted | Eliminated) -> None:
+        """Add a stage, and merge what it brought together."""
+        self._stages.append(stage)
+        self.problem = merge_factors(stage.problem)
+
+    def named(self) -> Problem:
+        """The presolved problem with the original's direction, names and labels of what is left of it."""
+        variables, values, starts = self._origins()
+        original, reduced = self._original, self.problem
+        labels: list[tuple[Label, ...] | None] = []
+        for position, variable in enumerate(variables.tolist()):
+            kept = values[starts[position] : starts[position + 1]].tolist()
+            whole = original.labels(variable)
+            labels.append(tuple(whole[value] for value in kept))
+        return reduced.replace(
+            pool=-reduced.pool if original.maximize else reduced.pool,
+            constant=-reduced.constant if original.maximize else reduced.constant,
+            maximize=original.maximize,
+            variable_names=[original.variable_name(v) for v in variables.tolist()],
+            labels=labels,
+        )
+
+    def _origins(self) -> tuple[Indices, Indices, Indices]:
+        """The original variable of each variable, the original value of each value, and where each one's start."""
+        sizes = self._original.domain_sizes
+        variables = np.arange(len(sizes))
+        values, starts = np.arange(sizes.sum()) - np.repeat(offsets_of(sizes)[:-1], sizes), offsets_of(sizes)
+        for stage in self._stages:
+            if isinstance(stage, Restricted):
+                values = values[np.repeat(starts[:-1], np.diff(stage.kept_starts)) + stage.kept_values]
+                starts = stage.kept_starts
+            values = values[ragged_positions(starts, stage.variables)]
+            starts = offsets_of(np.diff(starts)[stage.variables])
+            variables = variables[stage.variables]
+        return variables, values, starts
+
+
+def presolve(problem: Problem) -> Presolved:
+    """Simplify a problem exactly: its optimum, lifted, is an optimum of the original at the same cost.
+
+    Parameters
+    ----------
+    problem
+        Any problem; a maximisation is negated first, and the presolved problem is a minimisation.
+    """
+    result = Presolved(problem.minimized())
+    result._original = problem
+    facts = result.facts
+    result.problem = merge_factors(result.problem)
+    for _ in range(MAX_ROUNDS):
+        stages = len(result._stages)
+        kept = supported_values(result.problem)
+        if kept is None:
+            result.infeasible = True
+            break
+        facts.unsupported_values += _restrict(result, kept)
+        eliminated = Eliminated(result.problem)
+        if eliminated.infeasible:
+            result.infeasible = True
+            break
+        if eliminated.count:
+            facts.eliminated_variables += eliminated.count
+            result.apply(eliminated)
+        facts.dominated_values += _restrict(result, undominated_values(result.problem))
+        if len(result._stages) == stages:
+            break
+    facts.infeasible, left = result.infeasible, result.problem
+    facts.fixed_variables = problem.num_variables - left.num_variables - facts.eliminated_variables
+    facts.variables = (problem.num_variables, left.num_variables)
+    facts.factors = (problem.num_factors, left.num_factors)
+    facts.components = component_labels(left)[1]
+    return result
+
+
+def _restrict(result: Presolved, kept: np.ndarray) -> int:
+    """Take values away, and variables that have one value; returns how many values."""
+    if kept.all() and (result.problem.domain_sizes > 1).all():
+        return 0
+    result.apply(Restricted(result.problem, kept))
+    return int((~kept).sum())

@@ -1,0 +1,55 @@
+"""Values that no feasible assignment can take: generalised arc consistency on the hard parts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.consistency import propagate
+from dabp.presolve.assembly import Indices, offsets_of, ragged_positions, unary_costs
+from dabp.problem import Problem
+
+
+def supported_values(problem: Problem) -> NDArray[np.bool_] | None:
+    """Which values survive (flat, a variable after the other, [sum D]), or None if there is no feasible assignment.
+
+    Forbidden unary costs go first, then every factor with a forbidden combination is made arc consistent until
+    nothing changes. What is removed is in no feasible assignment; what stays need not be in one.
+    """
+    costs, starts = unary_costs(problem)
+    alive = np.isfinite(costs)
+    if problem.num_variables and not np.logical_or.reduceat(alive, starts[:-1]).all():
+        return None
+    hard = _hard_factors(problem)
+    if not len(hard):
+        return alive
+    if (problem.arities[hard] == 0).any():
+        return None
+    scopes = problem.scope_variables[ragged_positions(problem.scope_offsets, hard)]
+    offsets = offsets_of(problem.arities[hard])
+    owner = np.repeat(np.arange(len(hard)), problem.arities[hard])
+    order = np.argsort(scopes, kind="stable")
+    incident_start = offsets_of(np.bincount(scopes, minlength=problem.num_variables))
+    empty = propagate(
+        scopes,
+        offsets,
+        problem.pool_offsets[problem.factor_table[hard]],
+        problem.pool,
+        problem.domain_sizes,
+        starts,
+        owner[order],
+        incident_start,
+        alive.view(np.uint8),
+        int(problem.arities.max()),
+    )
+    return None if empty >= 0 else alive
+
+
+def _hard_factors(problem: Problem) -> Indices:
+    """Factors other than unary ones with a forbidden combination."""
+    forbidden = np.flatnonzero(~np.isfinite(problem.pool))
+    if not len(forbidden):
+        return forbidden
+    hard = np.zeros(len(problem.pool_offsets) - 1, dtype=bool)
+    hard[np.searchsorted(problem.pool_offsets, forbidden, side="right") - 1] = True
+    return np.flatnonzero(hard[problem.factor_table] & (problem.arities != 1))

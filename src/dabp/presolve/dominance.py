@@ -1,0 +1,39 @@
+"""Values that are never needed because another value of the same variable is at least as good, whatever the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.dominance import remove_dominated
+from dabp.presolve.assembly import offsets_of, unary_costs
+from dabp.presolve.merging import cell_strides
+from dabp.problem import Problem
+
+WORK = 100_000_000
+"""Cells looked at before giving up on the variables that are left: a fraction of a second."""
+
+
+def undominated_values(problem: Problem) -> NDArray[np.bool_]:
+    """Which values are needed, [sum D]: some optimum takes only these."""
+    unary, starts = unary_costs(problem)
+    alive = np.ones(starts[-1], dtype=bool)
+    owner = np.repeat(np.arange(problem.num_factors), problem.arities)
+    entries = np.flatnonzero(problem.arities[owner] >= 2)
+    entries = entries[np.argsort(problem.scope_variables[entries], kind="stable")]
+    factors, variables = owner[entries], problem.scope_variables[entries]
+    inner = cell_strides(problem)[entries]
+    tables = problem.factor_table[factors]
+    cells = np.diff(problem.pool_offsets)[tables]
+    remove_dominated(
+        np.where(np.isfinite(unary), unary, np.finfo(np.float64).max / 4),
+        starts,
+        problem.pool_offsets[tables],
+        cells // (inner * problem.domain_sizes[variables]),
+        inner,
+        offsets_of(np.bincount(variables, minlength=problem.num_variables)),
+        problem.pool,
+        alive.view(np.uint8),
+        WORK,
+    )
+    return alive

@@ -1,0 +1,122 @@
+"""Variables with few neighbours minimised out of the problem, and read back from the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dabp.kernels.elimination import eliminate, read_back
+from dabp.presolve.assembly import Factors, Indices, offsets_of, ragged_positions, rebuilt, unary_costs, unary_factors
+from dabp.problem import Assignment, Problem
+
+
+class Eliminated:
+    """A problem without its variables of small degree.
+
+    Variable x with factors f over neighbours s becomes the factor g(s) = min_x Σ_f f(x, s). With no neighbour g is a
+    constant, with one a unary cost, with two a binary factor; so a forest vanishes, and so does every graph of
+    treewidth 2.
+
+    Parameters
+    ----------
+    problem
+        Unary factors may repeat; parallel factors make it slower, not wrong.
+    small, growth
+        A new binary table may have this many cells, or this many times the cells of the tables it replaces.
+    """
+
+    def __init__(self, problem: Problem, *, small: int = 256, growth: float = 4.0):
+        unary, starts = unary_costs(problem)
+        higher = np.flatnonzero(problem.arities >= 2)
+        (
+            constant,
+            self.count,
+            self._variables,
+            self._scope_start,
+            self._scopes,
+            self._policy_start,
+            self._policies,
+            num_factors,
+            alive,
+            factor_scope,
+            factor_arity,
+            scopes,
+            factor_table,
+            pool,
+        ) = eliminate(
+            problem.domain_sizes,
+            unary,
+            starts,
+            problem.scope_variables[ragged_positions(problem.scope_offsets, higher)],
+            offsets_of(problem.arities[higher]),
+            problem.pool_offsets[problem.factor_table[higher]],
+            problem.pool,
+            small,
+            growth,
+        )
+        self._sizes = problem.domain_sizes
+        gone = np.zeros(problem.num_variables, dtype=bool)
+        gone[self._variables[: self.count]] = True
+        self.variables: Indices = np.flatnonzero(~gone)
+        """The variables that are left, in their original numbers."""
+        self.infeasible = not np.isfinite(constant)
+        """Whether a part that is gone has no feasible assignment; `problem` is then left as it was."""
+        if self.count == 0 or self.infeasible:
+            self.problem = problem
+            return
+        alive_new = len(higher) + np.flatnonzero(alive[len(higher) : num_factors])
+        cells = _cells(problem.domain_sizes, scopes, factor_scope[alive_new], factor_arity[alive_new])
+        new = Factors(
+            scopes[_pieces(factor_scope[alive_new], factor_arity[alive_new])],
+            offsets_of(factor_arity[alive_new]),
+            pool[_pieces(factor_table[alive_new], cells)],
+            offsets_of(cells),
+        )
+        unary[np.repeat(gone, problem.domain_sizes)] = 0.0
+        old = higher[np.flatnonzero(alive[: len(higher)])]
+        self.problem = _without_isolated(
+            rebuilt(problem, old, (unary_factors(unary, starts), new), problem.constant + constant), self.variables
+        )
+
+    def lift(self, assignment: Assignment) -> Assignment:
+        """Read the best values of the eliminated variables from the policies, last eliminated first."""
+        values = np.zeros(len(self._sizes), dtype=np.int64)
+        values[self.variables] = assignment
+        read_back(
+            self.count,
+            self._variables,
+            self._scope_start,
+            self._scopes,
+            self._policy_start,
+            self._policies,
+            self._sizes,
+            values,
+        )
+        return values
+
+    def project(self, assignment: Assignment) -> Assignment:
+        """Drop the eliminated variables."""
+        return np.asarray(assignment, dtype=np.int64)[self.variables]
+
+
+def _pieces(starts: Indices, lengths: Indices) -> Indices:
+    """Positions starts[i], …, starts[i] + lengths[i] − 1, one piece after the other."""
+    offsets = offsets_of(lengths)
+    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+
+
+def _cells(sizes: Indices, scopes: Indices, starts: Indices, arities: Indices) -> Indices:
+    cells = np.ones(len(starts), dtype=np.int64)
+    np.multiply.at(cells, np.repeat(np.arange(len(starts)), arities), sizes[scopes[_pieces(starts, arities)]])
+    return cells
+
+
+def _without_isolated(problem: Problem, kept: Indices) -> Problem:
+    """Only the `kept` variables, which are all that the factors look at."""
+    number = np.zeros(problem.num_variables, dtype=np.int64)
+    number[kept] = np.arange(len(kept))
+    return problem.replace(
+        domain_sizes=problem.domain_sizes[kept],
+        scope_variables=number[problem.scope_variables],
+        variable_names=None,
+        labels=None,
+    )

@@ -1,0 +1,131 @@
+"""Fold factors into each other: constants and unary costs added up, equal and nested scopes joined."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from dabp.kernels.tables import add_tables, table_summaries
+from dabp.presolve.assembly import Factors, Indices, offsets_of, ragged_positions, rebuilt, unary_costs, unary_factors
+from dabp.problem import Problem
+
+MAX_SUBSETS = 128
+"""Nested scopes are looked for between two arities only if the larger scope has at most this many such subsets."""
+
+
+def merge_factors(problem: Problem) -> Problem:
+    """The same costs in as few factors as possible: at most one per scope, none nested in another's scope.
+
+    Factors of arity 0 and tables with one repeated cost go into the constant, unary factors become one per
+    variable with least cost 0 (none where all are 0). A unary factor stays apart although its scope is nested
+    everywhere: solvers want it so.
+    """
+    target = merge_targets(problem)
+    own = target == np.arange(problem.num_factors)
+    lowest, highest = np.zeros((2, len(problem.pool_offsets) - 1))
+    table_summaries(problem.pool, problem.pool_offsets, lowest, highest)
+    flat = ((lowest == highest) & np.isfinite(lowest))[problem.factor_table]
+    unary = problem.arities == 1
+    receives = np.zeros(problem.num_factors, dtype=bool)
+    receives[target[~own]] = True
+    folded = flat & own & ~receives & ~unary
+    one_each = np.unique(problem.scope_variables[problem.scope_offsets[:-1][unary]]).size == unary.sum()
+    if own.all() and one_each and not folded.any() and not (flat & unary).any():
+        return problem
+    kept = np.flatnonzero(own & ~receives & ~folded & ~unary)
+    costs, starts = unary_costs(problem)
+    least = np.minimum.reduceat(costs, starts[:-1]) if len(costs) else costs
+    least[~np.isfinite(least)] = 0.0
+    costs -= np.repeat(least, problem.domain_sizes)
+    constant = problem.constant + float(lowest[problem.factor_table[folded]].sum()) + float(least.sum())
+    parts = [unary_factors(costs, starts)]
+    if receives.any():
+        parts.append(_joined(problem, target, np.flatnonzero(receives & own)))
+    return rebuilt(problem, kept, tuple(parts), constant)
+
+
+def merge_targets(problem: Problem) -> Indices:
+    """For each factor of arity 2 or more the factor that it is added to (itself if it stays), [F]."""
+    target = np.arange(problem.num_factors)
+    rows_of: dict[int, tuple[Indices, Indices]] = {}
+    for group in problem.arity_groups:
+        arity = group.variables.shape[1]
+        if arity < 2:
+            continue
+        rows = np.sort(group.variables, axis=1)
+        first, inverse = np.unique(_row_keys(rows, problem.num_variables), return_index=True, return_inverse=True)[1:]
+        target[group.factors] = group.factors[first[inverse]]
+        rows_of[arity] = (group.factors[first], rows[first])
+    for small in sorted(rows_of):
+        for large in sorted(rows_of):
+            if large > small and comb(large, small) <= MAX_SUBSETS:
+                _nest(target, rows_of[small], rows_of[large], problem.num_variables)
+    while (target[target] != target).any():
+        target = target[target]
+    return target
+
+
+def _nest(target: Indices, small: tuple[Indices, Indices], large: tuple[Indices, Indices], base: int) -> None:
+    """Send each small factor that is not sent yet to a large one whose scope holds its own."""
+    for columns in combinations(range(large[1].shape[1]), small[1].shape[1]):
+        keys = _row_keys(np.concatenate([small[1], large[1][:, columns]]), base)
+        mine, theirs = keys[: len(small[1])], keys[len(small[1]) :]
+        order = np.argsort(theirs, kind="stable")
+        place = np.minimum(np.searchsorted(theirs[order], mine), len(theirs) - 1)
+        found = (theirs[order][place] == mine) & (target[small[0]] == small[0])
+        target[small[0][found]] = large[0][order[place[found]]]
+
+
+def _row_keys(rows: Indices, base: int) -> Indices:
+    """An integer per row, equal exactly for equal rows."""
+    keys = rows[:, 0]
+    for column in range(1, rows.shape[1]):
+        if column > 1:  # after two columns the product could overflow: number the different keys first
+            keys = np.unique(keys, return_inverse=True)[1]
+        keys = keys * base + rows[:, column]
+    return np.asarray(keys, dtype=np.int64)
+
+
+def _joined(problem: Problem, target: Indices, roots: Indices) -> Factors:
+    """The tables of the roots with everything that is sent to them added."""
+    sizes = problem.domain_sizes[problem.scope_variables]
+    strides = cell_strides(problem)
+    scope = ragged_positions(problem.scope_offsets, roots)
+    lengths = np.diff(problem.pool_offsets)[problem.factor_table[roots]]
+    cells = offsets_of(lengths)
+    pool = problem.pool[ragged_positions(problem.pool_offsets, problem.factor_table[roots])]
+    place_of_root = np.zeros(problem.num_factors, dtype=np.int64)
+    place_of_root[roots] = np.arange(len(roots))
+
+    sources = np.flatnonzero((target != np.arange(problem.num_factors)) & (problem.arities >= 2))
+    axes = ragged_positions(problem.scope_offsets, target[sources])
+    job_of_axis = np.repeat(np.arange(len(sources)), problem.arities[target[sources]])
+    # The stride of the source along each axis of its target: look its variable up among the source's own.
+    own = ragged_positions(problem.scope_offsets, sources)
+    job_of_own = np.repeat(np.arange(len(sources)), problem.arities[sources])
+    order = np.argsort(job_of_own * problem.num_variables + problem.scope_variables[own])
+    own_keys = (job_of_own * problem.num_variables + problem.scope_variables[own])[order]
+    axis_keys = job_of_axis * problem.num_variables + problem.scope_variables[axes]
+    place = np.minimum(np.searchsorted(own_keys, axis_keys), len(own_keys) - 1)
+    axis_strides = np.where(own_keys[place] == axis_keys, strides[own[order[place]]], 0)
+    add_tables(
+        problem.pool,
+        problem.pool_offsets[problem.factor_table[sources]],
+        axis_strides,
+        sizes[axes],
+        offsets_of(problem.arities[target[sources]]),
+        pool,
+        cells[place_of_root[target[sources]]],
+    )
+    return Factors(problem.scope_variables[scope], offsets_of(problem.arities[roots]), pool, cells)
+
+
+def cell_strides(problem: Problem) -> Indices:
+    """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`."""
+    strides = np.ones(len(problem.scope_variables), dtype=np.int64)
+    for group in problem.arity_groups:
+        places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
+        strides[places] = group.strides
+    return strides

@@ -1,0 +1,144 @@
+"""Presolve is exact: same optimum with and without it, and the way back finds it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dabp.presolve import presolve
+from dabp.presolve.components import component, component_labels
+from dabp.presolve.consistency import supported_values
+from dabp.presolve.merging import merge_factors
+from dabp.problem import Problem
+from small_problems import all_assignments, exhaustive, random_problem
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_the_optimum_stays_on_random_problems(block: int) -> None:
+    """The presolved optimum, lifted, is the optimum; infeasible is only said when it is so."""
+    for seed in range(block * 400, block * 400 + 400):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, integral=seed % 2 == 0, hard=[0.2, 0.5][block % 2], dense=seed % 4 == 0)
+        optimum, _ = exhaustive(problem)
+        reduced = presolve(problem)
+        if reduced.infeasible:
+            assert optimum == np.inf
+            continue
+        least, best = exhaustive(reduced.problem)
+        assert least == pytest.approx(optimum)
+        lifted = reduced.lift(best)
+        assert problem.cost(lifted) == pytest.approx(optimum)
+        projected = reduced.project(lifted)
+        assert ((projected >= 0) & (projected < reduced.problem.domain_sizes)).all()
+
+
+def test_merging_keeps_every_cost_and_leaves_no_nested_scope() -> None:
+    """Merging is an identity on costs, and no scope is left inside another."""
+    for seed in range(100):
+        problem = random_problem(np.random.default_rng(seed), dense=seed % 2 == 0)
+        merged = merge_factors(problem)
+        rows = all_assignments(problem)
+        assert np.allclose(problem.cost(rows), merged.cost(rows))
+        scopes = [set(merged.scope(f).tolist()) for f in range(merged.num_factors)]
+        larger = [s for s in scopes if len(s) > 1]
+        assert not any(a <= b for i, a in enumerate(larger) for j, b in enumerate(larger) if i != j)
+        assert len({min(s) for s in scopes if len(s) == 1}) == sum(len(s) == 1 for s in scopes)
+
+
+def test_named_problem_has_the_costs_names_and_labels_of_the_original() -> None:
+    """What `dabp presolve` writes means the same as the original, also when maximising."""
+    for seed in range(60):
+        problem = random_problem(np.random.default_rng(seed), dense=True)
+        labels = [tuple(f"v{value}" for value in range(d)) for d in problem.domain_sizes]
+        names = [f"name{i}" for i in range(problem.num_variables)]
+        problem = problem.replace(
+            pool=-problem.pool, constant=-problem.constant, maximize=True, variable_names=names, labels=labels
+        )
+        reduced = presolve(problem)
+        if reduced.infeasible:
+            continue
+        named = reduced.named()
+        assert named.maximize
+        some = np.zeros(named.num_variables, dtype=np.int64)
+        values = problem.labelled(reduced.lift(some))
+        assert named.labelled(some).items() <= values.items()
+        assert named.cost(some) <= problem.cost(reduced.lift(some)) + 1e-9
+
+
+def test_a_problem_without_a_solution_is_proved_infeasible_by_propagation() -> None:
+    """Of three variables with two values each, x < y < z has no solution: found by arc consistency alone."""
+    less = np.array([[np.inf, 0.0], [np.inf, np.inf]])
+    problem = Problem([2, 2, 2], [0, 1, 1, 2], [0, 2, 4], np.tile(less.ravel(), 2), [0, 4, 8])
+    assert supported_values(problem) is None
+    reduced = presolve(problem)
+    assert reduced.infeasible
+    assert "no feasible" in reduced.summary[0]
+
+
+def test_dominated_values_go() -> None:
+    """A value that is dearer everywhere is removed, and with it here everything else."""
+    rng = np.random.default_rng(1)
+    tables = []
+    for _ in range(10):
+        table = rng.integers(0, 5, (3, 3)).astype(float)
+        table[2] += 20
+        table[:, 2] += 20
+        tables.append(table.ravel())
+    scope = [(i, j) for i in range(5) for j in range(i)]
+    problem = Problem([3] * 5, np.ravel(scope), np.arange(0, 21, 2), np.concatenate(tables), np.arange(0, 91, 9))
+    reduced = presolve(problem)
+    assert reduced.facts.dominated_values >= 5
+    assert (reduced.problem.domain_sizes <= 2).all()
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem([]),
+        Problem([], [], [0, 0], [3.0], [0, 1], constant=1.0),
+        Problem([1, 1, 1]),
+        Problem([4]),
+        Problem([4], [0], [0, 1], [3.0, 1.0, 2.0, np.inf], [0, 4]),
+        Problem([1, 3], [0, 1], [0, 2], [3.0, 1.0, 2.0], [0, 3]),
+    ],
+)
+def test_degenerate_problems_vanish(problem: Problem) -> None:
+    """No variables, no factors, one variable, domains of one value: all solved outright."""
+    reduced = presolve(problem)
+    assert reduced.problem.num_variables == 0
+    assert problem.cost(reduced.lift(np.zeros(0, dtype=np.int64))) == exhaustive(problem)[0]
+
+
+def test_a_large_tree_vanishes() -> None:
+    """A forest of any size is solved by elimination, at the cost it promises."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    parents = (rng.random(n - 1) * np.arange(1, n)).astype(np.int64)
+    scopes = np.stack([parents, np.arange(1, n)], axis=1)
+    tables = rng.integers(0, 50, (n - 1) * 9).astype(float)
+    problem = Problem(np.full(n, 3), scopes.ravel(), np.arange(0, 2 * n - 1, 2), tables, np.arange(0, 9 * n - 8, 9))
+    reduced = presolve(problem)
+    assert reduced.problem.num_variables == 0
+    assert problem.cost(reduced.lift(np.zeros(0, dtype=np.int64))) == reduced.problem.constant
+
+
+def test_components_add_up() -> None:
+    """The cost of the whole is the constant and the costs of its components."""
+    rng = np.random.default_rng(3)
+    parts = [random_problem(np.random.default_rng(seed), dense=True, hard=0.0) for seed in range(4)]
+    first = np.cumsum([0] + [p.num_variables for p in parts])
+    whole = Problem(
+        np.concatenate([p.domain_sizes for p in parts]),
+        np.concatenate([p.scope_variables + shift for p, shift in zip(parts, first[:-1], strict=True)]),
+        np.concatenate([[0], np.cumsum(np.concatenate([p.arities for p in parts]))]),
+        np.concatenate([p.pool for p in parts]),
+        np.concatenate([[0], np.cumsum(np.concatenate([np.diff(p.pool_offsets) for p in parts]))]),
+    )
+    labels, count = component_labels(whole)
+    assert count == 4
+    values = rng.integers(0, whole.domain_sizes)
+    total = sum(t for f in range(whole.num_factors) if whole.arities[f] == 0 for t in whole.table(f).ravel())
+    for which in range(count):
+        part, variables = component(whole, labels, np.array([which]))
+        total += part.cost(values[variables])
+    assert total == pytest.approx(whole.cost(values))
