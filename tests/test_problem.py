@@ -159,3 +159,8 @@ def test_no_variables_and_no_factors() -> None:
     """The empty problem has a cost."""
     assert Problem([], constant=3.0).cost([]) == 3.0
     assert Problem([4, 4]).cost([[0, 1], [2, 3]]).tolist() == [0.0, 0.0]
+
+
+def test_a_batch_of_empty_assignments() -> None:
+    """A problem without variables has a cost for each row of a batch."""
+    assert Problem([], constant=3.0).cost(np.zeros((4, 0), dtype=np.int64)).tolist() == [3.0] * 4

@@ -8,6 +8,7 @@ are light views made on demand. This module is the only definition of cost.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -285,7 +286,7 @@ class Problem:
         """Total cost of an assignment [N] as a float, or of a batch [B, N] as an array [B]; exact."""
         values = self._checked(assignment)
         if values.ndim > 1:
-            rows = values.reshape(int(np.prod(values.shape[:-1])), self.num_variables)
+            rows = values.reshape(math.prod(values.shape[:-1]), self.num_variables)
             block = max(1, 4_000_000 // max(1, len(self.scope_variables)))  # bounds the index arrays
             parts = [self._costs(rows[i : i + block]) for i in range(0, len(rows), block)]
             return (np.concatenate(parts) if parts else np.zeros(0)).reshape(values.shape[:-1])

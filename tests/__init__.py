@@ -1,0 +1,1 @@
+"""Tests of dabp; the folders mirror src/dabp."""
