@@ -19,6 +19,8 @@ _HOMES = {
     "Result": "result",
     "Status": "result",
     "Trace": "trace",
+    "read": "formats",
+    "write": "formats",
     "generate": "generators",
     "DabpError": "errors",
     "FormatError": "errors",
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from dabp.errors import FormatError as FormatError
     from dabp.errors import ParameterError as ParameterError
     from dabp.errors import ProblemError as ProblemError
+    from dabp.formats import read as read
+    from dabp.formats import write as write
     from dabp.generators import generate as generate
     from dabp.model import Model as Model
     from dabp.problem import Problem as Problem

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,7 @@ def write_solution(result: Result, problem: Problem, place: Place) -> None:
 
     suffix = split_suffix(place_name(place))[0]
     if suffix == ".json" or suffix not in SUFFIXES:
-        write_text(place, [json.dumps(result_dict(result, problem), indent=2, ensure_ascii=False) + "\n"])
+        write_text(place, [json.dumps(result.to_dict(problem), indent=2, ensure_ascii=False) + "\n"])
         return
     if result.assignment is None:
         raise FormatError("there is no assignment to write; only JSON can say so", source=place_name(place))
@@ -52,26 +51,6 @@ def as_sol(assignment: Assignment) -> str:
     return " ".join(map(str, assignment.tolist())) + "\n"
 
 
-def result_dict(result: Result, problem: Problem) -> dict[str, Any]:
-    """A result as JSON values; what is unknown is null."""
-    values: dict[str, Label] | None = None
-    if result.assignment is not None:
-        values = problem.labelled(result.assignment)
-    return {
-        "problem": problem.name,
-        "status": result.status.value,
-        "cost": _number(result.cost),
-        "bound": _number(result.bound),
-        "gap": _number(result.gap),
-        "solver": result.solver,
-        "iterations": result.iterations,
-        "runtime": result.runtime,
-        "seed": result.seed,
-        "values": values,
-        "notes": list(result.notes),
-    }
-
-
 def _number(value: float | None) -> float | int | None:
     if value is None or not math.isfinite(value):
         return None
@@ -84,8 +63,8 @@ def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise source.error(f"this is not JSON ({getattr(error, 'msg', 'nested too deeply')})", line) from None
-    if isinstance(content, dict) and "values" in content and "values" not in problem.variable_names:
-        content = content["values"]
+    if isinstance(content, dict) and "assignment" in content and "assignment" not in problem.variable_names:
+        content = content["assignment"]
     if content is None:
         raise source.error("the solution has no values: none was found")
     if isinstance(content, list):

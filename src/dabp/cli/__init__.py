@@ -1,0 +1,81 @@
+"""The command line: one file per command; nothing heavy is imported before a command needs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from dabp import __version__
+from dabp.errors import DabpError
+
+app = typer.Typer(
+    name="dabp",
+    help="Solve constraint optimisation problems: weighted CSPs, cost function networks, MAP/MPE, DCOPs.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(shown: bool) -> None:
+    if shown:
+        print(f"dabp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _register() -> None:
+    from dabp.cli.convert import convert
+    from dabp.cli.doctor import doctor
+    from dabp.cli.evaluate import evaluate
+    from dabp.cli.generate import generate
+    from dabp.cli.info import info
+    from dabp.cli.solve import solve
+    from dabp.cli.solvers import solvers
+
+    for command in (solve, info, evaluate, convert, generate, solvers, doctor):
+        app.command()(command)
+
+
+_register()
+
+
+def main() -> None:
+    """Run the command line; whatever goes wrong is one line on standard error and exit code 2."""
+    try:
+        code = app(standalone_mode=False)
+    except DabpError as error:
+        code = _complain(str(error))
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the interpreter's exit quiet
+        code = 141
+    except OSError as error:
+        code = _complain(f"{error.filename or 'system'}: {error.strerror or error}")
+    except MemoryError:
+        code = _complain("out of memory; try --memory with a limit, or a solver that needs less")
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # click's usage errors, wherever typer keeps click
+            raise
+        code = _complain(error.format_message())
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(message: str) -> int:
+    text = " ".join(message.split())
+    print(f"dabp: {text or 'stopped'}", file=sys.stderr)
+    return 2

@@ -1,0 +1,45 @@
+"""Options that several commands share, and how their text becomes values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dabp.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dabp.problem import Problem
+
+Format = Annotated[
+    str | None, typer.Option("--format", "-f", help="Format of the file, if its suffix does not tell (needed for -).")
+]
+Evidence = Annotated[Path | None, typer.Option("--evidence", help="Evidence file of a .uai problem.")]
+MaxCells = Annotated[
+    int | None, typer.Option("--max-cells", help="Refuse problems with more costs than this.", show_default=False)
+]
+MaxBytes = Annotated[
+    int | None, typer.Option("--max-bytes", help="Refuse files that unpack to more bytes.", show_default=False)
+]
+
+
+def read_problem(
+    file: str, format: str | None, evidence: Path | None, max_cells: int | None, max_bytes: int | None
+) -> Problem:
+    """Read a problem as the options ask; ``-`` is standard input."""
+    from dabp.formats import read
+
+    more: dict[str, Any] = {} if evidence is None else {"evidence": evidence}
+    return read(file, format, max_cells=max_cells, max_bytes=max_bytes, **more)
+
+
+def pairs(texts: list[str], option: str) -> dict[str, str]:
+    """``name=value`` texts as a dictionary."""
+    result = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise ParameterError(f"{option} takes name=value, not {text!r}")
+        result[key.strip()] = value.strip()
+    return result

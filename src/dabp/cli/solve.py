@@ -1,0 +1,136 @@
+"""``dabp solve``: from a file to the best answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dabp.cli.options import Evidence, Format, MaxBytes, MaxCells, pairs, read_problem
+from dabp.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dabp.problem import Problem
+    from dabp.result import Result
+
+DEFAULT_SECONDS = 30.0
+"""How long `auto` may take when no limit is given."""
+
+
+def solve(
+    files: Annotated[list[str], typer.Argument(help="Problem files, or - for standard input.")],
+    solver: Annotated[str, typer.Option("--solver", "-s", help="Solver; `dabp solvers` lists them.")] = "auto",
+    time: Annotated[float | None, typer.Option("--time", "-t", help="Seconds.", show_default=False)] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", "-i", help="Iterations.", show_default=False)
+    ] = None,
+    target: Annotated[float | None, typer.Option("--target", help="Stop at a cost as good as this.")] = None,
+    stagnation: Annotated[
+        int | None, typer.Option("--stagnation", help="Stop after so many iterations without improvement.")
+    ] = None,
+    memory: Annotated[int | None, typer.Option("--memory", help="Stop when the process holds more MB.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of all randomness.")] = 0,
+    threads: Annotated[int, typer.Option("--threads", help="Cores to use.")] = 1,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="A solver's parameter, name=value; repeatable.")
+    ] = None,
+    fix: Annotated[list[str] | None, typer.Option("--fix", help="Hold a variable, name=value; repeatable.")] = None,
+    initial: Annotated[Path | None, typer.Option("--initial", help="Solution file to start from.")] = None,
+    presolve: Annotated[
+        bool | None, typer.Option("--presolve/--no-presolve", help="Simplify first (default: as the solver asks).")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option("--checkpoint", help="Save the state here every few seconds.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the solution (.json, .sol, .MPE).")
+    ] = None,
+    trace: Annotated[Path | None, typer.Option("--trace", help="Write the history as JSON lines.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No live display.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")] = False,
+    format: Format = None,
+    evidence: Evidence = None,
+    max_cells: MaxCells = None,
+    max_bytes: MaxBytes = None,
+) -> None:
+    """Find an assignment of least cost, within a time limit or until it is proved.
+
+    Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input.
+    """
+    if len(files) > 1 and (output or trace or checkpoint or initial):
+        raise ParameterError("--output, --trace, --checkpoint and --initial go with one file")
+    options: dict[str, Any] = {
+        "params": pairs(param or [], "--param"),
+        "time_limit": time,
+        "max_iterations": iterations,
+        "target": target,
+        "stagnation": stagnation,
+        "memory_limit": None if memory is None else memory * 1_000_000,
+        "seed": seed,
+        "threads": threads,
+        "fix": pairs(fix or [], "--fix"),
+        "presolve": presolve,
+        "checkpoint": checkpoint,
+        "resume": resume,
+    }
+    if solver == "auto" and time is None and iterations is None:
+        options["time_limit"] = DEFAULT_SECONDS
+        if not (as_json or quiet):
+            print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
+    rows: list[tuple[Problem, Result]] = []
+    for file in files:
+        problem = read_problem(file, format, evidence, max_cells, max_bytes)
+        result = _solved(problem, solver, options, initial, quiet=quiet or as_json, verbose=verbose)
+        rows.append((problem, result))
+        if output is not None:
+            from dabp.formats.solution import write_solution
+
+            write_solution(result, problem, output)
+        if trace is not None:
+            result.trace.save(trace)
+        if result.status.value == "INTERRUPTED":
+            break
+    _show(rows, as_json)
+    if not all(result.feasible for _, result in rows):
+        raise typer.Exit(1)
+
+
+def _solved(
+    problem: Problem, solver: str, options: dict[str, Any], initial: Path | None, *, quiet: bool, verbose: bool
+) -> Result:
+    from dabp.cli.display import LiveDisplay
+    from dabp.solving import solve as run
+
+    start = None
+    if initial is not None:
+        from dabp.formats.solution import read_solution
+
+        start = read_solution(initial, problem)
+    with LiveDisplay(options["time_limit"], quiet=quiet, verbose=verbose) as display, warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)
+        from dabp.kernels import compilation
+
+        compilation.notice = display.compiling
+        try:
+            return run(problem, solver, initial=start, callbacks=[display], **options)
+        finally:
+            compilation.notice = None
+
+
+def _show(rows: list[tuple[Problem, Result]], as_json: bool) -> None:
+    if as_json:
+        facts = [result.to_dict(problem) for problem, result in rows]
+        print(json.dumps(facts[0] if len(facts) == 1 else {"results": facts}, allow_nan=False))
+        return
+    from dabp.cli.display import print_comparison, print_summary
+
+    if len(rows) == 1:
+        print_summary(*rows[0])
+    else:
+        print_comparison(rows)
