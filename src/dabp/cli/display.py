@@ -84,7 +84,6 @@ def _member_line(name: str, record: dict[str, Any]) -> str:
 def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:
     """The answer for people, the assignment shortened for large problems."""
     out = console()
-    table = Table(show_header=False, box=None, pad_edge=False)
     normalized = result.to_dict(problem)["normalized_cost"]
     rows = [
         ("problem", f"{problem.name} ({problem.num_variables} variables, {problem.num_factors} factors)"),
@@ -99,8 +98,7 @@ def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:
         rows.append(("bound", number(result.bound) + gap))
     rows.append(("time", f"{result.runtime:.2f} s, {result.iterations} iterations, seed {result.seed}"))
     for key, value in rows:
-        table.add_row(key, value)
-    out.print(table)
+        out.print(f"{key:15s} {value}", markup=False)
     for note in result.notes:
         out.print(f"  · {note}", markup=False)
     if result.values is not None:
