@@ -79,14 +79,15 @@ def solve(
         "checkpoint": checkpoint,
         "resume": resume,
     }
-    if solver == "auto" and time is None and iterations is None:
+    unlimited = solver == "auto" and time is None and iterations is None
+    if unlimited:
         options["time_limit"] = DEFAULT_SECONDS
-        if not (as_json or quiet):
-            print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
     rows: list[tuple[Problem, Result]] = []
     for file in files:
         problem = read_problem(file, format, evidence, max_cells, max_bytes)
-        result = _solved(problem, solver, options, initial, quiet=quiet or as_json, verbose=verbose)
+        if unlimited and not (rows or as_json or quiet):
+            print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
+        result = _solved(problem, solver, options, initial, quiet=quiet, verbose=verbose)
         rows.append((problem, result))
         if output is not None:
             from dabp.formats.solution import write_solution
