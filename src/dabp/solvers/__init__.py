@@ -52,6 +52,7 @@ SOLVERS: dict[str, Entry] = {
         "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
         {"damping": 0.2, "reinforcement": 1e-4},
     ),
+    "dual": Entry("dual", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"),
     "toulbar2": Entry("toulbar2", "Toulbar2", "toulbar2: exact, branch and bound with soft local consistency"),
     "toulbar2-vns": Entry("toulbar2", "Toulbar2", "toulbar2's variable neighbourhood search", {"mode": "vns"}),
     "toulbar2-incop": Entry("toulbar2", "Toulbar2", "toulbar2 with INCOP local search first", {"mode": "incop"}),

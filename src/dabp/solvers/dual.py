@@ -1,0 +1,211 @@
+"""A lower bound by message passing on the dual of the LP relaxation, and assignments read from it."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import ParameterError
+from dabp.kernels.dual import dual_pass, total_cost
+from dabp.presolve.assembly import offsets_of, ragged_positions, unary_costs
+from dabp.presolve.consistency import supported_values
+from dabp.presolve.merging import cell_strides, merge_factors
+from dabp.presolve.restriction import Restricted
+from dabp.problem import Assignment, Problem
+from dabp.result import Status
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+
+ROUNDING = 1e-13
+"""Relative error allowed for in the sum that makes the bound: some hundreds of roundings of float64."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dual(Solver):
+    """Convergent message passing on the dual of the local LP relaxation (TRW-S, SRMP).
+
+    Moves costs between factors and variables so that the sum of their minima, a lower bound on the optimum, never
+    falls; each pass also decodes an assignment from the moved costs. Use it for a gap where nothing can be proved:
+    one pass costs about as much as an iteration of belief propagation. Proves optimality only where the relaxation
+    is tight, and infeasibility where the bound outgrows every finite cost.
+
+    Reference: V. Kolmogorov, *Convergent tree-reweighted message passing for energy minimization*, PAMI 2006, and
+    *A new look at reweighted message passing*, PAMI 2015.
+
+    Parameters
+    ----------
+    tolerance
+        Ends when the bound has risen by less than this, relative to its size, over `patience` passes.
+    patience
+        See `tolerance`.
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    tolerance: float = 1e-6
+    patience: int = 50
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance < math.inf:
+            raise ParameterError(f"dual's tolerance is a number of at least 0, not {self.tolerance}")
+        if self.patience < 1:
+            raise ParameterError(f"dual's patience is at least 1, not {self.patience}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin with all costs where they are; `seed` and `initial` change nothing."""
+        return DualSearch(self, problem)
+
+
+class DualSearch(Search):
+    """Messages of a dual solve, and the bound so far."""
+
+    def __init__(self, solver: Dual, problem: Problem):
+        self._solver, self._whole = solver, problem
+        self.bound = -np.inf
+        self.passes = 0
+        self._history: list[float] = []
+        merged = merge_factors(problem)
+        kept = supported_values(merged)
+        self._reduction = None if kept is None else Restricted(merged, kept)
+        if self._reduction is None:
+            return
+        # Without unsupported values every min-marginal, hence every message, is finite.
+        self._problem = self._reduction.problem
+        no_scope = [self._problem.table(f).sum() for f in np.flatnonzero(self._problem.arities == 0).tolist()]
+        self._constant = self._problem.constant + float(np.sum(no_scope))
+        self._arrays = _Arrays(self._problem)
+        self._values = np.zeros(self._problem.num_variables, dtype=np.int64)
+        self._best_cost = np.inf
+
+    def step(self) -> Step:
+        """Some passes back and forth."""
+        if self._reduction is None:
+            return Step(finished=Status.INFEASIBLE)
+        started = time.perf_counter()
+        costs: list[float] = []
+        best, best_cost = self._values, np.inf
+        finished = None
+        while finished is None:
+            cost = self._pass()
+            costs.append(cost)
+            if cost < best_cost:
+                best, best_cost = self._values.copy(), cost
+            self._best_cost = min(self._best_cost, cost)
+            finished = self._verdict()
+            if time.perf_counter() - started > BLOCK_SECONDS:
+                break
+        if finished is Status.INFEASIBLE:
+            return Step(costs=np.array(costs), finished=finished)
+        lifted = self._reduction.lift(best)
+        return Step(
+            costs=np.array(costs),
+            best=lifted if best_cost < np.inf else None,
+            best_cost=float(self._whole.cost(lifted)) if best_cost < np.inf else np.inf,
+            bound=self.bound,
+            finished=finished,
+        )
+
+    def state_dict(self) -> State:
+        """The messages, and what the stopping rule remembers."""
+        if self._reduction is None:
+            return {"passes": 0}
+        return {
+            "messages": self._arrays.messages.copy(),
+            "passes": self.passes,
+            "bound": self.bound,
+            "best_cost": self._best_cost,
+            "history": list(self._history),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue from there."""
+        if self._reduction is None:
+            return
+        self._arrays.messages[:] = state["messages"]
+        self.passes, self.bound = int(state["passes"]), float(state["bound"])
+        self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
+
+    def _pass(self) -> float:
+        """One pass; returns the cost of the decoded assignment."""
+        bound, magnitude = self._arrays.run(self.passes % 2 == 0, self._values)
+        self.passes += 1
+        bound += self._constant - ROUNDING * (magnitude + abs(self._constant))
+        if self._whole.integral:
+            bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
+        self.bound = max(self.bound, bound)
+        self._history.append(self.bound)
+        del self._history[: -self._solver.patience - 1]
+        return float(self._arrays.cost(self._values)) + self._constant
+
+    def _verdict(self) -> Status | None:
+        if self.bound > self._arrays.largest + self._constant:
+            return Status.INFEASIBLE
+        if self._best_cost - self.bound <= 1e-9 * max(1.0, abs(self.bound)):
+            return Status.OPTIMAL
+        if len(self._history) > self._solver.patience:
+            gain = self._history[-1] - self._history[0]
+            if gain <= self._solver.tolerance * max(1.0, abs(self.bound)):
+                return Status.CONVERGED
+        return None
+
+
+class _Arrays:
+    """The columns that the kernels take (see `dabp.kernels.dual`), and the messages."""
+
+    def __init__(self, problem: Problem):
+        higher = np.flatnonzero(problem.arities >= 2)
+        entries = ragged_positions(problem.scope_offsets, higher)
+        arities = problem.arities[higher]
+        unary, unary_start = unary_costs(problem)
+        variable: NDArray[np.int64] = problem.scope_variables[entries]
+        factor = np.repeat(np.arange(len(higher)), arities)
+        scope_start = offsets_of(arities)
+        lengths = problem.domain_sizes[variable]
+        lowest = np.full(len(higher), problem.num_variables)
+        np.minimum.at(lowest, factor, variable)
+        highest = np.full(len(higher), -1)
+        np.maximum.at(highest, factor, variable)
+        table_start = problem.pool_offsets[problem.factor_table[higher]]
+        stride = cell_strides(problem)[entries]
+        message_start = offsets_of(lengths)
+        self.messages = np.zeros(message_start[-1])
+        longest, width = int(arities.max(initial=0)) + 1, int(problem.domain_sizes.max(initial=1))
+        self._pass_columns: tuple[Any, ...] = (
+            problem.domain_sizes,
+            unary,
+            unary_start,
+            variable,
+            stride,
+            factor,
+            scope_start,
+            table_start,
+            problem.pool,
+            np.argsort(variable, kind="stable"),
+            offsets_of(np.bincount(variable, minlength=problem.num_variables)),
+            lowest[factor] == variable,
+            highest[factor] == variable,
+            self.messages,
+            message_start,
+            np.zeros((2, width)),
+            np.zeros(longest, dtype=np.int64),
+            np.zeros(longest),
+        )
+        self._cost_columns = (unary, unary_start, variable, stride, scope_start, table_start, problem.pool)
+        finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
+        tops = np.maximum.reduceat(finite, problem.pool_offsets[:-1]) if len(finite) else finite
+        tops = tops[problem.factor_table[problem.arities > 0]]
+        self.largest = float(tops.sum()) + 1e-6 * (1.0 + float(np.abs(tops).sum()))
+        """No feasible assignment costs more, the constant left out."""
+
+    def run(self, forward: bool, values: Assignment) -> tuple[float, float]:
+        """One pass; decodes into `values`."""
+        bound, magnitude = dual_pass(forward, *self._pass_columns, values)
+        return float(bound), float(magnitude)
+
+    def cost(self, values: Assignment) -> float:
+        """The cost of an assignment, without the constant."""
+        return float(total_cost(*self._cost_columns, values))
