@@ -6,7 +6,6 @@ monotone and on their side, and a solver that claims what does not hold is stopp
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -111,7 +110,8 @@ def _reductions(problem: Problem, fix: Mapping[str, Label] | None, presolve: boo
         indices = {problem.variable_index(n): problem.value_index(problem.variable_index(n), v) for n, v in fix.items()}
         steps.append(Conditioned(problem.minimized(), indices))
     if presolve:
-        simplify = importlib.import_module("dabp.presolve").presolve
+        from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
+
         steps.append(simplify(steps[-1].problem if steps else problem.minimized()))
     return steps
 

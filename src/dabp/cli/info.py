@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +26,9 @@ def info(
     problem = read_problem(file, format, evidence, max_cells, max_bytes)
     facts = describe(problem)
     if presolve:
-        reduction = importlib.import_module("dabp.presolve").presolve(problem.minimized())
+        from dabp.presolve import presolve as simplify
+
+        reduction = simplify(problem.minimized())
         facts["presolve"] = "infeasible" if reduction.infeasible else list(reduction.summary)
         facts["presolved"] = describe(reduction.problem)
     if as_json:
