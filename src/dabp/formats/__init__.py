@@ -12,8 +12,8 @@ import importlib
 import lzma
 import os
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
 from dabp.errors import FormatError
@@ -31,6 +31,9 @@ class Format:
     max_bytes: int = MAX_BYTES
     """The default cap; smaller where a byte costs more to parse."""
 
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Keywords that make the module's functions read and write this dialect."""
+
     def load(self) -> Any:
         """Import the module."""
         return importlib.import_module(f"dabp.formats.{self.module}")
@@ -38,6 +41,9 @@ class Format:
 
 FORMATS: dict[str, Format] = {
     "wcsp": Format("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
+    "cfn": Format("cfn", (".cfn",), "toulbar2's cost function networks: real costs, names, maximisation"),
+    "uai": Format("uai", (".uai",), "Markov and Bayesian networks of the UAI competitions, as probabilities"),
+    "lg": Format("uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}),
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
 }
 
@@ -60,7 +66,7 @@ def read(
     """
     line = _format_of(place, format)
     source = open_source(place, max_bytes=line.max_bytes if max_bytes is None else max_bytes, max_cells=max_cells)
-    return cast(Problem, line.load().read(source))
+    return cast(Problem, line.load().read(source, **line.options))
 
 
 def write(problem: Problem, place: Place, format: str | None = None) -> list[str]:
@@ -70,7 +76,7 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     """
     line = _format_of(place, format)
     try:
-        pieces, notes = line.load().write(problem)
+        pieces, notes = line.load().write(problem, **line.options)
     except FormatError as error:
         raise FormatError(error.message, source=place_name(place)) from None
     write_text(place, pieces)

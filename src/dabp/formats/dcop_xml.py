@@ -89,7 +89,7 @@ class _Reader:
     def problem(self) -> Problem:
         """Everything, in order."""
         presentation = self.root.find("presentation")
-        name = "problem"
+        name = self.source.stem
         if presentation is not None:
             name = presentation.get("name", name)
             self.draft.maximize = presentation.get("maximize", "false").strip().lower() == "true"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
-from dabp.formats.text import Source
+from dabp.formats.text import Line, Source
 from dabp.problem import Label, Problem
 
 
@@ -32,7 +32,7 @@ class Draft:
         self._cells = 0
 
     def add_variable(
-        self, name: str, labels: int | tuple[Label, ...], line: int | None = None, *, rename: bool = False
+        self, name: str, labels: int | tuple[Label, ...], line: Line = None, *, rename: bool = False
     ) -> int:
         """A new variable with so many values, or with these labels; the index it gets."""
         if name in self._index and not rename:
@@ -51,7 +51,7 @@ class Draft:
         self._labels.append(None if plain else labels)  # type: ignore[arg-type]
         return len(self.sizes) - 1
 
-    def variable(self, name: str, line: int | None = None) -> int:
+    def variable(self, name: str, line: Line = None) -> int:
         """The index of a variable that was added."""
         if name not in self._index:
             raise self.source.error(f"there is no variable {name!r}", line)
@@ -61,7 +61,7 @@ class Draft:
         """The labels of a variable."""
         return self._labels[variable] or tuple(range(self.sizes[variable]))
 
-    def shape(self, scope: Sequence[int], line: int | None = None) -> tuple[int, ...]:
+    def shape(self, scope: Sequence[int], line: Line = None) -> tuple[int, ...]:
         """The shape of a new table over these variables, within what the limit leaves."""
         if len(set(scope)) != len(scope):
             raise self.source.error("a cost function names a variable twice", line)
@@ -71,7 +71,7 @@ class Draft:
         self.source.check_cells(self._cells + math.prod(shape), line)
         return shape
 
-    def add_table(self, table: ArrayLike, line: int | None = None) -> int:
+    def add_table(self, table: ArrayLike, line: Line = None) -> int:
         """A table for `add_factor`, which many factors may share."""
         cells = np.asarray(table, dtype=np.float64).ravel()
         self._cells += cells.size

@@ -12,7 +12,7 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -21,6 +21,9 @@ from dabp.errors import FormatError
 
 Place = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A path, ``-`` for standard input or output, or an open stream of text or bytes."""
+
+Line = int | Callable[[], int] | None
+"""Where something stands: a line, or how to find it out, should it be needed."""
 
 COMPRESSED = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix → the bytes such a file starts with."""
@@ -43,9 +46,14 @@ class Source:
     data: bytes
     max_cells: int
 
-    def error(self, message: str, line: int | None = None) -> FormatError:
+    @property
+    def stem(self) -> str:
+        """The file's name without folders and suffixes: what a problem is called that has no name of its own."""
+        return Path(self.name).name.split(".")[0] or "problem"
+
+    def error(self, message: str, line: Line = None) -> FormatError:
         """An error that says where."""
-        return FormatError(message, source=self.name, line=line)
+        return FormatError(message, source=self.name, line=line() if callable(line) else line)
 
     def text(self) -> str:
         """The bytes as UTF-8 text (a byte order mark is skipped)."""
@@ -59,7 +67,7 @@ class Source:
             raise self.error("this is not text (it has NUL bytes)", text.count("\n", 0, text.index("\0")) + 1)
         return text
 
-    def check_cells(self, cells: int, line: int | None = None) -> None:
+    def check_cells(self, cells: int, line: Line = None) -> None:
         """Refuse tables of more cells than the limit, before anything is allocated."""
         if cells > self.max_cells:
             raise self.error(
@@ -73,11 +81,13 @@ def _rounded(cells: int) -> str:
     return str(cells) if cells < 10**15 else f"more than 10^{len(str(cells)) - 1}" if cells < 10**300 else "endless"
 
 
-def open_source(place: Place, *, max_bytes: int = MAX_BYTES, max_cells: int | None = None) -> Source:
-    """Read a file or stream wholly, decompressing it if it starts like a compressed one."""
+def open_source(
+    place: Place, *, max_bytes: int = MAX_BYTES, max_cells: int | None = None, empty: bool = False
+) -> Source:
+    """Read a file or stream wholly, decompressing it if it starts like a compressed one; `empty` allows it to be."""
     name = place_name(place)
     data = _all_bytes(place, name, max_bytes)
-    if not data.strip():
+    if not empty and not data.strip():
         raise FormatError("the file is empty", source=name)
     return Source(name, data, max(MIN_CELLS, len(data)) if max_cells is None else max_cells)
 

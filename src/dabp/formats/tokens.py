@@ -71,11 +71,10 @@ class Tokens:
             start = end
             if chunk.isspace():
                 continue
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("error", DeprecationWarning)  # older NumPy only warns of other words
-                    part = np.fromstring(chunk, dtype=result.dtype, sep=" ")
-            except (ValueError, DeprecationWarning):
+            part = _parse_quickly(chunk, result.dtype)
+            if part is None and result.dtype == np.int64:
+                part = _parse_quickly(chunk, np.dtype(np.float64))
+            if part is None:
                 part = self._parse_slowly(chunk, count)
             if part.dtype == np.float64 and result.dtype == np.int64:
                 result = result.astype(np.float64)
@@ -135,3 +134,13 @@ class Tokens:
         if not 0 <= value < 2**62 or value != int(value):
             raise self.error(f"{what} should be an integer of 0 or more, {value:g} found", self.position - 1)
         return int(value)
+
+
+def _parse_quickly(chunk: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """The numbers of a chunk, None if it has anything else."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)  # older NumPy only warns of other words
+            return np.fromstring(chunk, dtype=dtype, sep=" ")
+    except (ValueError, DeprecationWarning):
+        return None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import FormatError, ProblemError
+from dabp.formats.bounded import below
 from dabp.formats.scaling import IntegerCosts, integer_costs
 from dabp.formats.text import Source
 from dabp.formats.tokens import WORD, Tokens
@@ -39,7 +40,7 @@ def read(source: Source) -> Problem:
     functions = _Functions(source, tokens, np.abs(sizes).astype(np.int64))
     functions.walk(num_functions)
     functions.read_scopes()
-    return functions.problem(top)
+    return below(functions.problem(top), top)
 
 
 class _Functions:

@@ -1,0 +1,294 @@
+"""Cost function networks of toulbar2 (``.cfn``), in relaxed JSON; see docs/formats/cfn.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.formats.bounded import below
+from dabp.formats.cfn_lexer import Lexer
+from dabp.formats.draft import Draft
+from dabp.formats.text import Source
+from dabp.problem import Label, Problem
+
+_LARGEST = 1e15  # totals × 10^decimals that toulbar2's 64-bit costs take with room to spare
+
+
+@dataclass
+class _Waiting:
+    """A function whose table another one defines, maybe later in the file."""
+
+    factor: int
+    scope: list[int]
+    table_of: str
+    line: int
+
+
+def read(source: Source) -> Problem:
+    """Parse a ``.cfn`` file."""
+    return _Reader(source).problem()
+
+
+class _Reader:
+    def __init__(self, source: Source):
+        self.source = source
+        self.lexer = Lexer(source)
+        self.draft = Draft(source)
+        self.values: list[dict[str, int]] = []
+        self.tables: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self.waiting: list[_Waiting] = []
+        self.factors: list[tuple[list[int], int, str | None]] = []
+        self.tagged = False
+
+    def problem(self) -> Problem:
+        """The whole file: header, variables, functions."""
+        lexer = self.lexer
+        lexer.open()
+        if lexer.peek() == "problem":
+            self.tagged = True
+            lexer.next()
+        name, bound = self._header()
+        self._tag("variables")
+        lexer.open()
+        while not lexer.closing():
+            self._variable()
+        self._tag("functions")
+        lexer.open()
+        while lexer.peek() is not None and not lexer.closing():
+            self._function()
+        while (rest := lexer.peek()) is not None:  # toulbar2 does without the last closing brace
+            if rest not in "}]":
+                raise self.source.error(f"section {rest[:40]!r} after the functions is not supported", lexer.line)
+            lexer.next()
+        self._resolve()
+        for scope, table, factor_name in self.factors:
+            self.draft.add_factor(scope, table, factor_name)
+        return below(self.draft.problem(name), bound)
+
+    def _tag(self, tag: str) -> None:
+        if self.tagged and (found := self.lexer.next()) != tag:
+            raise self.source.error(f"{tag!r} was expected, {found[:40]!r} found", self.lexer.line)
+
+    def _header(self) -> tuple[str, float]:
+        lexer = self.lexer
+        lexer.open()
+        self._tag("name")
+        name = lexer.next()
+        self._tag("mustbe")
+        word = lexer.next()
+        if word[:1] not in ("<", ">"):
+            raise self.source.error(f'a bound such as "<10.0" was expected, {word[:40]!r} found', lexer.line)
+        self.draft.maximize = word[0] == ">"
+        text = word[1:] or lexer.next()
+        bound = lexer.number(text)
+        lexer.close()
+        return name, -bound if self.draft.maximize and bound == np.inf else bound
+
+    def _variable(self) -> None:
+        lexer, draft = self.lexer, self.draft
+        index = len(draft.sizes)
+        name = f"x{index}"
+        if lexer.peek() not in ("{", "[") and not lexer.peek_digit():
+            name = lexer.next()
+        if lexer.peek() in ("{", "["):
+            line = lexer.line
+            lexer.next()
+            names: list[Label] = []
+            while not lexer.closing():
+                names.append(lexer.word("a value name"))
+            draft.add_variable(name, tuple(names), line)
+            self.values.append({str(one): i for i, one in enumerate(names)})
+            return
+        size = abs(lexer.integer("a domain size"))  # a negative size is an interval in toulbar2: the same values
+        draft.add_variable(name, size, lexer.line)
+        self.values.append({})
+
+    def _function(self) -> None:
+        lexer = self.lexer
+        name = None if lexer.peek() in ("{", "[") else lexer.next()
+        lexer.open()
+        self._tag("scope")
+        lexer.open()
+        line, scope = lexer.line, []
+        while not lexer.closing():
+            scope.append(self._scope_variable())
+        shape = self.draft.shape(scope, line)
+        default: float | None = None
+        key = lexer.peek()
+        if (key == "defaultcost") if self.tagged else (key is not None and key not in "{[" and lexer.peek_cost()):
+            if self.tagged:
+                lexer.next()
+            default = self._cost(lexer.number(lexer.next()))
+        if self.tagged and (word := lexer.next()) != "costs":
+            self._refuse(word)
+        if lexer.peek() not in ("{", "["):
+            self._reuse(scope, name, line)
+            return
+        lexer.next()
+        costs = self._listed(scope, shape) if default is None else self._tuples(scope, shape, default)
+        lexer.close()
+        table = self.draft.add_table(costs, line)
+        if name is not None:
+            self.tables.setdefault(name, (table, shape))
+        self.factors.append((scope, table, name))
+
+    def _refuse(self, key: str) -> None:
+        lexer = self.lexer
+        if key == "type":
+            kind = lexer.next()
+            raise self.source.error(
+                f"global function {kind[:40]!r} is not supported; only tables of costs are", lexer.line
+            )
+        raise self.source.error(f"'costs' was expected, {key[:40]!r} found", lexer.line)
+
+    def _reuse(self, scope: list[int], name: str | None, line: int) -> None:
+        lexer = self.lexer
+        other = lexer.word("the name of a function")
+        if lexer.peek() in ("{", "["):
+            raise self.source.error(f"global function {other[:40]!r} is not supported; only tables of costs are", line)
+        lexer.close()
+        self.waiting.append(_Waiting(len(self.factors), scope, other, line))
+        self.factors.append((scope, -1, name))
+
+    def _resolve(self) -> None:
+        for one in self.waiting:
+            table, shape = self.tables.get(one.table_of, (-1, ()))
+            if table < 0:
+                raise self.source.error(f"there is no function {one.table_of[:40]!r} to share costs with", one.line)
+            if shape != tuple(self.draft.sizes[v] for v in one.scope):
+                raise self.source.error(f"it shares costs with {one.table_of[:40]!r} on other domain sizes", one.line)
+            self.factors[one.factor] = (one.scope, table, self.factors[one.factor][2])
+
+    def _scope_variable(self) -> int:
+        word = self.lexer.word("a variable")
+        if not word[0].isdigit():
+            return self.draft.variable(word, self.lexer.line)
+        index = int(word) if word.isdecimal() and len(word) < 19 else -1
+        if not 0 <= index < len(self.draft.sizes):
+            raise self.source.error(f"there is no variable {word[:40]!r}", self.lexer.line)
+        return index
+
+    def _cost(self, value: float) -> float:
+        """``inf`` is forbidden, also when maximising."""
+        return self.draft.forbidden if value == np.inf else value
+
+    def _listed(self, scope: list[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Every cost, last variable fastest."""
+        line = self.lexer.line
+        costs = self.lexer.numbers()
+        expected = int(np.prod(shape))
+        if len(costs) != expected:
+            raise self.source.error(f"{expected} costs were expected, {len(costs)} found", line)
+        costs[costs == np.inf] = self.draft.forbidden
+        return costs
+
+    def _tuples(self, scope: list[int], shape: tuple[int, ...], default: float) -> NDArray[np.float64]:
+        """Values and cost, values and cost …; the rest costs the default."""
+        costs = np.full(shape, default)
+        lexer = self.lexer
+        if not scope:
+            if not lexer.closing():
+                costs[()] = self._cost(lexer.number(lexer.next()))
+                lexer.close()
+            return costs
+        while not lexer.closing():
+            place = tuple(self._value(v, lexer.word("a value")) for v in scope)
+            costs[place] = self._cost(lexer.number(lexer.word("a cost")))
+        return costs
+
+    def _value(self, variable: int, word: str) -> int:
+        size = self.draft.sizes[variable]
+        names = self.values[variable]
+        if word.isdecimal() and len(word) < 19:
+            index = int(word)
+        elif names:
+            index = names.get(word, -1)
+        else:  # values without names are v0, v1, … to toulbar2
+            index = int(word[1:]) if re.fullmatch(r"v\d{1,18}", word) else -1
+        if not 0 <= index < size:
+            raise self.source.error(f"value {word[:40]!r} is not in its variable's domain", self.lexer.line)
+        return index
+
+
+def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
+    """Text of a ``.cfn`` file that toulbar2 reads too, and notes on what it could not say."""
+    notes: list[str] = []
+    names = _distinct([_name(one, "x") for one in problem.variable_names])
+    if tuple(names) != problem.variable_names:
+        notes.append("names of variables that .cfn cannot have are changed (no spaces, no first digit)")
+    values: list[list[str] | None] = []
+    for i in range(problem.num_variables):
+        labels = problem.labels(i)
+        if labels == tuple(range(len(labels))):
+            values.append(None)
+            continue
+        values.append(_distinct([_name(str(one), "v") for one in labels]))
+    if any(row is not None and tuple(row) != problem.labels(i) for i, row in enumerate(values)):
+        notes.append("names of values that .cfn cannot have are changed (no spaces, no first digit)")
+    bound, decimals, enough = _bound(problem)
+    if not enough:
+        notes.append(f"toulbar2 will read {decimals} decimals of each cost; they are written in full")
+    return _lines(problem, names, values, bound), notes
+
+
+def _name(text: str, prefix: str) -> str:
+    text = re.sub(r'[\s":,{}\[\]#/\\]', "_", text) or "_"
+    return prefix + text if text[0].isdigit() or text[0] in "<>" else text
+
+
+def _distinct(names: list[str]) -> list[str]:
+    seen: set[str] = set()
+    for i in range(len(names)):
+        while names[i] in seen:
+            names[i] += "_"
+        seen.add(names[i])
+    return names
+
+
+def _bound(problem: Problem) -> tuple[str, int, bool]:
+    """A bound that excludes nothing, with as many decimals as costs need, if toulbar2 has room for them."""
+    finite = np.append(problem.pool[np.isfinite(problem.pool)], problem.constant)
+    lengths = np.diff(problem.pool_offsets)
+    largest = np.zeros(len(lengths))
+    if len(problem.pool):
+        magnitude = np.where(np.isfinite(problem.pool), np.abs(problem.pool), 0.0)
+        largest[lengths > 0] = np.maximum.reduceat(magnitude, problem.pool_offsets[:-1][lengths > 0])
+    total = int(largest[problem.factor_table].sum() + abs(problem.constant)) + 2
+    decimals = 0
+    while decimals < 15 and (np.rint(finite * 10.0**decimals) / 10.0**decimals != finite).any():
+        decimals += 1
+    wanted = decimals if (np.rint(finite * 10.0**decimals) / 10.0**decimals == finite).all() else 99
+    while decimals and 2.0 * total * 10.0**decimals > _LARGEST:
+        decimals -= 1
+    fraction = "." + "0" * decimals if decimals else ""
+    sign = ">-" if problem.maximize else "<"
+    return f"{sign}{total}{fraction}", decimals, decimals >= wanted
+
+
+def _lines(problem: Problem, names: list[str], values: list[list[str] | None], bound: str) -> Iterator[str]:
+    yield f'{{"problem": {{"name": "{_name(problem.name, "p")}", "mustbe": "{bound}"}},\n"variables": {{\n'
+    for i, name in enumerate(names):
+        row = values[i]
+        domain = str(problem.domain_sizes[i]) if row is None else "[" + ", ".join(f'"{one}"' for one in row) + "]"
+        yield f'  "{name}": {domain}{"," if i + 1 < len(names) else ""}\n'
+    yield '},\n"functions": {\n'
+    last = problem.num_factors - 1 + (problem.constant != 0)
+    labels = _distinct([_name(problem.factor_name(f), "f") for f in range(problem.num_factors)])
+    for f in range(problem.num_factors):
+        scope = ", ".join(f'"{names[v]}"' for v in problem.scope(f).tolist())
+        costs = ", ".join(map(_cost, problem.table(f).ravel().tolist()))
+        yield f'  "{labels[f]}": {{"scope": [{scope}], "costs": [{costs}]}}{"," if f < last else ""}\n'
+    if problem.constant:
+        yield f'  "constant": {{"scope": [], "costs": [{_cost(problem.constant)}]}}\n'
+    yield "}\n}\n"
+
+
+def _cost(value: float) -> str:
+    """Decimals without an exponent, which toulbar2 does not read."""
+    if np.isinf(value):
+        return "inf"
+    return str(int(value)) if value == int(value) else np.format_float_positional(value, trim="-")
