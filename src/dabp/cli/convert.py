@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dabp.cli.options import Evidence, Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 
 
 def convert(
@@ -15,13 +15,12 @@ def convert(
     target: Annotated[str, typer.Argument(help="File to write, or - for standard output.")],
     to: Annotated[str | None, typer.Option("--to", help="Format to write, if the suffix does not tell.")] = None,
     format: Format = None,
-    evidence: Evidence = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
 ) -> None:
     """Write a problem in another format; says what had to be scaled or left out."""
     from dabp.formats import write
 
-    problem = read_problem(source, format, evidence, max_cells, max_bytes)
+    problem = read_problem(source, format, max_cells, max_bytes)
     for note in write(problem, target, to):
         print(f"dabp: {note}", file=sys.stderr)

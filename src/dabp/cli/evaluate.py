@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dabp.cli.options import Evidence, Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 
 if TYPE_CHECKING:
     from dabp.problem import FactorCost
@@ -21,7 +21,6 @@ def evaluate(
     top: Annotated[int, typer.Option("--top", help="How many factors to list.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     format: Format = None,
-    evidence: Evidence = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
 ) -> None:
@@ -31,7 +30,7 @@ def evaluate(
     """
     from dabp.formats.solution import read_solution
 
-    problem = read_problem(file, format, evidence, max_cells, max_bytes)
+    problem = read_problem(file, format, max_cells, max_bytes)
     assignment = read_solution(solution, problem)
     cost = problem.cost(assignment)
     feasible = math.isfinite(cost)

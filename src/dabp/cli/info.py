@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dabp.cli.options import Evidence, Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 
 if TYPE_CHECKING:
     from dabp.problem import Problem
@@ -18,12 +18,11 @@ def info(
     presolve: Annotated[bool, typer.Option("--presolve", help="Also say what presolve removes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     format: Format = None,
-    evidence: Evidence = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
 ) -> None:
     """Show a problem's variables, domains, factors and costs."""
-    problem = read_problem(file, format, evidence, max_cells, max_bytes)
+    problem = read_problem(file, format, max_cells, max_bytes)
     facts = describe(problem)
     if presolve:
         from dabp.presolve import presolve as simplify

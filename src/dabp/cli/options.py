@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 Format = Annotated[
     str | None, typer.Option("--format", "-f", help="Format of the file, if its suffix does not tell (needed for -).")
 ]
-Evidence = Annotated[Path | None, typer.Option("--evidence", help="Evidence file of a .uai problem.")]
 MaxCells = Annotated[
     int | None, typer.Option("--max-cells", help="Refuse problems with more costs than this.", show_default=False)
 ]
@@ -24,14 +22,11 @@ MaxBytes = Annotated[
 ]
 
 
-def read_problem(
-    file: str, format: str | None, evidence: Path | None, max_cells: int | None, max_bytes: int | None
-) -> Problem:
+def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes: int | None) -> Problem:
     """Read a problem as the options ask; ``-`` is standard input."""
     from dabp.formats import read
 
-    more: dict[str, Any] = {} if evidence is None else {"evidence": evidence}
-    return read(file, format, max_cells=max_cells, max_bytes=max_bytes, **more)
+    return read(file, format, max_cells=max_cells, max_bytes=max_bytes)
 
 
 def pairs(texts: list[str], option: str) -> dict[str, str]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dabp.cli.options import Evidence, Format, MaxBytes, MaxCells, pairs, read_problem
+from dabp.cli.options import Format, MaxBytes, MaxCells, pairs, read_problem
 from dabp.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dabp.problem import Problem
+    from dabp.problem import Label, Problem
     from dabp.result import Result
 
 DEFAULT_SECONDS = 30.0
@@ -54,8 +54,10 @@ def solve(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No live display.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")] = False,
+    evidence: Annotated[
+        Path | None, typer.Option("--evidence", help="Evidence file of a .uai problem: holds its variables.")
+    ] = None,
     format: Format = None,
-    evidence: Evidence = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
 ) -> None:
@@ -84,10 +86,11 @@ def solve(
         options["time_limit"] = DEFAULT_SECONDS
     rows: list[tuple[Problem, Result]] = []
     for file in files:
-        problem = read_problem(file, format, evidence, max_cells, max_bytes)
+        problem = read_problem(file, format, max_cells, max_bytes)
         if unlimited and not (rows or as_json or quiet):
             print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
-        result = _solved(problem, solver, options, initial, quiet=quiet, verbose=verbose)
+        held = {**options, "fix": {**_observed(problem, evidence), **options["fix"]}}
+        result = _solved(problem, solver, held, initial, quiet=quiet, verbose=verbose)
         rows.append((problem, result))
         if output is not None:
             from dabp.formats.solution import write_solution
@@ -100,6 +103,14 @@ def solve(
     _show(rows, as_json)
     if not all(result.feasible for _, result in rows):
         raise typer.Exit(1)
+
+
+def _observed(problem: Problem, evidence: Path | None) -> dict[str, Label]:
+    if evidence is None:
+        return {}
+    from dabp.formats.uai import read_evidence
+
+    return {problem.variable_name(i): problem.labels(i)[v] for i, v in read_evidence(evidence, problem).items()}
 
 
 def _solved(

@@ -1,0 +1,27 @@
+"""Every code block and command of README and docs runs, and prints what the page shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, matches, normal, run
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page's code and commands work in a folder that has only the examples, and print what it shows."""
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    wrong = [f"{one.what}\nshown:\n{one.shown}\nprinted:\n{one.printed}" for one in run(page, tmp_path) if one.wrong]
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_the_comparison_can_fail() -> None:
+    """Numbers that are not times must agree; … stands for what may differ."""
+    assert matches(normal("cost 3\ntime 0.12 s"), normal("cost   3\ntime 5.00 s"))
+    assert not matches(normal("cost 3"), normal("cost 4"))
+    assert matches(normal("a …\n…\nz"), normal("a b c\nd\ne\nz"))
+    assert not matches(normal("a"), normal("a\nb"))
