@@ -1,0 +1,119 @@
+"""One run, from its instance to the lines of its result file. Called in the run's own process."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dabp
+from dabp.errors import DabpError, ParameterError
+from dabp.experiments.plan import Run
+from dabp.problem import Problem
+from dabp.result import Result
+from dabp.solvers import SOLVERS, make_solver
+from dabp.solvers.base import Solver
+
+KEPT_RECORDS = ("restart",)
+"""Kinds of trace records that results keep: figures need to know which restarts converged, and when."""
+
+
+def execute(run: Run) -> list[str]:
+    """Solve and tell: a summary line, then the trace's lines. What fails is told in the summary."""
+    started = time.perf_counter()
+    try:
+        problem = _problem(run)
+        made = time.perf_counter()
+        result = dabp.solve(
+            problem,
+            _solver(run),
+            time_limit=run.limits.time,
+            max_iterations=run.limits.iterations,
+            seed=run.seed,
+        )
+    except MemoryError as error:
+        return [json.dumps(failure(run, "memory", f"could not allocate: {error}" if str(error) else "out of memory"))]
+    except DabpError as error:
+        return [json.dumps(failure(run, "error", str(error)))]
+    except Exception as error:  # a run's bug is that run's result
+        return [json.dumps(failure(run, "error", f"{type(error).__name__}: {error}"))]
+    summary = {**identity(run), **_outcome(result, problem)}
+    summary["generation_time"] = round(made - started, 4)
+    return [json.dumps(summary), *_trace_lines(result)]
+
+
+def identity(run: Run) -> dict[str, Any]:
+    """What every result says about its run."""
+    data = run.to_dict()
+    for label in ("group", "series", "swept"):
+        del data[label]
+    return {**data, "instance_key": run.instance_key, "version": dabp.__version__}
+
+
+def failure(run: Run, kind: str, detail: str) -> dict[str, Any]:
+    """The summary of a run without a result; `kind` is memory, timeout, crash, error or lost."""
+    return {**identity(run), "state": "failed", "reason": kind, "detail": detail}
+
+
+def _outcome(result: Result, problem: Problem) -> dict[str, Any]:
+    return {
+        "state": "done",
+        "cost": result.cost,
+        "bound": _finite(result.bound),
+        "status": result.status.value,
+        "iterations": result.iterations,
+        "runtime": round(result.runtime, 4),
+        "variables": problem.num_variables,
+        "constraints": problem.num_constraints,
+        "maximize": problem.maximize,
+        "assignment": None if result.assignment is None else np.asarray(result.assignment).tolist(),
+    }
+
+
+def _problem(run: Run) -> Problem:
+    spec = run.instance
+    if "family" in spec:
+        return dabp.generate(spec["family"], **spec["parameters"], seed=spec["seed"])
+    path = Path(spec["file"])
+    if not path.is_file():
+        raise ParameterError(f"{path} is not on this machine: instances must lie where every worker can read them")
+    if hashlib.sha256(path.read_bytes()).hexdigest() != spec["sha256"]:
+        raise ParameterError(f"{path} is not the file that the plan was made with: its content differs")
+    return dabp.read(path)
+
+
+def _solver(run: Run) -> Solver:
+    """A registered solver, or a class of the user's own as ``module:Class``."""
+    if run.solver in SOLVERS or ":" not in run.solver:
+        return make_solver(run.solver, run.parameters)
+    module, _, name = run.solver.partition(":")
+    try:
+        cls = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ParameterError(f"solver {run.solver!r} cannot be imported: {error}") from None
+    solver: Solver = cls(**run.parameters)
+    return solver
+
+
+def _trace_lines(result: Result) -> list[str]:
+    trace = result.trace
+    lines = [
+        json.dumps({"type": "improvement", "time": round(time, 4), "iteration": iteration, "value": _finite(value)})
+        for time, iteration, value in trace.improvements
+    ]
+    lines += [
+        json.dumps({"type": "bound", "time": round(time, 4), "iteration": iteration, "value": _finite(value)})
+        for time, iteration, value in trace.bounds
+    ]
+    lines += [json.dumps({"type": "record", **row}) for row in trace.records if row.get("kind") in KEPT_RECORDS]
+    return lines
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

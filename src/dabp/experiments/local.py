@@ -1,0 +1,48 @@
+"""Runs on this machine: a thread per job, each with a fork server of its own."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+
+from dabp.experiments.plan import Run
+from dabp.experiments.worker import Worker, WorkerDied, modules_for
+
+
+class LocalPool:
+    """`jobs` fork servers that take runs from one queue."""
+
+    def __init__(self, jobs: int, runs: Sequence[Run]):
+        modules = modules_for(runs)
+        self._workers = [Worker(modules) for _ in range(min(jobs, len(runs)))]
+        self._waiting: queue.SimpleQueue[Run | None] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[tuple[Run, bytes] | BaseException] = queue.SimpleQueue()
+
+    def map(self, runs: Sequence[Run]) -> Iterator[tuple[Run, bytes]]:
+        """Each run's lines as it ends."""
+        for run in runs:
+            self._waiting.put(run)
+        for worker in self._workers:
+            self._waiting.put(None)
+            threading.Thread(target=self._work, args=(worker,), daemon=True).start()
+        for _ in runs:
+            ended = self._ended.get()
+            if isinstance(ended, BaseException):
+                raise ended
+            yield ended
+
+    def _work(self, worker: Worker) -> None:
+        while (run := self._waiting.get()) is not None:
+            try:
+                self._ended.put((run, worker.run(run)))
+            except WorkerDied:  # the pool was closed
+                return
+            except BaseException as error:  # e.g. no more processes: the experiment must end, not wait
+                self._ended.put(error)
+                return
+
+    def close(self) -> None:
+        """End the servers and what they run."""
+        for worker in self._workers:
+            worker.close()

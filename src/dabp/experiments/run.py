@@ -1,0 +1,144 @@
+"""Running a plan: what is missing is run, here or on a cluster, and each result is kept as it comes."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Protocol
+
+import psutil
+
+import dabp
+from dabp.errors import ParameterError
+from dabp.experiments.plan import Plan, Run
+from dabp.experiments.store import ResultsFolder
+
+PACKAGES = ("numpy", "numba", "torch", "pytoulbar2")
+"""Whose versions a report names."""
+
+
+@dataclass
+class Progress:
+    """Where an experiment stands; given to the callback after every run."""
+
+    total: int
+    skipped: int = 0
+    done: int = 0
+    failed: int = 0
+    last_failure: str = ""
+
+
+class Pool(Protocol):
+    """Something that runs runs, in any order."""
+
+    def map(self, runs: Sequence[Run]) -> Iterator[tuple[Run, bytes]]:
+        """Give each run's lines as it ends."""
+
+    def close(self) -> None:
+        """End whatever still runs."""
+
+
+def run_plan(
+    plan: Plan,
+    folder: str | Path,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    retry_failed: bool = False,
+    command: Sequence[str] = (),
+    progress: Callable[[Progress], None] | None = None,
+) -> Progress:
+    """Run what is missing of a plan into a folder.
+
+    Parameters
+    ----------
+    plan, folder
+        What to run, and where results are kept.
+    jobs
+        How many runs at a time on this machine.
+    scheduler
+        Address of a Dask scheduler, ``tcp://host:8786``; `jobs` is then left to its workers.
+    retry_failed
+        Run failed runs again; otherwise a recorded failure stands.
+    command
+        How this was called, for the report.
+    progress
+        Called at the start and after every run.
+    """
+    if jobs < 1:
+        raise ParameterError(f"jobs is at least 1, not {jobs}")
+    store = ResultsFolder(folder)
+    with store.held():
+        finished = store.finished(retry_failed)
+        unique = {run.key: run for run in plan.runs}
+        missing = [run for key, run in unique.items() if key not in finished]
+        state = Progress(total=len(unique), skipped=len(unique) - len(missing))
+        store.save_plan(plan, {**environment(command), "jobs": jobs, "scheduler": scheduler})
+        if progress is not None:
+            progress(state)
+        if not missing:
+            return state
+        pool = _pool(missing, jobs, scheduler)
+        try:
+            for run, lines in pool.map(missing):
+                store.save(run.key, lines)
+                _count(state, run, lines)
+                if progress is not None:
+                    progress(state)
+        finally:
+            pool.close()
+    return state
+
+
+def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None) -> Pool:
+    if scheduler is None:
+        from dabp.experiments.local import LocalPool
+
+        return LocalPool(jobs, runs)
+    from dabp.experiments.cluster import ClusterPool
+
+    return ClusterPool(scheduler)
+
+
+def _count(state: Progress, run: Run, lines: bytes) -> None:
+    summary: Mapping[str, Any] = json.loads(lines.partition(b"\n")[0])
+    state.done += 1
+    if summary["state"] == "failed":
+        state.failed += 1
+        state.last_failure = f"{run.label} on {run.group}: {summary['reason']}, {summary['detail']}"
+
+
+def environment(command: Sequence[str] = ()) -> dict[str, Any]:
+    """Versions, machine and command, for the report."""
+    versions = {"dabp": dabp.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return {
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": list(command),
+        "versions": versions,
+        "machine": {
+            "system": f"{platform.system()} {platform.machine()}",
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "memory": psutil.virtual_memory().total,
+        },
+    }
+
+
+def _processor() -> str:
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
