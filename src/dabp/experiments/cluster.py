@@ -1,26 +1,27 @@
 """Runs on a Dask cluster: each is a task that runs in a child process of its worker.
 
-Tasks are idempotent (a run's lines depend on the run only) and results are written by the experiment, not by workers, so
-that a task which Dask runs twice changes nothing. Workers need not share a file system with the experiment,
+Tasks are idempotent (a run's lines depend on the run only) and results are written by the experiment, not by
+workers, so that a task which Dask runs twice changes nothing. Workers need not share a file system with the experiment,
 unless the plan names files.
 """
 
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import dabp
 from dabp.errors import DabpError, ParameterError
 from dabp.experiments.plan import Run
-from dabp.experiments.worker import Worker, WorkerDied, modules_for
+from dabp.experiments.worker import Worker, WorkerDiedError, modules_for
 
 RETRIES = 5
 """How often Dask may give a run to another worker after the first was lost."""
 
-_local = threading.local()
-_workers: list[Worker] = []
+_workers: dict[tuple[str, int], Worker] = {}
+"""In a Dask worker: the fork server of each experiment and thread, kept over tasks."""
 _lock = threading.Lock()
 
 
@@ -37,6 +38,7 @@ class ClusterPool:
         except OSError:
             raise DabpError(f"no Dask scheduler answers at {address}: start one with 'dask scheduler'") from None
         self._futures: dict[Any, Run] = {}
+        self._experiment = uuid.uuid4().hex
         versions = set(self._client.run(_version).values())
         if versions and versions != {dabp.__version__}:
             self._client.close()
@@ -49,38 +51,42 @@ class ClusterPool:
         modules = modules_for(runs)
         for run in runs:
             future = self._client.submit(
-                run_on_worker, run.to_dict(), modules, key=f"dabp-{run.key}", retries=RETRIES, pure=True
+                run_on_worker,
+                run.to_dict(),
+                modules,
+                self._experiment,
+                key=f"dabp-{run.key}",
+                retries=RETRIES,
+                pure=True,
             )
             self._futures[future] = run
-        for future in as_completed(list(self._futures)):
+        for future in as_completed(list(self._futures), loop=self._client.loop):
             yield self._futures.pop(future), future.result()
 
     def close(self) -> None:
-        """Cancel what waits, end what runs (Dask's own cancel leaves running tasks alone), say goodbye."""
+        """Cancel what waits, end what runs (Dask's own cancel leaves running tasks alone) and the fork servers."""
         if self._futures:
             self._client.cancel(list(self._futures), force=True)
-            self._client.run(end_runs)
+        self._client.run(end_runs, self._experiment)
         self._client.close()
 
 
-def run_on_worker(run: dict[str, Any], modules: Sequence[str]) -> bytes:
-    """The task: a thread of a Dask worker keeps one fork server over its tasks."""
-    worker: Worker | None = getattr(_local, "worker", None)
-    if worker is None or worker.closed:
-        worker = _local.worker = Worker(modules)
-        with _lock:
-            _workers.append(worker)
+def run_on_worker(run: dict[str, Any], modules: Sequence[str], experiment: str) -> bytes:
+    """The task: a thread of a Dask worker keeps one fork server over an experiment's tasks."""
+    place = (experiment, threading.get_ident())
+    with _lock:
+        worker = _workers.setdefault(place, Worker(modules))
     try:
         return worker.run(Run.from_dict(run))
-    except WorkerDied:
+    except WorkerDiedError:
         raise DabpError("the experiment was cancelled") from None
 
 
-def end_runs() -> None:
-    """End every run of this Dask worker."""
+def end_runs(experiment: str) -> None:
+    """End every run and fork server that this Dask worker has for an experiment."""
     with _lock:
-        ending = list(_workers)
-        _workers.clear()
+        places = [place for place in _workers if place[0] == experiment]
+        ending = [_workers.pop(place) for place in places]
     for worker in ending:
         worker.close()
 

@@ -19,6 +19,7 @@ from dabp.problem import Problem
 from dabp.result import Result
 from dabp.solvers import SOLVERS, make_solver
 from dabp.solvers.base import Solver
+from dabp.trace import Trace
 
 KEPT_RECORDS = ("restart",)
 """Kinds of trace records that results keep: figures need to know which restarts converged, and when."""
@@ -45,7 +46,7 @@ def execute(run: Run) -> list[str]:
         return [json.dumps(failure(run, "error", f"{type(error).__name__}: {error}"))]
     summary = {**identity(run), **_outcome(result, problem)}
     summary["generation_time"] = round(made - started, 4)
-    return [json.dumps(summary), *_trace_lines(result)]
+    return [json.dumps(summary), *_trace_lines(result.trace, problem.maximize)]
 
 
 def identity(run: Run) -> dict[str, Any]:
@@ -85,7 +86,8 @@ def _problem(run: Run) -> Problem:
         raise ParameterError(f"{path} is not on this machine: instances must lie where every worker can read them")
     if hashlib.sha256(path.read_bytes()).hexdigest() != spec["sha256"]:
         raise ParameterError(f"{path} is not the file that the plan was made with: its content differs")
-    return dabp.read(path)
+    problem: Problem = dabp.read(path)
+    return problem
 
 
 def _solver(run: Run) -> Solver:
@@ -101,18 +103,26 @@ def _solver(run: Run) -> Solver:
     return solver
 
 
-def _trace_lines(result: Result) -> list[str]:
-    trace = result.trace
+def _trace_lines(trace: Trace, maximize: bool) -> list[str]:
+    rows = [("improvement", *row) for row in _improvements(trace, maximize)]
+    rows += [("bound", *row) for row in trace.bounds]
     lines = [
-        json.dumps({"type": "improvement", "time": round(time, 4), "iteration": iteration, "value": _finite(value)})
-        for time, iteration, value in trace.improvements
+        json.dumps({"type": kind, "time": round(seconds, 4), "iteration": iteration, "value": value})
+        for kind, seconds, iteration, value in rows
     ]
-    lines += [
-        json.dumps({"type": "bound", "time": round(time, 4), "iteration": iteration, "value": _finite(value)})
-        for time, iteration, value in trace.bounds
-    ]
-    lines += [json.dumps({"type": "record", **row}) for row in trace.records if row.get("kind") in KEPT_RECORDS]
-    return lines
+    return lines + [json.dumps({"type": "record", **row}) for row in trace.records if row.get("kind") in KEPT_RECORDS]
+
+
+def _improvements(trace: Trace, maximize: bool) -> list[tuple[float, int, float]]:
+    """The running best by iteration; the driver's own list is by block, and blocks depend on the machine's speed."""
+    costs = -trace.iteration_costs if maximize else trace.iteration_costs
+    if not np.isfinite(costs).any():
+        return trace.improvements
+    best = np.minimum.accumulate(costs)
+    places = np.flatnonzero(np.isfinite(best) & (np.diff(best, prepend=np.inf) < 0))
+    times = trace.iteration_times[places]
+    values = trace.iteration_costs[places]
+    return [(float(t), int(i) + 1, float(v)) for t, i, v in zip(times, places, values, strict=True)]
 
 
 def _finite(value: float | None) -> float | None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from dabp.experiments.plan import Run
-from dabp.experiments.worker import Worker, WorkerDied, modules_for
+from dabp.experiments.worker import Worker, WorkerDiedError, modules_for
 
 
 class LocalPool:
@@ -36,7 +36,7 @@ class LocalPool:
         while (run := self._waiting.get()) is not None:
             try:
                 self._ended.put((run, worker.run(run)))
-            except WorkerDied:  # the pool was closed
+            except WorkerDiedError:  # the pool was closed
                 return
             except BaseException as error:  # e.g. no more processes: the experiment must end, not wait
                 self._ended.put(error)

@@ -192,7 +192,7 @@ def _solvers(
     for entry in entries:
         _known(entry, {"solver", "label", "parameters", "sweep", "limits"}, "a [[solvers]] entry")
         if "solver" not in entry:
-            raise ParameterError("a [[solvers]] entry needs solver = \"name\"")
+            raise ParameterError('a [[solvers]] entry needs solver = "name"')
         series = entry.get("label", entry["solver"])
         if series in labels:
             raise ParameterError(f"two [[solvers]] entries are labelled {series!r}: give each a label of its own")
@@ -209,7 +209,7 @@ def _instances(data: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, dic
     for entry in entries:
         _known(entry, {"family", "files", "label", "parameters", "sweep", "seeds"}, "an [[instances]] entry")
         if ("family" in entry) == ("files" in entry):
-            raise ParameterError("an [[instances]] entry has either family = \"name\" or files = [\"pattern\"]")
+            raise ParameterError('an [[instances]] entry has either family = "name" or files = ["pattern"]')
         if "files" in entry:
             yield from _files(entry, folder)
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import os
 import platform
@@ -124,7 +124,7 @@ def environment(command: Sequence[str] = ()) -> dict[str, Any]:
         except metadata.PackageNotFoundError:
             continue
     return {
-        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "started": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "command": list(command),
         "versions": versions,
         "machine": {

@@ -28,7 +28,7 @@ THREAD_VARIABLES = (
 """Set to 1 for runs: an experiment is parallel over runs, and times are comparable only on one thread each."""
 
 
-class WorkerDied(Exception):
+class WorkerDiedError(Exception):
     """The fork server is gone: it was killed, or it was closed while a run was on."""
 
 
@@ -61,10 +61,10 @@ class Worker:
                 break
             try:
                 return self._ask(json.dumps(run.to_dict()).encode())
-            except (WorkerDied, OSError):
+            except (WorkerDiedError, OSError):
                 self._stop()
         if self.closed:
-            raise WorkerDied
+            raise WorkerDiedError
         return json.dumps(failure(run, "lost", f"its worker died {ATTEMPTS} times")).encode()
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class Worker:
         send(self._commands, message)
         reply = receive(self._replies)
         if reply is None:
-            raise WorkerDied
+            raise WorkerDiedError
         return reply
 
     def _start(self, modules: Sequence[str]) -> None:
@@ -103,7 +103,7 @@ class Worker:
         send(self._commands, json.dumps(list(modules)).encode())
         reply = receive(self._replies)
         if reply is None:
-            raise WorkerDied
+            raise WorkerDiedError
         hello: dict[str, Any] = json.loads(reply)
         if hello["threads"] > 1 and modules:
             # Forking a process with threads can deadlock the child: import less, and let each run import for itself.

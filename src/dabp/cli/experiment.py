@@ -1,0 +1,212 @@
+"""``dabp experiment``: run a plan, and read tables, figures, comparisons and a report out of its results."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from dabp.errors import ParameterError, suggestion
+
+app = typer.Typer(
+    help="Run plans of experiments, and make tables, figures and reports of their results.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+ResultsPath = Annotated[Path, typer.Argument(help="Folder of results, or a packed file (.jsonl.xz).")]
+PlanName = Annotated[str | None, typer.Option("--plan", help="One plan of the folder; by default all of them.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; by default standard output.")]
+
+
+@app.command()
+def run(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder that results are kept in.")] = Path("results"),
+    jobs: Annotated[int, typer.Option(help="Runs at a time on this machine.")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, tcp://host:8786, to run there instead.")
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option(help="Run failed runs again.")] = False,
+) -> None:
+    """Run what is missing of a plan; stop and call again at will."""
+    from dabp.experiments.plan import load_plan
+    from dabp.experiments.run import run_plan
+
+    loaded = load_plan(plan)
+    command = ["dabp", *sys.argv[1:]]
+    with _interruptible(), _progress_bar(loaded.title) as progress:
+        try:
+            state = run_plan(
+                loaded,
+                output,
+                jobs=jobs,
+                scheduler=scheduler,
+                retry_failed=retry_failed,
+                command=command,
+                progress=progress,
+            )
+        except KeyboardInterrupt:
+            typer.echo(f"Stopped. What has finished is in {output}; the same command goes on from there.", err=True)
+            raise typer.Exit(130) from None
+    typer.echo(
+        f"{state.done} run, {state.skipped} already there, {state.failed} failed, of {state.total}; "
+        f"'dabp experiment table {output}' shows them"
+    )
+    if state.failed:
+        typer.echo(f"last failure: {state.last_failure}", err=True)
+
+
+@app.command()
+def table(
+    results: ResultsPath,
+    plan: PlanName = None,
+    format: Annotated[str, typer.Option("--format", "-f", help="text, csv, markdown or latex.")] = "text",
+    output: Output = None,
+) -> None:
+    """Mean cost per constraint, gap to the best, time, confidence and failures."""
+    from dabp.experiments.store import Results
+    from dabp.experiments.table import FORMATS, rows
+
+    if format not in FORMATS:
+        raise ParameterError(f"there is no format {format!r}{suggestion(format, FORMATS)}")
+    source = Results(results)
+    _emit(FORMATS[format](rows(source, source.plan(plan))), output)
+
+
+@app.command()
+def plot(
+    results: ResultsPath,
+    figure: Annotated[str, typer.Option(help="Which figure; 'list' names them.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Image (.svg, .png, .pdf).")] = None,
+    plan: PlanName = None,
+) -> None:
+    """Draw a figure of the results, a panel per group of instances."""
+    from dabp.experiments.figures import FIGURES
+    from dabp.experiments.figures import figure as make_figure
+    from dabp.experiments.store import Results
+    from dabp.plots.drawing import draw_figure, label_order
+
+    if figure == "list":
+        typer.echo("\n".join(FIGURES))
+        return
+    source = Results(results)
+    made = make_figure(figure, source, source.plan(plan))
+    target = output or Path(f"{figure}.svg")
+    try:
+        draw_figure(made, label_order(made)).savefig(target, dpi=150)
+    except ValueError as error:
+        raise ParameterError(f"{target} cannot be drawn: {error}") from None
+    typer.echo(f"wrote {target}", err=True)
+
+
+@app.command()
+def report(
+    results: ResultsPath,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+) -> None:
+    """Write one self-contained page with tables, interactive figures, plans, versions and commands."""
+    from dabp.experiments.report import write_report
+    from dabp.experiments.store import Results
+
+    write_report(Results(results), output, title)
+    typer.echo(f"wrote {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
+
+
+@app.command()
+def compare(
+    results: ResultsPath,
+    first: Annotated[str, typer.Argument(help="Label of a solver.")],
+    second: Annotated[str, typer.Argument(help="Label of another.")],
+    plan: PlanName = None,
+) -> None:
+    """Compare two solvers on the same instances: wins, draws, losses and Wilcoxon's signed-rank test."""
+    from dabp.experiments.store import Results
+    from dabp.experiments.table import compare as pair
+
+    source = Results(results)
+    found = pair(source, source.plan(plan), first, second)
+    test = found.test
+    typer.echo(f"{first} against {second}: {found.wins} wins, {found.draws} draws, {found.losses} losses")
+    typer.echo(f"mean difference of cost per constraint {found.mean_difference:+.4f}")
+    how = "exact" if test.exact else "normal approximation"
+    typer.echo(f"Wilcoxon signed-rank: W = {test.statistic:g} over {test.pairs} differing pairs, p = {test.p_value:.3g}"
+               f" ({how}, two-sided)")  # fmt: skip
+
+
+@app.command()
+def pack(
+    results: ResultsPath,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Packed file.")] = Path("results.jsonl.xz"),
+) -> None:
+    """Put a folder's plans and results into one compressed file, which every command here reads."""
+    from dabp.experiments.store import Results
+
+    count = Results(results).pack(output)
+    typer.echo(f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
+
+
+def _emit(text: str, output: Path | None) -> None:
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM end an experiment as Ctrl-C does: workers ended, results kept."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
+    """A bar with the estimated end and the failures so far; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from dabp.experiments.run import Progress as State
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("[red]{task.fields[failures]}"),
+        console=Console(stderr=True),
+    )
+    with bar:
+        task = bar.add_task(title, total=None, failures="")
+
+        def show(state: State) -> None:
+            failures = f"{state.failed} failed" if state.failed else ""
+            bar.update(task, total=state.total - state.skipped, completed=state.done, failures=failures)
+
+        yield show

@@ -1,0 +1,232 @@
+"""The numbers behind every figure, computed once for Matplotlib (``dabp.plots``) and for the report's own drawing.
+
+A figure has a panel per group of instances, a panel a curve (or bars) per solver. To add one: write a function of
+(results, plan) that gives a `Figure`, and add it to `FIGURES`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import ParameterError, suggestion
+from dabp.experiments.plan import Plan
+from dabp.experiments.statistics import mean_interval
+from dabp.experiments.store import Outcome, Results
+
+POINTS = 120
+"""How many points a curve is drawn with."""
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Curve:
+    """One solver in one panel; `half` is the half width of the 95 % confidence interval (NaN: none)."""
+
+    label: str
+    x: list[Any]
+    y: list[float]
+    half: list[float] = field(default_factory=list)
+    runs: int = 0
+
+
+@dataclass
+class Panel:
+    """One group of instances."""
+
+    title: str
+    curves: list[Curve]
+
+
+@dataclass
+class Figure:
+    """`kind` is line (x are numbers), dots (x are words, with intervals) or bars (x are words, from zero)."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    kind: str
+    panels: list[Panel]
+    log_x: bool = False
+
+
+def figure(name: str, results: Results, plan: Plan) -> Figure:
+    """A figure by name."""
+    if name not in FIGURES:
+        raise ParameterError(f"there is no figure {name!r}{suggestion(name, FIGURES)}")
+    made = FIGURES[name](results, plan)
+    made.panels = [panel for panel in made.panels if panel.curves]
+    return made
+
+
+def cost_per_iteration(results: Results, plan: Plan) -> Figure:
+    """Mean of the best cost up to each iteration (paper Fig. 'solution quality')."""
+    return _anytime(results, plan, "cost-iterations", "Cost by iteration", "iteration", "iteration", log_x=True)
+
+
+def cost_per_second(results: Results, plan: Plan) -> Figure:
+    """Mean of the best cost up to each moment."""
+    return _anytime(results, plan, "cost-time", "Cost by time", "time", "seconds", log_x=True)
+
+
+def convergence(results: Results, plan: Plan) -> Figure:
+    """Share of runs (of their restarts, where they have several) that converge within a number of iterations."""
+    panels = []
+    for group, by_label in _grouped(results, plan):
+        curves = []
+        for label, outcomes in by_label.items():
+            lengths = np.array([length for o in outcomes for length in _convergences(results, o)])
+            if lengths.size:
+                limits = np.linspace(0, max(np.max(lengths, initial=0, where=np.isfinite(lengths)), 1000), POINTS + 1)
+                rates = [(lengths <= limit).mean() for limit in limits]
+                curves.append(Curve(label, _rounded(limits), _rounded(np.array(rates)), [], len(outcomes)))
+        panels.append(Panel(group, curves))
+    return Figure("convergence", "Convergence rate", "iteration limit", "share converged", "line", panels)
+
+
+def sweep(parameter: str | None, name: str, title: str) -> Callable[[Results, Plan], Figure]:
+    """A figure of mean cost against a swept parameter (by default whatever the plan sweeps)."""
+
+    def build(results: Results, plan: Plan) -> Figure:
+        names = dict.fromkeys(key for run in plan.runs for key in run.swept if parameter in (None, key))
+        chosen = next(iter(names), parameter)
+        panels = []
+        for group, by_label in _grouped(results, plan):
+            curves: dict[str, Curve] = {}
+            for outcomes in by_label.values():
+                run = outcomes[0].run
+                value = run.swept.get(chosen or "")
+                costs = _costs(outcomes)
+                if isinstance(value, int | float) and costs:
+                    curve = curves.setdefault(run.series, Curve(run.series, [], [], [], len(costs)))
+                    mean, half = mean_interval(costs)
+                    curve.x.append(value)
+                    curve.y.append(mean)
+                    curve.half.append(half)
+            panels.append(Panel(group, list(curves.values())))
+        return Figure(name, title, chosen or "parameter", "cost per constraint", "line", panels)
+
+    return build
+
+
+def tuning_time(results: Results, plan: Plan) -> Figure:
+    """Mean seconds to try every swept value, for solvers that are swept; of one run for those that are not."""
+    panels = []
+    for group, by_label in _grouped(results, plan):
+        totals: dict[str, float] = {}
+        for outcomes in by_label.values():
+            times = [o.summary["runtime"] for o in outcomes if not o.failed]
+            series = outcomes[0].run.series
+            totals[series] = totals.get(series, 0.0) + (float(np.mean(times)) if times else math.nan)
+        curves = [Curve(series, [series], [total]) for series, total in totals.items()]
+        panels.append(Panel(group, curves))
+    return Figure("tuning-time", "Accumulated time of tuning", "", "seconds", "bars", panels)
+
+
+def final_cost(results: Results, plan: Plan) -> Figure:
+    """Mean final cost of each solver with its confidence interval; the ablations' figure."""
+    panels = []
+    for group, by_label in _grouped(results, plan):
+        curves = []
+        for label, outcomes in by_label.items():
+            costs = _costs(outcomes)
+            if costs:
+                mean, half = mean_interval(costs)
+                curves.append(Curve(label, [label], [mean], [half], len(costs)))
+        panels.append(Panel(group, curves))
+    return Figure("ablation", "Final cost", "", "cost per constraint", "dots", panels)
+
+
+def memory(results: Results, plan: Plan) -> Figure:
+    """Mean of the largest resident memory of the runs."""
+    panels = []
+    for group, by_label in _grouped(results, plan):
+        curves = []
+        for label, outcomes in by_label.items():
+            peaks = [o.summary["peak_memory"] / 1e6 for o in outcomes if "peak_memory" in o.summary and not o.failed]
+            if peaks:
+                curves.append(Curve(label, [label], [float(np.mean(peaks))], [], len(peaks)))
+        panels.append(Panel(group, curves))
+    return Figure("memory", "Memory", "", "MB", "bars", panels)
+
+
+FIGURES: dict[str, Callable[[Results, Plan], Figure]] = {
+    "cost-iterations": cost_per_iteration,
+    "cost-time": cost_per_second,
+    "convergence": convergence,
+    "damping": sweep("damping", "damping", "Damping sweep"),
+    "effective-iterations": sweep("effective_iterations", "effective-iterations", "Effective iterations T_eff"),
+    "sweep": sweep(None, "sweep", "Parameter sweep"),
+    "tuning-time": tuning_time,
+    "ablation": final_cost,
+    "memory": memory,
+}
+
+
+def _grouped(results: Results, plan: Plan) -> Iterator[tuple[str, dict[str, list[Outcome]]]]:
+    """Outcomes by group and solver label, in the order of the plan."""
+    groups: dict[str, dict[str, list[Outcome]]] = {}
+    for outcome in results.outcomes(plan):
+        groups.setdefault(outcome.run.group, {}).setdefault(outcome.run.label, []).append(outcome)
+    yield from groups.items()
+
+
+def _costs(outcomes: list[Outcome]) -> list[float]:
+    return [cost for cost in (o.cost for o in outcomes) if cost is not None]
+
+
+def _anytime(results: Results, plan: Plan, name: str, title: str, column: str, x_label: str, log_x: bool) -> Figure:
+    panels = []
+    for group, by_label in _grouped(results, plan):
+        curves = []
+        for label, outcomes in by_label.items():
+            steps = [_steps(results, o, column) for o in outcomes if o.cost is not None]
+            curve = _mean_curve(label, steps)
+            if curve is not None:
+                curves.append(curve)
+        panels.append(Panel(group, curves))
+    return Figure(name, title, x_label, "cost per constraint", "line", panels, log_x)
+
+
+def _steps(results: Results, outcome: Outcome, column: str) -> tuple[Array, Array, float]:
+    """When a run improved, to what cost per constraint, and when it ended."""
+    rows = [row for row in results.trace(outcome.run.key) if row["type"] == "improvement"]
+    scale = max(outcome.summary["constraints"], 1)
+    where = np.array([row[column] for row in rows], dtype=np.float64)
+    end = outcome.summary["runtime" if column == "time" else "iterations"]
+    return where, np.array([row["value"] for row in rows]) / scale, float(end)
+
+
+def _mean_curve(label: str, steps: list[tuple[Array, Array, float]]) -> Curve | None:
+    """The mean of step functions from where all have an answer; a run that has ended keeps its last cost."""
+    steps = [step for step in steps if len(step[0])]
+    if not steps:
+        return None
+    first = max(float(where[0]) for where, _, _ in steps)
+    end = max(max(stop, float(where[-1])) for where, _, stop in steps)
+    first = max(first, 1e-3)
+    grid = np.geomspace(first, max(end, first), POINTS) if end > first else np.array([first])
+    grid[0], grid[-1] = first, max(end, first)
+    values = np.array([costs[np.searchsorted(where, grid, side="right") - 1] for where, costs, _ in steps])
+    intervals = [mean_interval(column) for column in values.T]
+    means, halves = np.array(intervals).T
+    return Curve(label, _rounded(grid), _rounded(means), _rounded(halves), len(steps))
+
+
+def _convergences(results: Results, outcome: Outcome) -> list[float]:
+    """For each restart, after how many of its iterations it converged (inf: it did not)."""
+    if outcome.failed:
+        return []
+    rows = [row for row in results.trace(outcome.run.key) if row.get("kind") == "restart"]
+    return [float(row["iterations"]) if row["converged"] else math.inf for row in rows]
+
+
+def _rounded(values: Array) -> list[float]:
+    """Six digits are more than a screen shows, and keep reports small."""
+    return [float(f"{value:.6g}") for value in values]

@@ -1,0 +1,197 @@
+"""Tables of results: a row per solver, columns per group of instances; as text, CSV, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dabp.errors import ParameterError, suggestion
+from dabp.experiments.plan import Plan
+from dabp.experiments.statistics import Wilcoxon, mean_interval, wilcoxon
+from dabp.experiments.store import Outcome, Results
+
+HEADINGS = ("Solver", "Cost", "±95 %", "Gap", "Time", "Runs", "Failed")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A solver on a group: means over its runs that have an answer.
+
+    `cost` is per constraint, `half` the half width of its 95 % interval, `gap` the relative distance to the best mean
+    of the group, `runs` how many answers are averaged, `failed` how many runs gave none, with `reasons`.
+    """
+
+    group: str
+    label: str
+    cost: float
+    half: float
+    gap: float
+    time: float
+    runs: int
+    failed: int
+    reasons: str
+    best: bool
+
+
+def rows(results: Results, plan: Plan) -> list[Row]:
+    """The table of a plan, in its order."""
+    cells: dict[str, dict[str, list[Outcome]]] = {}
+    for outcome in results.outcomes(plan):
+        cells.setdefault(outcome.run.group, {}).setdefault(outcome.run.label, []).append(outcome)
+    return [row for group, by_label in cells.items() for row in _group_rows(group, by_label)]
+
+
+def _group_rows(group: str, by_label: dict[str, list[Outcome]]) -> list[Row]:
+    means = {}
+    for label, outcomes in by_label.items():
+        costs = [cost for cost in (o.cost for o in outcomes) if cost is not None]
+        means[label] = (*mean_interval(costs), len(costs))
+    maximize = any(o.summary.get("maximize") for outcomes in by_label.values() for o in outcomes)
+    finite = [mean for mean, _, _ in means.values() if not math.isnan(mean)]
+    best = (max if maximize else min)(finite, default=math.nan)
+    made = []
+    for label, outcomes in by_label.items():
+        mean, half, count = means[label]
+        times = [o.summary["runtime"] for o in outcomes if not o.failed]
+        reasons: dict[str, int] = {}
+        for outcome in outcomes:
+            if outcome.cost is None:
+                reason = outcome.summary.get("reason", "no feasible assignment")
+                reasons[reason] = reasons.get(reason, 0) + 1
+        words = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        gap = abs(mean - best) / max(abs(best), 1e-9)
+        time = sum(times) / len(times) if times else math.nan
+        made.append(Row(group, label, mean, half, gap, time, count, len(outcomes) - count, words, mean == best))
+    return made
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two solvers on the same instances and seeds: how often the first is better, and whether by chance."""
+
+    first: str
+    second: str
+    wins: int
+    draws: int
+    losses: int
+    mean_difference: float
+    """Mean of the first's cost per constraint minus the second's."""
+    test: Wilcoxon
+
+
+def compare(results: Results, plan: Plan, first: str, second: str) -> Comparison:
+    """Pair two solvers of a plan by instance and repetition; pairs with a missing answer are left out."""
+    for label in (first, second):
+        if label not in plan.labels:
+            raise ParameterError(f"the plan has no solver labelled {label!r}{suggestion(label, plan.labels)}")
+    costs: dict[str, dict[tuple[str, str], float]] = {first: {}, second: {}}
+    sign = 1.0
+    for outcome in results.outcomes(plan):
+        if outcome.run.label in costs and outcome.cost is not None:
+            costs[outcome.run.label][(outcome.run.group, outcome.run.instance_key)] = outcome.cost
+            sign = -1.0 if outcome.summary["maximize"] else 1.0
+    shared = sorted(costs[first].keys() & costs[second].keys())
+    if not shared:
+        raise ParameterError(f"no instance was answered by both {first!r} and {second!r}")
+    differences = [costs[first][place] - costs[second][place] for place in shared]
+    tolerance = [1e-9 * max(1.0, abs(costs[first][place])) for place in shared]
+    exact = [0.0 if abs(d) <= t else d for d, t in zip(differences, tolerance, strict=True)]
+    wins = sum(sign * d < 0 for d in exact)
+    losses = sum(sign * d > 0 for d in exact)
+    mean = sum(exact) / len(exact)
+    return Comparison(first, second, wins, len(exact) - wins - losses, losses, mean, wilcoxon(exact))
+
+
+def seconds(value: float) -> str:
+    """4.1 s, 3 m 20 s, 2 h 5 m."""
+    if math.isnan(value):
+        return "–"
+    if value < 100:
+        return f"{value:.2g} s" if value < 9.95 else f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} m {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} m"
+
+
+def cells(row: Row) -> list[str]:
+    """A row as people read it, in the order of `HEADINGS`."""
+    cost = "–" if math.isnan(row.cost) else f"{row.cost:.3f}"
+    half = "–" if math.isnan(row.half) else f"{row.half:.3f}"
+    gap = "–" if math.isnan(row.gap) else f"{100 * row.gap:.2f} %"
+    failed = f"{row.failed} ({row.reasons})" if row.failed else "0"
+    return [row.label, cost, half, gap, seconds(row.time), str(row.runs), failed]
+
+
+def as_text(table: Sequence[Row]) -> str:
+    """Aligned columns, a heading per group."""
+    parts = []
+    for group, members in _by_group(table):
+        lines = [list(HEADINGS), *(cells(row) for row in members)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
+        text = ["  ".join(_pad(cell, width, i) for i, (cell, width) in enumerate(zip(line, widths, strict=True)))
+                for line in lines]  # fmt: skip
+        parts.append("\n".join([group, *(line.rstrip() for line in text)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def as_markdown(table: Sequence[Row]) -> str:
+    """A table per group; the best in bold."""
+    parts = []
+    for group, members in _by_group(table):
+        lines = [f"**{group}**", "", "| " + " | ".join(HEADINGS) + " |", "| --- |" + " ---: |" * (len(HEADINGS) - 1)]
+        for row in members:
+            shown = [cell.replace("|", "\\|") for cell in cells(row)]
+            shown[1] = f"**{shown[1]}**" if row.best else shown[1]
+            lines.append("| " + " | ".join(shown) + " |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def as_csv(table: Sequence[Row]) -> str:
+    """Full precision, a line per group and solver."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["group", "solver", "cost", "half_width_95", "gap", "seconds", "runs", "failed", "reasons"])
+    for r in table:
+        writer.writerow([r.group, r.label, r.cost, r.half, r.gap, r.time, r.runs, r.failed, r.reasons])
+    return stream.getvalue()
+
+
+def as_latex(table: Sequence[Row]) -> str:
+    """For ``booktabs``; the best in bold."""
+    lines = ["\\begin{tabular}{@{}lrrrrrr@{}}", "\\toprule", " & ".join(map(_latex, HEADINGS)) + " \\\\"]
+    for group, members in _by_group(table):
+        lines += ["\\midrule", f"\\multicolumn{{{len(HEADINGS)}}}{{c}}{{{_latex(group)}}} \\\\", "\\midrule"]
+        for row in members:
+            shown = [_latex(cell) for cell in cells(row)]
+            shown[1] = f"\\textbf{{{shown[1]}}}" if row.best else shown[1]
+            lines.append(" & ".join(shown) + " \\\\")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
+
+
+FORMATS: dict[str, Callable[[Sequence[Row]], str]] = {
+    "text": as_text,
+    "csv": as_csv,
+    "markdown": as_markdown,
+    "latex": as_latex,
+}
+
+_LATEX = {"\\": r"\textbackslash{}", "±": r"$\pm$", "–": "--", "λ": r"$\lambda$", "|": r"\textbar{}", "^": r"\^{}",
+          "~": r"\~{}", **{c: f"\\{c}" for c in "&%$#_{}"}}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _pad(cell: str, width: int, column: int) -> str:
+    return cell.ljust(width) if column in (0, len(HEADINGS) - 1) else cell.rjust(width)
+
+
+def _by_group(table: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    groups: dict[str, list[Row]] = {}
+    for row in table:
+        groups.setdefault(row.group, []).append(row)
+    return list(groups.items())

@@ -1,0 +1,1 @@
+"""Figures, drawn with Matplotlib; each function takes ``ax=None`` and gives the axes it drew into."""

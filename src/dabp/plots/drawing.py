@@ -1,0 +1,96 @@
+"""A panel of an experiment's figure, drawn with Matplotlib."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dabp.errors import ParameterError
+from dabp.experiments.figures import Curve, Figure, Panel
+from dabp.plots.style import colour, dash, marker
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+MARKED = 12
+"""Curves with at most so many points show each as a marker."""
+COLUMNS = 4
+"""Panels beside each other in a whole figure."""
+
+
+def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | None = None) -> Axes:
+    """Draw one group of instances; `labels` fixes the solvers' colours over panels."""
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        _, ax = plt.subplots(layout="constrained")
+    order = {label: index for index, label in enumerate(labels)}
+    for curve in panel.curves:
+        index = order[curve.label]
+        if figure.kind == "line":
+            _draw_line(ax, curve, index)
+        else:
+            _draw_word(ax, figure.kind, curve, index, panel)
+    if figure.kind != "line":
+        ax.set_yticks(range(len(panel.curves)), [curve.label for curve in panel.curves])
+        ax.invert_yaxis()
+        ax.set_xlabel(figure.y_label)
+        ax.grid(axis="x", alpha=0.3)
+    else:
+        ax.set_xlabel(figure.x_label)
+        ax.set_ylabel(figure.y_label)
+        ax.grid(alpha=0.3)
+        if figure.log_x:
+            ax.set_xscale("log")
+    ax.set_title(panel.title, fontsize="medium")
+    return ax
+
+
+def _draw_line(ax: Axes, curve: Curve, index: int) -> None:
+    x, y = np.array(curve.x, dtype=float), np.array(curve.y)
+    few = len(x) <= MARKED
+    ax.plot(x, y, dash(index), color=colour(index), marker=marker(index) if few else None, label=curve.label)
+    if curve.half:
+        half = np.nan_to_num(np.array(curve.half))
+        ax.fill_between(x, y - half, y + half, color=colour(index), alpha=0.15, linewidth=0)
+
+
+def _draw_word(ax: Axes, kind: str, curve: Curve, index: int, panel: Panel) -> None:
+    place = panel.curves.index(curve)
+    if kind == "bars":
+        ax.barh(place, curve.y[0], color=colour(index), label=curve.label)
+        return
+    half = curve.half[0] if curve.half and not math.isnan(curve.half[0]) else None
+    ax.errorbar(curve.y[0], place, xerr=half, fmt=marker(index), color=colour(index), capsize=3, label=curve.label)
+
+
+def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
+    """The whole figure: a panel per group, one legend."""
+    from matplotlib.figure import Figure as Canvas
+
+    if not figure.panels:
+        raise ParameterError(f"these results have nothing to show in figure {figure.name!r}")
+    columns = min(COLUMNS, len(figure.panels))
+    lines = math.ceil(len(figure.panels) / columns)
+    canvas = Canvas(figsize=(3.4 * columns + 0.4, 2.8 * lines + 0.9), layout="constrained")
+    grid = canvas.subplots(lines, columns, squeeze=False)
+    for ax in grid.flat[len(figure.panels) :]:
+        ax.set_visible(False)
+    handles: dict[str, Any] = {}
+    for ax, panel in zip(grid.flat, figure.panels, strict=False):
+        draw_panel(figure, panel, labels, ax)
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if figure.kind == "line":
+        canvas.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)))
+    canvas.suptitle(figure.title)
+    return canvas
+
+
+def label_order(figure: Figure) -> list[str]:
+    """Every label of a figure, in the order in which panels bring them."""
+    return list(dict.fromkeys(curve.label for panel in figure.panels for curve in panel.curves))

@@ -1,0 +1,23 @@
+"""How figures look: colours that colour-blind readers can tell apart, with markers and dashes that need no colour."""
+
+from __future__ import annotations
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
+"""Okabe and Ito's colours, the yellow darkened so that a thin line shows on white."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES = ("-", "--", "-.", ":")
+
+
+def colour(index: int) -> str:
+    """The colour of the solver at a place in the plan; the same in every figure and in the report."""
+    return PALETTE[index % len(PALETTE)]
+
+
+def marker(index: int) -> str:
+    """The marker of the solver at a place in the plan."""
+    return MARKERS[index % len(MARKERS)]
+
+
+def dash(index: int) -> str:
+    """Solid for the first round of colours, other dashes when they come again."""
+    return DASHES[index // len(PALETTE) % len(DASHES)]
