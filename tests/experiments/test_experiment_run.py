@@ -37,7 +37,7 @@ TRIVIAL = '[[solvers]]\nlabel = "trivial"\nsolver = "faults:Trivial"\nparameters
 def contents(folder: Path) -> dict[str, list]:
     """Every result, times aside; fails on a corrupt line."""
     found = {}
-    for path in (folder / "runs").iterdir():
+    for path in (folder / "runs").glob("*.jsonl"):
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         assert rows[0]["key"] == path.stem
         found[path.stem] = [{k: v for k, v in row.items() if k not in VARYING} for row in rows]
@@ -89,18 +89,8 @@ def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path):
     """Kill -9 in the middle: no run left behind, nothing corrupt, and resuming gives what an undisturbed one gives."""
     plan = make_plan(tmp_path, 30, TRIVIAL)
     run_plan(plan, tmp_path / "calm", jobs=2)
-    code = "import sys; from dabp.cli.experiment import app; app()"
-    command = [
-        sys.executable,
-        "-c",
-        code,
-        "run",
-        str(tmp_path / "plan.toml"),
-        "-o",
-        str(tmp_path / "out"),
-        "--jobs",
-        "2",
-    ]
+    main = [sys.executable, "-c", "from dabp.cli.experiment import app; app()"]
+    command = [*main, "run", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "out"), "--jobs", "2"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     runs = tmp_path / "out" / "runs"
     wait_for(lambda: runs.is_dir() and len(list(runs.glob("*.jsonl"))) >= 5)
@@ -111,6 +101,7 @@ def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path):
     wait_for(lambda: not any(server.is_running() and server.status() != psutil.STATUS_ZOMBIE for server in servers))
     assert run_plan(plan, tmp_path / "out", jobs=2).skipped >= 5
     assert contents(tmp_path / "out") == contents(tmp_path / "calm")
+    assert len(list(runs.iterdir())) == 30
 
 
 def test_a_killed_worker_is_replaced(tmp_path):

@@ -41,6 +41,7 @@ def _register() -> None:
     from dabp.cli.convert import convert
     from dabp.cli.doctor import doctor
     from dabp.cli.evaluate import evaluate
+    from dabp.cli.experiment import app as experiment
     from dabp.cli.generate import generate
     from dabp.cli.info import info
     from dabp.cli.solve import solve
@@ -48,6 +49,7 @@ def _register() -> None:
 
     for command in (solve, info, evaluate, convert, generate, solvers, doctor):
         app.command()(command)
+    app.add_typer(experiment, name="experiment")
 
 
 _register()
