@@ -124,7 +124,7 @@ def tuning_time(results: Results, plan: Plan) -> Figure:
             times = [o.summary["runtime"] for o in outcomes if not o.failed]
             series = outcomes[0].run.series
             totals[series] = totals.get(series, 0.0) + (float(np.mean(times)) if times else math.nan)
-        curves = [Curve(series, [series], [total]) for series, total in totals.items()]
+        curves = [Curve(s, [s], [total]) for s, total in totals.items() if not math.isnan(total)]
         panels.append(Panel(group, curves))
     return Figure("tuning-time", "Accumulated time of tuning", "", "seconds", "bars", panels)
 

@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const tip = document.getElementById("tip");
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 360, HEIGHT = 250, LEFT = 52, RIGHT = 10, TOP = 8, BOTTOM = 38;
+const WIDTH = 360, HEIGHT = 250, LEFT = 52, RIGHT = 20, TOP = 8, BOTTOM = 38;
 const DASHES = ["", "7 4", "7 3 2 3", "2 3"];
 
 function element(name, attributes = {}, ...children) {
@@ -77,10 +77,13 @@ function plainTable(headings, rows) {
 
 function ticks(low, high, logarithmic) {
   if (logarithmic) {
-    const all = [];
-    for (let power = Math.ceil(Math.log10(low)); power <= Math.floor(Math.log10(high)); power++) all.push(10 ** power);
-    if (all.length > 1) return all;
-    return high > low ? [low, Math.sqrt(low * high), high] : [low];
+    const powers = [], fine = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+      powers.push(10 ** power);
+      fine.push(...[1, 2, 5].map((digit) => digit * 10 ** power));
+    }
+    const inside = (values) => values.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
+    return inside(powers).length > 2 ? inside(powers) : inside(fine);
   }
   const raw = (high - low) / 4 || 1;
   const unit = 10 ** Math.floor(Math.log10(raw));
@@ -293,7 +296,7 @@ function planSection(plan) {
   const hidden = new Set(), redraws = [];
   const tables = [...groupBy(plan.table, "group")].map(([group, rows]) =>
     element("div", {}, element("h3", {}, group), sortableTable(data.headings, rows)));
-  const section = element("section", { id: plan.name }, element("h2", {}, plan.title),
+  const section = element("section", { id: plan.name }, ...(data.plans.length > 1 ? [element("h2", {}, plan.title)] : []),
     element("p", { class: "note" }, `${plan.finished} of ${plan.runs} runs finished, ${plan.failures.length} failed. Cost is per constraint; ± is the half width of the 95 % confidence interval of the mean; gap is to the best mean of the group.`),
     element("div", { class: "tables" }, ...tables));
   for (const figure of plan.figures) section.append(figureSection(figure, styleOf, hidden, redraws));
