@@ -53,6 +53,7 @@ SOLVERS: dict[str, Entry] = {
         {"damping": 0.2, "reinforcement": 1e-4},
     ),
     "dual": Entry("dual", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"),
+    "mbe": Entry("mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"),
     "toulbar2": Entry("toulbar2", "Toulbar2", "toulbar2: exact, branch and bound with soft local consistency"),
     "toulbar2-vns": Entry("toulbar2", "Toulbar2", "toulbar2's variable neighbourhood search", {"mode": "vns"}),
     "toulbar2-incop": Entry("toulbar2", "Toulbar2", "toulbar2 with INCOP local search first", {"mode": "incop"}),

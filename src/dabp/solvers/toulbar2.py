@@ -26,7 +26,9 @@ from dabp.solvers.integer_costs import IntegerCosts
 
 MODES = ("default", "vns", "incop", "pils")
 
-BOUND_LINE = re.compile(r"(?:Optimality gap|Initial lower and upper bounds): \[(-?[\d.]+(?:e\+?\d+)?), ")
+BOUND_LINE = re.compile(
+    r"(?:Optimality gap: \[|Initial lower and upper bounds: \[|Reverse (?:original )?DAC dual bound: )(\d+)\b(?!\.)"
+)
 """toulbar2's lines that carry a proved lower bound."""
 
 
