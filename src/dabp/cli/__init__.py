@@ -44,12 +44,14 @@ def _register() -> None:
     from dabp.cli.experiment import app as experiment
     from dabp.cli.generate import generate
     from dabp.cli.info import info
+    from dabp.cli.plot import app as plot
     from dabp.cli.solve import solve
     from dabp.cli.solvers import solvers
 
     for command in (solve, info, evaluate, convert, generate, solvers, doctor):
         app.command()(command)
     app.add_typer(experiment, name="experiment")
+    app.add_typer(plot, name="plot")
 
 
 _register()

@@ -1,0 +1,88 @@
+"""``dabp plot``: pictures of problems, traces and comparisons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.errors import FormatError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dabp.trace import Trace
+
+app = typer.Typer(
+    help="Draw a problem, a trace, or several traces together.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="File to write (.png, .svg, .pdf); shown on screen without it.")
+]
+
+
+@app.command()
+def problem(
+    file: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
+    output: Output = None,
+    format: Format = None,
+    max_cells: MaxCells = None,
+    max_bytes: MaxBytes = None,
+) -> None:
+    """Draw the factor graph of a small problem, the shape of a large one."""
+    read = read_problem(file, format, max_cells, max_bytes)
+    from dabp.plots.problem import plot_problem
+
+    _finish(plot_problem(read), output)
+
+
+@app.command()
+def trace(
+    file: Annotated[Path, typer.Argument(help="Trace written by `dabp solve --trace`.")], output: Output = None
+) -> None:
+    """Draw cost against iteration, and how damping and weights moved (DABP)."""
+    loaded = _load(file)
+    from dabp.plots.trace import plot_trace
+
+    _finish(plot_trace(loaded), output)
+
+
+@app.command()
+def compare(
+    files: Annotated[list[str], typer.Argument(help="Traces, as FILE or NAME=FILE.")], output: Output = None
+) -> None:
+    """Draw the best cost against time for several runs."""
+    named = [
+        (name, path) if equals else (Path(name).stem, name) for name, equals, path in (f.partition("=") for f in files)
+    ]
+    traces = {name: _load(Path(path)) for name, path in named}
+    from dabp.plots.compare import plot_compare
+
+    _finish(plot_compare(traces), output)
+
+
+def _load(file: Path) -> Trace:
+    from dabp.trace import Trace
+
+    try:
+        return Trace.load(file)
+    except FileNotFoundError:
+        raise FormatError("there is no such file", source=str(file)) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise FormatError("not a trace; `dabp solve --trace FILE` writes one", source=str(file)) from None
+
+
+def _finish(ax: Axes, output: Path | None) -> None:
+    figure = ax.figure
+    if output is None:
+        from matplotlib import pyplot as plt
+
+        plt.show()
+        return
+    try:
+        figure.savefig(str(output), dpi=150)  # type: ignore[union-attr]
+    except ValueError as error:
+        raise FormatError(f"cannot write this kind of picture: {error}", source=str(output)) from None
