@@ -45,11 +45,16 @@ FORMATS: dict[str, Format] = {
     "uai": Format("uai", (".uai",), "Markov and Bayesian networks of the UAI competitions, as probabilities"),
     "lg": Format("uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}),
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
+    "yaml": Format("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24),
 }
 
 
 def read(
-    place: Place, format: str | None = None, *, max_cells: int | None = None, max_bytes: int | None = None
+    place: Place,
+    format: str | None = None,
+    *,
+    max_cells: int | None = None,
+    max_bytes: int | None = None,
 ) -> Problem:
     """Read a problem from a file, an open stream, or standard input (``"-"``, which needs `format`).
 

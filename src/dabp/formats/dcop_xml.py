@@ -184,13 +184,18 @@ class _Reader:
                 ("predicate", reference, *words, *scope),
                 scope,
                 node.line,
-                lambda: self._valued(evaluate(domains, self.draft.shape(scope, node.line)), reference),
+                lambda: self._valued(evaluate(domains, self._worked(scope, reference, node.line)), reference),
             )
         elif reference.lower().startswith("global"):
             raise self.source.error(f"global constraint {reference!r} is not supported", node.line)
         else:
             raise self.source.error(f"there is no relation {reference!r}", node.line)
         self.draft.add_factor(scope, table, name)
+
+    def _worked(self, scope: list[int], reference: str, line: int) -> tuple[int, ...]:
+        shape = self.draft.shape(scope, line)
+        self.draft.spend(self.predicates[reference].steps * float(np.prod(shape, dtype=float)), line)
+        return shape
 
     def _parameters(self, node: _Node) -> list[str]:
         found = node.find("parameters")

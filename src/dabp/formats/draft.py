@@ -30,6 +30,7 @@ class Draft:
         self._factor_table: list[int] = []
         self._factor_names: list[str] = []
         self._cells = 0
+        self._work = 0.0
 
     def add_variable(
         self, name: str, labels: int | tuple[Label, ...], line: Line = None, *, rename: bool = False
@@ -70,6 +71,14 @@ class Draft:
             raise self.source.error(f"a cost function has {len(shape)} variables; 64 is the most", line)
         self.source.check_cells(self._cells + math.prod(shape), line)
         return shape
+
+    def spend(self, steps: float, line: Line = None) -> None:
+        """Count the steps of evaluating expressions, which may grow with the limit on cells and no further."""
+        self._work += steps
+        if self._work > 16 * self.source.max_cells:
+            raise self.source.error(
+                "its expressions take too long; raise max_cells (--max-cells) if that is meant", line
+            )
 
     def add_table(self, table: ArrayLike, line: Line = None) -> int:
         """A table for `add_factor`, which many factors may share."""

@@ -68,6 +68,7 @@ class Predicate:
             raise source.error("a predicate without a <functional> expression is not supported", line)
         self._tokens: list[str] = []
         self._tree = self._parse(text)
+        self.steps = text.count("(") + 1
 
     def _parse(self, text: str) -> _Tree:
         place, text = 0, text.strip()

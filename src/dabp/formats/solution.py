@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -49,12 +48,6 @@ def as_mpe(assignment: Assignment) -> str:
 def as_sol(assignment: Assignment) -> str:
     """The text of a toulbar2 solution file: value indices in the order of the variables."""
     return " ".join(map(str, assignment.tolist())) + "\n"
-
-
-def _number(value: float | None) -> float | int | None:
-    if value is None or not math.isfinite(value):
-        return None
-    return int(value) if value == int(value) and abs(value) < 2**53 else value
 
 
 def _from_json(source: Source, text: str, problem: Problem) -> Assignment:

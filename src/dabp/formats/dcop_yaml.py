@@ -1,0 +1,314 @@
+"""pyDCOP's problems (``.yaml``, ``.yml``); see docs/formats/yaml.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from dabp.errors import FormatError
+from dabp.formats.draft import Draft
+from dabp.formats.expressions import Expression
+from dabp.formats.text import Source
+from dabp.formats.yaml_tree import Node, parse, scalar
+from dabp.problem import Label, Problem
+
+_IGNORED = {"description", "agents", "routes", "hosting_costs", "distribution_hints"}
+"""Where and how things run, which has no part in the cost."""
+
+
+def read(source: Source) -> Problem:
+    """Parse a pyDCOP file."""
+    return _Reader(source).problem()
+
+
+class _Reader:
+    def __init__(self, source: Source):
+        self.source = source
+        self.draft = Draft(source)
+        self.domains: dict[str, tuple[Label, ...]] = {}
+        self.constants: dict[str, Label] = {}
+        self.values: list[dict[str, int]] = []
+
+    def problem(self) -> Problem:
+        """Every section, in the order they depend on each other."""
+        root = self._mapping(parse(self.source), "the file")
+        known = {"name", "objective", "domains", "variables", "external_variables", "constraints"}
+        for key, node in root.items():
+            if key not in known | _IGNORED:
+                raise self.source.error(f"section {key[:40]!r} is not supported", node.line)
+        objective = self._text(root["objective"]) if "objective" in root else "min"
+        if objective not in ("min", "max"):
+            raise self.source.error(f"the objective is min or max, not {objective[:40]!r}", root["objective"].line)
+        self.draft.maximize = objective == "max"
+        for name, node in self._section(root, "domains"):
+            self.domains[name] = self._domain(name, node)
+        for name, node in self._section(root, "variables"):
+            self._variable(name, node)
+        for name, node in self._section(root, "external_variables"):
+            self._external(name, node)
+        for name, node in self._section(root, "constraints"):
+            self._constraint(name, node)
+        return self.draft.problem(self._text(root["name"]) if "name" in root else self.source.stem)
+
+    # ---- pieces of YAML ----------------------------------------------------------------------
+
+    def _mapping(self, node: Node, what: str) -> dict[str, Node]:
+        if node.empty:
+            return {}
+        if node.items is None:
+            raise self.source.error(f"{what} should be a mapping of names", node.line)
+        return node.items
+
+    def _section(self, root: Mapping[str, Node], name: str) -> Iterator[tuple[str, Node]]:
+        if name in root:
+            yield from self._mapping(root[name], name).items()
+
+    def _text(self, node: Node) -> str:
+        if node.text is None:
+            raise self.source.error("a word was expected", node.line)
+        return node.text
+
+    def _field(self, fields: Mapping[str, Node], key: str, line: int) -> Node:
+        if key not in fields:
+            raise self.source.error(f"{key!r} is missing", line)
+        return fields[key]
+
+    # ---- sections -----------------------------------------------------------------------------
+
+    def _domain(self, name: str, node: Node) -> tuple[Label, ...]:
+        fields = self._mapping(node, f"domain {name[:40]!r}")
+        values = self._field(fields, "values", node.line)
+        entries = [values] if values.text is not None else values.entries
+        if entries is None:
+            raise self.source.error("the values of a domain should be a list", values.line)
+        if len(entries) == 1 and entries[0].text is not None:
+            span = re.fullmatch(r"\s*([+-]?\d{1,18})\s*\.\.\s*([+-]?\d{1,18})\s*", entries[0].text)
+            if span is not None:
+                first, last = int(span[1]), int(span[2])
+                self.source.check_cells(last - first + 1, values.line)
+                return tuple(range(first, last + 1))
+        labels = [scalar(self.source, entry) for entry in entries]
+        return tuple(str(one) if isinstance(one, bool) else one for one in labels)
+
+    def _variable(self, name: str, node: Node) -> None:
+        fields = self._mapping(node, f"variable {name[:40]!r}")
+        self._check_keys(fields, {"domain", "initial_value", "cost_function", "noise_level"})
+        labels = self._labels(fields, node.line)
+        index = self.draft.add_variable(name, labels, node.line)
+        self.values.append({str(label): i for i, label in enumerate(labels)})
+        self._initial(fields, labels)
+        if "cost_function" not in fields:
+            return
+        expression = Expression(self.source, self._text(fields["cost_function"]), fields["cost_function"].line)
+        if any(one != name for one in expression.names):
+            raise self.source.error(
+                f"the cost function of {name[:40]!r} mentions another variable", fields["cost_function"].line
+            )
+        self._tabulate(expression, [index], fields["cost_function"].line, f"cost_{name}")
+
+    def _labels(self, fields: Mapping[str, Node], line: int) -> tuple[Label, ...]:
+        domain = self._field(fields, "domain", line)
+        name = self._text(domain)
+        if name not in self.domains:
+            raise self.source.error(f"there is no domain {name[:40]!r}", domain.line)
+        return self.domains[name]
+
+    def _initial(self, fields: Mapping[str, Node], labels: tuple[Label, ...]) -> Label | None:
+        node = fields.get("initial_value")
+        if node is None or node.empty:
+            return None
+        value = scalar(self.source, node)
+        for label in labels:
+            if str(label) == str(value):
+                return label
+        raise self.source.error(f"initial value {str(value)[:40]!r} is not in the domain", node.line)
+
+    def _check_keys(self, fields: Mapping[str, Node], known: set[str]) -> None:
+        for key, node in fields.items():
+            if key not in known:
+                raise self.source.error(f"{key[:40]!r} is not supported here", node.line)
+
+    def _external(self, name: str, node: Node) -> None:
+        """External variables are inputs: they keep their initial value."""
+        fields = self._mapping(node, f"external variable {name[:40]!r}")
+        value = self._initial(fields, self._labels(fields, node.line))
+        if value is None:
+            raise self.source.error(f"external variable {name[:40]!r} has no initial value", node.line)
+        self.constants[name] = value
+
+    def _constraint(self, name: str, node: Node) -> None:
+        fields = self._mapping(node, f"constraint {name[:40]!r}")
+        for key in ("source", "partial"):
+            if key in fields:
+                raise self.source.error(f"{key!r} is refused: it would run code from another file", fields[key].line)
+        kind = self._text(self._field(fields, "type", node.line))
+        if kind == "intention":
+            self._check_keys(fields, {"type", "function", "variables"})
+            function = self._field(fields, "function", node.line)
+            expression = Expression(self.source, self._text(function), function.line)
+            scope = [self.draft.variable(one, function.line) for one in expression.names if one not in self.constants]
+            self._tabulate(expression, scope, function.line, name)
+        elif kind == "extensional":
+            self._check_keys(fields, {"type", "variables", "values", "default"})
+            self._extensional(name, fields, node.line)
+        else:
+            raise self.source.error(f"a constraint is intention or extensional, not {kind[:40]!r}", node.line)
+
+    def _tabulate(self, expression: Expression, scope: list[int], line: int, name: str) -> None:
+        shape = self.draft.shape(scope, line)
+        self.draft.spend(expression.steps * int(np.prod(shape, dtype=float)), line)
+        used = [one for one in expression.names if one not in self.constants]
+        domains = {one: self._python_values(v) for one, v in zip(used, scope, strict=False)}
+        if len(used) < len(scope):  # a cost function that does not mention its own variable
+            domains = {f"?{v}": self._python_values(v) for v in scope}
+        constants = {one: self.constants[one] for one in expression.names if one in self.constants}
+        self.draft.add_factor(scope, self.draft.add_table(expression.evaluate(domains, constants), line), name)
+
+    def _python_values(self, variable: int) -> list[Label]:
+        """What an expression sees: YAML's truth values are numbers to it."""
+        truths: dict[Label, Label] = {"True": 1, "False": 0}
+        labels = self.draft.labels(variable)
+        return [truths[one] for one in labels] if set(labels) <= set(truths) else list(labels)
+
+    def _extensional(self, name: str, fields: Mapping[str, Node], line: int) -> None:
+        listed = self._field(fields, "variables", line)
+        names = [listed] if listed.text is not None else listed.entries or []
+        texts = [self._text(one).strip() for one in names]
+        scope = [-1 if one in self.constants else self.draft.variable(one, listed.line) for one in texts]
+        free = [v for v in scope if v >= 0]
+        shape = self.draft.shape(free, listed.line)
+        default = np.nan
+        if "default" in fields and not fields["default"].empty:
+            default = self._cost(fields["default"])
+        table = np.full(shape, default)
+        values = self._field(fields, "values", line)
+        for node, key in ((node, values.keys[key]) for key, node in self._mapping(values, "the values").items()):
+            cost = self._cost(key)
+            for entry in self._text(node).split("|"):
+                place = self._place(entry.split(), texts, scope, node)
+                if place is not None:
+                    table[place] = cost
+        if np.isnan(table).any():
+            raise self.source.error("it has no default, and not every combination is listed", values.line)
+        self.draft.add_factor(free, self.draft.add_table(table, line), name)
+
+    def _cost(self, node: Node) -> float:
+        value = scalar(self.source, node)
+        if isinstance(value, str):
+            try:  # YAML 1.1 takes 1e3 for text
+                value = float(value) if re.fullmatch(r"[-+\d.eE]{1,40}", value) else np.nan
+            except ValueError:
+                value = np.nan
+        if np.isnan(value) or isinstance(value, bool):
+            raise self.source.error(f"a cost was expected, {self._text(node)[:40]!r} found", node.line)
+        return float(value)
+
+    def _place(self, words: list[str], names: list[str], scope: list[int], node: Node) -> tuple[int, ...] | None:
+        """The cell of a tuple; None if it has another value for an external variable than it keeps."""
+        if len(words) != len(scope):
+            raise self.source.error(
+                f"a tuple of {len(scope)} values was expected, {' '.join(words)[:40]!r} found", node.line
+            )
+        place = []
+        for word, name, variable in zip(words, names, scope, strict=True):
+            if variable < 0:
+                if word != str(self.constants[name]):
+                    return None
+                continue
+            if word not in self.values[variable]:
+                raise self.source.error(f"value {word[:40]!r} is not in the domain of {name[:40]!r}", node.line)
+            place.append(self.values[variable][word])
+        return tuple(place)
+
+
+def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
+    """Text of a pyDCOP file, and notes on what it could not say."""
+    for i in range(problem.num_variables):
+        for label in problem.labels(i):
+            if not str(label) or re.search(r"\s|\|", str(label)):
+                raise FormatError(
+                    f"value {label!r} of variable {problem.variable_name(i)!r} has a space or '|', "
+                    "which pyDCOP's tuples cannot say"
+                )
+    return _lines(problem), []
+
+
+def _lines(problem: Problem) -> Iterator[str]:
+    domains: dict[tuple[tuple[str, Label], ...], str] = {}
+    for i in range(problem.num_variables):
+        domains.setdefault(_typed(problem.labels(i)), f"d{len(domains)}")
+    yield f"name: {_quoted(problem.name)}\nobjective: {'max' if problem.maximize else 'min'}\n\ndomains:"
+    yield "\n" if domains else " {}\n"
+    for labels, name in domains.items():
+        yield f"  {name}:\n    values: [{', '.join(_quoted(label) for _, label in labels)}]\n"
+    yield "\nvariables:\n" if problem.num_variables else "\nvariables: {}\n"
+    for i in range(problem.num_variables):
+        yield f"  {_quoted(problem.variable_name(i))}:\n    domain: {domains[_typed(problem.labels(i))]}\n"
+    named = _names(problem)
+    yield "\nconstraints:\n" if named else "\nconstraints: {}\n"
+    for f in range(problem.num_factors):
+        yield f"  {_quoted(named[f])}:\n{_constraint(problem, f)}"
+    if problem.constant:
+        yield f"  {_quoted(named[-1])}:\n    type: intention\n    function: {problem.constant!r}\n"
+
+
+def _typed(labels: tuple[Label, ...]) -> tuple[tuple[str, Label], ...]:
+    return tuple((type(label).__name__, label) for label in labels)  # 1 and 1.0 are different labels
+
+
+def _names(problem: Problem) -> list[str]:
+    """Different names for all constraints, one for the constant included."""
+    names, seen = [], set()
+    for name in [*map(problem.factor_name, range(problem.num_factors)), *(["constant"] if problem.constant else [])]:
+        while name in seen:
+            name += "_"
+        seen.add(name)
+        names.append(name)
+    return names
+
+
+def _quoted(value: Label) -> str:
+    if isinstance(value, str):
+        if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value) and scalar_is_text(value):
+            return value
+        return yaml.dump(value, default_style='"', allow_unicode=True, width=10**9).strip()
+    return _number(value) if isinstance(value, float) else str(value)
+
+
+def scalar_is_text(word: str) -> bool:
+    """Whether YAML leaves a plain word alone (it takes ``no`` for a truth value)."""
+    return isinstance(yaml.safe_load(word), str)
+
+
+def _number(value: float) -> str:
+    """A number that YAML 1.1 takes for one."""
+    if np.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    text = repr(float(value))
+    return text if "e" not in text else np.format_float_scientific(value, trim="0", unique=True)
+
+
+def _constraint(problem: Problem, f: int) -> str:
+    """One constraint by its costs: tuples grouped by cost, the commonest as the default."""
+    table: NDArray[np.float64] = problem.table(f)
+    scope = problem.scope(f).tolist()
+    if not scope:
+        return f"    type: intention\n    function: {'-' if table < 0 else ''}1e999\n"
+    labels = [[str(one) for one in problem.labels(v)] for v in scope]
+    costs, inverse, counts = np.unique(table.ravel(), return_inverse=True, return_counts=True)
+    common = int(np.argmax(counts))
+    by_cost = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
+    names = ", ".join(_quoted(problem.variable_name(v)) for v in scope)
+    lines = ["    type: extensional", f"    variables: [{names}]", f"    default: {_number(float(costs[common]))}"]
+    lines.append("    values:" if len(costs) > 1 else "    values: {}")
+    for c, cost in enumerate(costs.tolist()):
+        if c != common:
+            places = np.unravel_index(by_cost[c], table.shape)
+            rows = zip(*(axis.tolist() for axis in places), strict=True)
+            tuples = " | ".join(" ".join(labels[a][v] for a, v in enumerate(row)) for row in rows)
+            lines.append(f"      {_number(cost)}: {_quoted(tuples)}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,114 @@
+"""YAML as a tree that knows its lines, built from parser events; aliases and deep nesting are refused on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from yaml.constructor import ConstructorError, SafeConstructor
+from yaml.resolver import Resolver
+
+from dabp.formats.text import Source
+
+_DEEPEST = 30
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass
+class Node:
+    """A scalar (`text` is set), a mapping (`items`: key text → node) or a list (`entries`)."""
+
+    line: int
+    text: str | None = None
+    plain: bool = True
+    items: dict[str, Node] | None = None
+    keys: dict[str, Node] = field(default_factory=dict)
+    entries: list[Node] | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is written there."""
+        return self.plain and self.text in ("", "~", "null", "Null", "NULL")
+
+
+def parse(source: Source) -> Node:
+    """The document of a file."""
+    events = _events(source)
+    node = _node(source, events, next(events, None), 0)
+    if node is None:
+        raise source.error("the file has no YAML document")
+    if (more := next(events, None)) is not None:
+        raise source.error("a second YAML document follows", _line(more))
+    return node
+
+
+def _events(source: Source) -> Iterator[Any]:
+    skipped = (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent)
+    try:
+        for event in yaml.parse(source.text(), Loader=_Loader):
+            if isinstance(event, yaml.AliasEvent):
+                raise source.error(f"YAML aliases (*{str(event.anchor)[:40]}) are refused", _line(event))
+            if not isinstance(event, skipped):
+                yield event
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = None if mark is None else mark.line + 1
+        raise source.error(f"this is not YAML ({error.problem or error.context})", line) from None
+    except yaml.YAMLError as error:
+        raise source.error(f"this is not YAML ({' '.join(str(error).split())[:100]})") from None
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
+def _node(source: Source, events: Iterator[Any], event: Any, depth: int) -> Node | None:
+    if event is None or isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+        return None
+    line = _line(event)
+    if depth > _DEEPEST:
+        raise source.error(f"YAML is nested more than {_DEEPEST} deep", line)
+    tag = getattr(event, "tag", None)
+    if tag is not None and not tag.startswith("tag:yaml.org,2002:"):
+        raise source.error(f"YAML tag {tag[:40]!r} is refused", line)
+    if isinstance(event, yaml.ScalarEvent):
+        if event.style in ("|", ">"):
+            line += 1  # a block scalar's text starts below
+        return Node(line, text=event.value, plain=event.implicit[0])
+    if isinstance(event, yaml.SequenceStartEvent):
+        entries = []
+        while (child := _node(source, events, next(events, None), depth + 1)) is not None:
+            entries.append(child)
+        return Node(line, entries=entries)
+    result = Node(line, items={})
+    while (key := _node(source, events, next(events, None), depth + 1)) is not None:
+        value = _node(source, events, next(events, None), depth + 1)
+        if key.text is None or value is None or result.items is None:
+            raise source.error("a mapping has a key that is not a word", key.line)
+        if key.text in result.items:
+            raise source.error(f"key {key.text[:40]!r} occurs twice", key.line)
+        result.items[key.text], result.keys[key.text] = value, key
+    return result
+
+
+_resolver: Any = Resolver()
+_constructor: Any = SafeConstructor()
+
+
+def scalar(source: Source, node: Node) -> str | int | float | bool:
+    """The value that YAML gives a scalar: text, a number or a truth value."""
+    if node.text is None:
+        raise source.error("a single value was expected", node.line)
+    if not node.plain:
+        return node.text
+    tag = _resolver.resolve(yaml.ScalarNode, node.text, (True, False))
+    if tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:bool"):
+        try:
+            value: int | float | bool = _constructor.construct_object(yaml.ScalarNode(tag, node.text))
+            float(value)  # an integer beyond float64 overflows here
+            return value
+        except (ValueError, OverflowError, ConstructorError):
+            raise source.error(f"number {node.text[:40]!r} cannot be read", node.line) from None
+    return node.text
