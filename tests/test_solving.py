@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -144,6 +145,7 @@ def test_infeasible_candidates_are_no_answer() -> None:
         ({"fix": {"x0": 9}}, ProblemError),
         ({"initial": [0]}, ProblemError),
         ({"resume": True}, ParameterError),
+        ({"restarts": 3}, ParameterError),
         ({"resume": True, "checkpoint": "nowhere.checkpoint"}, CheckpointError),
     ],
 )
@@ -151,3 +153,14 @@ def test_wrong_options_are_refused(problem: Problem, options: dict[str, object],
     """Every wrong option is a `DabpError` with a sentence."""
     with pytest.raises(error):
         solve(problem, **{"solver": Sampling(), "max_iterations": 1, **options})  # type: ignore[arg-type]
+
+
+def test_restarts_over_an_executor(problem: Problem) -> None:
+    """The best of several restarts is at least as good as the first, which is the plain solve."""
+    with ThreadPoolExecutor(2) as executor:
+        many = solve(problem, Sampling(), max_iterations=50, restarts=4, executor=executor)
+    one = solve(problem, Sampling(), max_iterations=50)
+    assert many.iterations == 200
+    assert many.cost is not None
+    assert one.cost is not None
+    assert many.cost <= one.cost

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ def solve(
     callbacks: Iterable[Callback] = (),
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    restarts: int | None = None,
+    executor: Executor | None = None,
 ) -> Result:
     """Find an assignment of least cost (or largest, when the problem maximises).
 
@@ -73,12 +76,42 @@ def solve(
         Called after each block with a `Progress`; a true answer ends the solve.
     checkpoint, resume
         A file that the state is saved to every few seconds, and whether to continue from it.
+    restarts, executor
+        Solve so many times with seeds of their own, spread over an executor (a process pool, a Dask client's), and
+        give the best; see `dabp.parallel`. Callbacks and checkpoints stay with single solves.
 
     Returns
     -------
     Result
         With the best assignment found, also when interrupted by SIGINT or SIGTERM.
     """
+    if (restarts is None) != (executor is None):
+        raise ParameterError("restarts and executor go together: how many, and who runs them")
+    if restarts is not None and executor is not None:
+        if callbacks or checkpoint is not None:
+            raise ParameterError("callbacks and checkpoints do not go with an executor")
+        from dabp.parallel import solve_restarts
+
+        options = {
+            "max_iterations": max_iterations,
+            "target": target,
+            "stagnation": stagnation,
+            "memory_limit": memory_limit,
+            "threads": threads,
+            "initial": initial,
+            "fix": fix,
+            "presolve": presolve,
+        }
+        return solve_restarts(
+            problem,
+            solver,
+            restarts=restarts,
+            executor=executor,
+            seed=seed,
+            time_limit=time_limit,
+            params=params,
+            **options,
+        )
     clock = Clock()
     if isinstance(solver, Solver) and params:
         raise ParameterError("params go with a solver's name; a Solver object has its own")
