@@ -5,10 +5,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint docs clean
 
 demo: $(VENV)/.installed
-	$(BIN)/dabp solve examples/frequencies.xml --time 5
+	$(BIN)/dabp solve examples/frequencies.cfn --time 10
+	$(BIN)/dabp plot problem examples/frequencies.cfn --output demo.png
+	@echo "The picture of the problem is in demo.png."
 
 test: lint
 	$(BIN)/python -m pytest
@@ -17,6 +19,9 @@ lint: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.documenting
+	$(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache
@@ -30,4 +35,8 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 
 $(VENV)/.developing: $(VENV)/.installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+$(VENV)/.documenting: $(VENV)/.installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@
