@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dabp.formats.bounded import below
 from dabp.formats.cfn_lexer import Lexer
 from dabp.formats.draft import Draft
+from dabp.formats.intensional import NotSupported, Words, expand
 from dabp.formats.text import Source
 from dabp.problem import Label, Problem
 
@@ -43,6 +44,7 @@ class _Reader:
         self.waiting: list[_Waiting] = []
         self.factors: list[tuple[list[int], int, str | None]] = []
         self.tagged = False
+        self.bound = np.inf
 
     def problem(self) -> Problem:
         """The whole file: header, variables, functions."""
@@ -51,7 +53,7 @@ class _Reader:
         if lexer.peek() == "problem":
             self.tagged = True
             lexer.next()
-        name, bound = self._header()
+        name = self._header()
         self._tag("variables")
         lexer.open()
         while not lexer.closing():
@@ -67,13 +69,13 @@ class _Reader:
         self._resolve()
         for scope, table, factor_name in self.factors:
             self.draft.add_factor(scope, table, factor_name)
-        return below(self.draft.problem(name), bound)
+        return below(self.draft.problem(name), self.bound)
 
     def _tag(self, tag: str) -> None:
         if self.tagged and (found := self.lexer.next()) != tag:
             raise self.source.error(f"{tag!r} was expected, {found[:40]!r} found", self.lexer.line)
 
-    def _header(self) -> tuple[str, float]:
+    def _header(self) -> str:
         lexer = self.lexer
         lexer.open()
         self._tag("name")
@@ -86,7 +88,8 @@ class _Reader:
         text = word[1:] or lexer.next()
         bound = lexer.number(text)
         lexer.close()
-        return name, -bound if self.draft.maximize and bound == np.inf else bound
+        self.bound = -bound if self.draft.maximize and bound == np.inf else bound
+        return name
 
     def _variable(self) -> None:
         lexer, draft = self.lexer, self.draft
@@ -124,7 +127,10 @@ class _Reader:
                 lexer.next()
             default = self._cost(lexer.number(lexer.next()))
         if self.tagged and (word := lexer.next()) != "costs":
-            self._refuse(word)
+            if word != "type":
+                raise self.source.error(f"'costs' was expected, {word[:40]!r} found", lexer.line)
+            self._intensional(lexer.next(), scope, name, line)
+            return
         if lexer.peek() not in ("{", "["):
             self._reuse(scope, name, line)
             return
@@ -136,20 +142,41 @@ class _Reader:
             self.tables.setdefault(name, (table, shape))
         self.factors.append((scope, table, name))
 
-    def _refuse(self, key: str) -> None:
+    def _intensional(self, keyword: str, scope: list[int], name: str | None, line: int) -> None:
+        """A function by keyword; brackets and tags of its parameters only decorate them."""
         lexer = self.lexer
-        if key == "type":
-            kind = lexer.next()
-            raise self.source.error(
-                f"global function {kind[:40]!r} is not supported; only tables of costs are", lexer.line
+        self._tag("params")
+        lexer.open()
+        depth, words = 1, []
+        while depth:
+            word = lexer.next()
+            depth += (word in ("{", "[")) - (word in ("}", "]"))
+            if word not in ("{", "[", "}", "]", "metric", "cost", "capacity", "weights"):
+                words.append(word)
+        lexer.close()
+        parameters = Words(iter(words))
+        try:
+            if self.draft.maximize or keyword == "clique":
+                raise NotSupported("only tables of costs are")
+            parts = expand(
+                keyword, parameters, tuple(self.draft.sizes[v] for v in scope), self.bound, self.source.max_cells
             )
-        raise self.source.error(f"'costs' was expected, {key[:40]!r} found", lexer.line)
+            if parameters.taken < len(words):
+                raise NotSupported("it has too many parameters")
+        except NotSupported as reason:
+            raise self.source.error(f"global function {keyword[:40]!r} is not supported: {reason}", line) from None
+        numbers: dict[int, int] = {}
+        for axes, table in parts:
+            if id(table) not in numbers:
+                numbers[id(table)] = self.draft.add_table(table, line)
+            self.factors.append(([scope[axis] for axis in axes], numbers[id(table)], name))
 
     def _reuse(self, scope: list[int], name: str | None, line: int) -> None:
         lexer = self.lexer
         other = lexer.word("the name of a function")
         if lexer.peek() in ("{", "["):
-            raise self.source.error(f"global function {other[:40]!r} is not supported; only tables of costs are", line)
+            self._intensional(other, scope, name, line)
+            return
         lexer.close()
         self.waiting.append(_Waiting(len(self.factors), scope, other, line))
         self.factors.append((scope, -1, name))

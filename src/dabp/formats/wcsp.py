@@ -7,12 +7,14 @@ arity are checked and filled together, so that a file of a million tuples takes 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import FormatError, ProblemError
+from dabp.errors import ProblemError
 from dabp.formats.bounded import below
+from dabp.formats.intensional import NotSupported, Words, expand
 from dabp.formats.scaling import IntegerCosts, integer_costs
 from dabp.formats.text import Source
 from dabp.formats.tokens import WORD, Tokens
@@ -37,10 +39,10 @@ def read(source: Source) -> Problem:
             tokens.position - num_variables + index,
         )
     # toulbar2 keeps a domain of negative size as an interval: the same values
-    functions = _Functions(source, tokens, np.abs(sizes).astype(np.int64))
+    functions = _Functions(source, tokens, np.abs(sizes).astype(np.int64), top)
     functions.walk(num_functions)
     functions.read_scopes()
-    return below(functions.problem(top), top)
+    return below(functions.problem(), top)
 
 
 class _Functions:
@@ -50,8 +52,9 @@ class _Functions:
     one whose table it shares.
     """
 
-    def __init__(self, source: Source, tokens: Tokens, sizes: NDArray[np.int64]):
-        self.source, self.tokens, self.sizes = source, tokens, sizes
+    def __init__(self, source: Source, tokens: Tokens, sizes: NDArray[np.int64], top: float):
+        self.source, self.tokens, self.sizes, self.top = source, tokens, sizes, top
+        self.named: list[tuple[list[int], NDArray[np.float64]]] = []  # scopes and tables of functions by keyword
         self.scope = self.cells = self.offsets = np.zeros(0, dtype=np.int64)
 
     def walk(self, count: int) -> None:
@@ -71,10 +74,11 @@ class _Functions:
                 raise tokens.ended("the scope, default cost and number of tuples of a cost function")
             default, tuples = numbers[after - 2 : after].tolist()
             if tuples == WORD:
-                raise self._keyword(default, after - 1)
+                position = self._keyword(default, position, after - 1)
+                continue
             if tuples != tuples // 1:
                 raise tokens.error(f"a number of tuples is {tuples}", after - 1)
-            table = index
+            table = len(rows)
             if tuples < 0:
                 if -tuples > len(shared):
                     raise tokens.error(f"there is no shared cost function {-tuples:g} to reuse", after - 1)
@@ -95,15 +99,31 @@ class _Functions:
             raise tokens.error(f"the {count} announced cost functions are complete, but the file goes on", position)
         self.arity, self.start, self.tuples, self.table = np.array(rows, dtype=np.int64).reshape(-1, 4).T
         self.default = np.array(defaults, dtype=np.float64)
-        self.own = self.table == np.arange(count)
+        self.own = self.table == np.arange(len(rows))
 
-    def _keyword(self, default: float, place: int) -> FormatError:
-        """A default cost of −1 announces a constraint by keyword, which we do not have."""
-        keyword = self.tokens.words.get(place)
-        if keyword is None or default != -1:
-            return self.tokens.error("a number of tuples is out of range", place)
-        line = self.tokens.line(place)
-        return self.source.error(f"global constraint {keyword!r} is not supported; only tables of costs are", line)
+    def _keyword(self, default: float, position: int, place: int) -> int:
+        """Take a function that a default cost of −1 announces by keyword; the position after it."""
+        tokens = self.tokens
+        if place not in tokens.words or default != -1:
+            raise tokens.error("a number of tuples is out of range", place)
+        keyword = tokens.words.pop(place)
+        rows, variables = np.zeros(1, dtype=np.int64), tokens.numbers[position + 1 : place - 1]
+        self.start = np.array([position + 1])
+        scope = self._checked(rows, variables[None, :])[0].tolist()
+        words = Words(self._words(place + 1))
+        try:
+            parts = expand(keyword, words, tuple(self.sizes[scope].tolist()), self.top, self.source.max_cells)
+        except NotSupported as reason:
+            line = tokens.line(place)
+            raise self.source.error(f"global constraint {keyword[:40]!r} is not supported: {reason}", line) from None
+        self.named.extend(([scope[axis] for axis in axes], table) for axes, table in parts)
+        different = {id(table): table.size for _, table in self.named}
+        self.source.check_cells(sum(different.values()), partial(tokens.line, place))
+        return place + 1 + words.taken
+
+    def _words(self, place: int) -> Iterator[str]:
+        for index in range(place, len(self.tokens)):
+            yield self.tokens.words.pop(index) if index in self.tokens.words else str(self.tokens.numbers[index])
 
     def read_scopes(self) -> None:
         """Variables and number of cells of each function, checked before anything large is allocated."""
@@ -143,7 +163,7 @@ class _Functions:
         if wrong.any():
             raise self.tokens.error(message, int(self.start[rows[int(np.argmax(wrong))]]) - 1)
 
-    def problem(self, top: float) -> Problem:
+    def problem(self) -> Problem:
         """Fill the tables; functions without variables become the constant."""
         offsets = np.concatenate([[0], np.cumsum(self.lengths)])
         pool = np.repeat(self.default, self.lengths)
@@ -152,21 +172,27 @@ class _Functions:
             block = np.cumsum(self.tuples[rows]) // _BLOCK
             for b in np.unique(block).tolist():
                 self._fill(pool, offsets, rows[block == b], k)
-        pool[pool >= top] = np.inf
+        pool[pool >= self.top] = np.inf
         constant = self.arity == 0
         values = pool[offsets[self.table[constant]]]
         constant[constant] = np.isfinite(values)
         kept = self.own & ~constant
         if not kept[self.own].all():
             pool = pool[np.repeat(kept, self.lengths)]
+        scopes = [one for one, _ in self.named]
+        tables = list({id(one): one for _, one in self.named}.values())  # parts of one function share theirs
+        number_of = {id(one): i for i, one in enumerate(tables, int(kept.sum()))}
+        table_sizes = [*self.lengths[kept].tolist(), *(table.size for table in tables)]
+        arities = [*self.arity[~constant].tolist(), *map(len, scopes)]
+        numbers = (np.cumsum(kept) - 1)[self.table[~constant]]
         try:
             return Problem(
                 self.sizes,
-                self.scope,
-                np.concatenate([[0], np.cumsum(self.arity[~constant])]),
-                pool,
-                np.concatenate([[0], np.cumsum(self.lengths[kept])]),
-                (np.cumsum(kept) - 1)[self.table[~constant]],
+                np.concatenate([self.scope, *(np.array(one, dtype=np.int64) for one in scopes)]),
+                np.concatenate([[0], np.cumsum(arities, dtype=np.int64)]),
+                np.concatenate([pool, *(np.where(one >= self.top, np.inf, one).ravel() for one in tables)]),
+                np.concatenate([[0], np.cumsum(table_sizes, dtype=np.int64)]),
+                np.concatenate([numbers, np.array([number_of[id(one)] for _, one in self.named], dtype=np.int64)]),
                 constant=float(values[np.isfinite(values)].sum()),
                 name=self.tokens.title,
             )
