@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError, SolverError
@@ -82,7 +84,7 @@ class Toulbar2(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Start the child process."""
-        return Toulbar2Search(self, problem, seed=seed, initial=initial)
+        return Toulbar2Search(self, problem, seed=seed, budget=budget, initial=initial)
 
     def options(self, seed: int) -> dict[str, Any]:
         """toulbar2's global options for the chosen mode."""
@@ -97,8 +99,8 @@ class Toulbar2(Solver):
 class Toulbar2Search(Search):
     """A toulbar2 process and what it has said so far."""
 
-    def __init__(self, solver: Toulbar2, problem: Problem, *, seed: int, initial: Assignment | None):
-        self._solver, self._problem = solver, problem
+    def __init__(self, solver: Toulbar2, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None):
+        self._solver, self._problem, self._memory_limit = solver, problem, budget.memory_limit
         self._costs = IntegerCosts(problem, solver.precision)
         self._incumbent: Assignment | None = None
         self._incumbent_cost = np.inf
@@ -108,6 +110,7 @@ class Toulbar2Search(Search):
         self._child: subprocess.Popen[bytes] | None = None
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._expects_values = False
+        self._memory_read, self._memory_read_at = 0, 0.0
         if problem.num_variables and not self._costs.infeasible:
             self._launch(seed)
 
@@ -124,6 +127,8 @@ class Toulbar2Search(Search):
                 wait = 0.0
                 self._read(line, step, costs)
         step.costs = np.array(costs)
+        if step.finished is None and self._memory_limit is not None and self._memory() > self._memory_limit:
+            step.finished = Status.LIMIT
         return step
 
     def close(self) -> None:
@@ -194,6 +199,17 @@ class Toulbar2Search(Search):
         for line in stream:
             self._lines.put(line.decode(errors="replace"))
         self._lines.put(None)
+
+    def _memory(self) -> int:
+        """Bytes that the child's processes hold, read twice a second."""
+        now = time.perf_counter()
+        if now - self._memory_read_at > 0.5 and self._child is not None:
+            self._memory_read_at = now
+            with contextlib.suppress(psutil.NoSuchProcess):
+                guard = psutil.Process(self._child.pid)
+                processes = [guard, *guard.children(recursive=True)]
+                self._memory_read = sum(process.memory_info().rss for process in processes)
+        return self._memory_read
 
     # ---- what it says ------------------------------------------------------------------------
 
