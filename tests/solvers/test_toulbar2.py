@@ -67,22 +67,6 @@ def test_integer_costs_stay_within_precision(seed: int) -> None:
         assert costs.scale == 1.0
 
 
-def test_too_large_for_the_precision() -> None:
-    """Where 64-bit integers cannot hold the precision, the coarser answer is not called optimal."""
-    rng = np.random.default_rng(1)
-    problem = Problem([3, 3], [0, 1, 0, 1], [0, 2, 4], rng.uniform(0, 1e12, 18), [0, 9, 18])
-    search = Toulbar2(precision=1e-9).start(problem, seed=0, budget=Budget())
-    try:
-        steps = [search.step()]
-        while steps[-1].finished is None:
-            steps.append(search.step())
-    finally:
-        search.close()
-    assert steps[-1].finished is Status.CONVERGED
-    bound = max(step.bound for step in steps if step.bound is not None)
-    assert bound < exhaustive_optimum(problem) == min(step.best_cost for step in steps)
-
-
 def test_incumbents_and_bounds_stream(hard: Problem) -> None:
     """Answers and bounds arrive while it runs, and the time limit holds."""
     start = time.perf_counter()
