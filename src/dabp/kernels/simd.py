@@ -13,7 +13,7 @@ import operator
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.imputils import impl_ret_untracked
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
@@ -196,3 +196,18 @@ __all__ = [
     "splat",
     "store",
 ]
+
+
+@intrinsic
+def prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Ask for the cache line of ``array[index]``, to be there when it is needed."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i32, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        pointer = builder.bitcast(_pointer(context, builder, array, args[0], args[1]), byte)
+        builder.call(function, [pointer, ir.Constant(i32, 0), ir.Constant(i32, 3), ir.Constant(i32, 1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
