@@ -1,4 +1,4 @@
-"""The compiled message passing computes the equations, for any arity, domain size, splitting, reinforcement, threads."""
+"""The compiled message passing computes the equations, for any arity, domain size, splitting and reinforcement."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_single_precision_decodes_alike():
 def test_padding_never_shows(lanes, monkeypatch):
     """Vectors of 8 and of 16 lanes give the same messages."""
     problem = random_problem(2, 12, arities=(1, 2, 3))
-    graph = FactorGraph.from_problem(problem, dtype=np.float64)
+    graph = FactorGraph.from_problem(problem, dtype=np.float32, perturbation=1e-3)
     monkeypatch.setattr(min_sum_engine, "lane_count", lambda graph: lanes)
     engine = MinSum(problem, graph)
     assert len(make_layout(problem, graph, lanes).unary) % lanes == 0
@@ -121,7 +121,7 @@ def test_padding_never_shows(lanes, monkeypatch):
     costs, _ = engine.run(8, Rules())
     expected, messages = slow_run(problem, graph, np.full(graph.num_edges, 0.3), 8, 0.0)
     np.testing.assert_allclose(costs, expected)
-    np.testing.assert_allclose(v2f_of(engine), messages[-1], atol=1e-10)
+    np.testing.assert_allclose(v2f_of(engine), messages[-1], atol=1e-4)
 
 
 def test_threads_change_nothing(monkeypatch):

@@ -97,11 +97,11 @@ def _best_row(scopes: Scopes, belief: Any, values: Any, f: int, fixed: int, valu
     """
     first, last = scopes.scope_start[f], scopes.scope_start[f + 1]
     arity = last - first
-    values[:arity] = 0
-    values[fixed] = value
+    for k in range(arity):
+        values[k] = value if k == fixed else 0
+        values[arity + k] = values[k]
     cell = scopes.base[f] + value * scopes.stride[first + fixed]
     lowest = np.inf
-    values[arity : 2 * arity] = values[:arity]
     while True:
         total = scopes.pool[cell]
         for k in range(first, last):
@@ -109,12 +109,14 @@ def _best_row(scopes: Scopes, belief: Any, values: Any, f: int, fixed: int, valu
                 total += belief[scopes.belief_start[scopes.variable[k]] + values[k - first]]
         if total < lowest:
             lowest = total
-            values[arity : 2 * arity] = values[:arity]
+            for k in range(arity):
+                values[arity + k] = values[k]
         step = _next_row(scopes, values, first, last, fixed)
         if step == 0:
             break
         cell += step
-    values[:arity] = values[arity : 2 * arity]
+    for k in range(arity):
+        values[k] = values[arity + k]
     return lowest
 
 

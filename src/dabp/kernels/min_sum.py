@@ -16,7 +16,7 @@ AHEAD = 8
 """How many factors ahead messages are fetched from memory."""
 
 
-@kernel
+@kernel(_nrt=False)
 def send_pairs(layout: Layout, v2f: Reals, f2v: Reals, lanes: Lanes, start: int, stop: int) -> None:
     """f2v messages of factors of arity 2: ``f2v_j(x_j) = min over x_i of T(x_i, x_j) + v2f_i(x_i)``.
 
@@ -43,7 +43,7 @@ def send_pairs(layout: Layout, v2f: Reals, f2v: Reals, lanes: Lanes, start: int,
                 _send(tables, table, domain_0, step_1, v2f, first, f2v, second, width_1, lanes)
 
 
-@kernel(inline="always")
+@kernel(inline="always", _nrt=False)
 def _send(tables, table, rows, step, v2f, source, f2v, target, width, lanes):  # type: ignore[no-untyped-def]
     """One message from `source` to `target`."""
     for block in range(0, width, len(lanes)):
@@ -54,7 +54,7 @@ def _send(tables, table, rows, step, v2f, source, f2v, target, width, lanes):  #
         store(f2v, target + block, message)
 
 
-@kernel(inline="always")
+@kernel(inline="always", _nrt=False)
 def _send_both(tables, table, rows, step, v2f, source, source_width, f2v, target, width, lanes):  # type: ignore[no-untyped-def]
     """The messages of both copies of a split factor: one look at the table serves the two."""
     for block in range(0, width, len(lanes)):
@@ -69,7 +69,7 @@ def _send_both(tables, table, rows, step, v2f, source, source_width, f2v, target
         store(f2v, target + width + block, other)
 
 
-@kernel
+@kernel(_nrt=False)
 def send_many(layout: Layout, v2f: Reals, f2v: Reals, values: Any, lanes: Lanes, start: int, stop: int) -> None:
     """f2v messages of factors of higher arity, in one pass over the table.
 
@@ -120,7 +120,7 @@ def send_many(layout: Layout, v2f: Reals, f2v: Reals, values: Any, lanes: Lanes,
                     k -= 1
 
 
-@kernel
+@kernel(_nrt=False)
 def update_variables(
     layout: Layout,
     v2f: Reals,
@@ -181,7 +181,7 @@ def update_variables(
     return -least(zero - change), changed
 
 
-@kernel
+@kernel(_nrt=False)
 def _update_wide(
     layout: Layout, v2f: Reals, f2v: Reals, field: Reals, damping: Reals, gain: Any, lanes: Lanes, i: int
 ) -> tuple[int, float]:
@@ -227,7 +227,7 @@ def _update_wide(
     return value, -least(zero - change)
 
 
-@kernel
+@kernel(_nrt=False)
 def _belief(layout: Layout, f2v: Reals, field: Reals, lanes: Lanes, i: int, block: int) -> Any:
     place = layout.unary_start[i] + block
     width = layout.unary_start[i + 1] - layout.unary_start[i]
@@ -239,7 +239,7 @@ def _belief(layout: Layout, f2v: Reals, field: Reals, lanes: Lanes, i: int, bloc
     return belief
 
 
-@kernel
+@kernel(_nrt=False)
 def price_moved(layout: Layout, assignment: Any, moved: Any, priced: Any, start: int, stop: int) -> None:
     """Look up the factors of variables that moved in the problem's own tables; the others cost what they did.
 
@@ -255,7 +255,7 @@ def price_moved(layout: Layout, assignment: Any, moved: Any, priced: Any, start:
                 priced[factor] = layout.pool[cell]
 
 
-@kernel
+@kernel(_nrt=False)
 def total_of(priced: Any) -> float:
     """Sum of all factors' costs, always in the same order."""
     first = second = third = fourth = 0.0

@@ -61,13 +61,13 @@ class Rules(NamedTuple):
     """Added to every cost."""
 
 
-@kernel
+@kernel(_nrt=False)
 def gain_of(rate: float, iteration: int) -> float:
     """``g_t = 1 − (1 − rate)^t``, or −1 without reinforcement."""
     return 1.0 - (1.0 - rate) ** iteration if rate > 0 else -1.0
 
 
-@kernel
+@kernel(_nrt=False)
 def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
     """Add up the factors' costs if a value changed, and keep the assignment if it is the best."""
     if changed == 0:
@@ -78,10 +78,11 @@ def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
     memory.costs[0] = total
     if total < memory.costs[1]:
         memory.costs[1] = total
-        memory.best[:] = memory.assignment
+        for i in range(len(memory.best)):
+            memory.best[i] = memory.assignment[i]
 
 
-@kernel
+@kernel(_nrt=False)
 def verdict(memory: Memory, rules: Rules, change: float) -> int:
     """Whether the run ends here, and why."""
     if change < rules.tolerance:
@@ -91,7 +92,7 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
     return RUNNING
 
 
-@kernel
+@kernel(_nrt=False)
 def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: Any) -> tuple[int, int]:
     """Iterations until `trace` is full of their costs or the rules end the run; how many, and why."""
     for t in range(len(trace)):
