@@ -25,6 +25,16 @@ def kernel(function: Function | None = None, /, **options: Any) -> Any:
     return cast(Function, numba.njit(**chosen)(function))
 
 
+def array_kernel(function: Function) -> Function:
+    """`kernel` for functions that allocate nothing: without reference counting they compile in half the time."""
+    return cast(Function, kernel(_nrt=False)(function))
+
+
+def inline_kernel(function: Function) -> Function:
+    """`array_kernel` for the body of an inner loop, copied into its callers."""
+    return cast(Function, kernel(_nrt=False, inline="always")(function))
+
+
 class _Compilation(event.Listener):  # type: ignore[misc]
     """Seconds spent compiling (loading from the disk cache does not count), and a hook for a notice."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dabp.kernels import kernel
+from dabp.kernels import array_kernel, inline_kernel
 from dabp.kernels.min_sum_layout import PADDING, Layout, Reals
 from dabp.kernels.simd import Lanes, first_equal, full_like, least, load, maximum, minimum, prefetch, splat, store
 
@@ -16,7 +16,7 @@ AHEAD = 8
 """How many factors ahead messages are fetched from memory."""
 
 
-@kernel(_nrt=False)
+@array_kernel
 def send_pairs(layout: Layout, v2f: Reals, f2v: Reals, lanes: Lanes, start: int, stop: int) -> None:
     """f2v messages of factors of arity 2: ``f2v_j(x_j) = min over x_i of T(x_i, x_j) + v2f_i(x_i)``.
 
@@ -43,8 +43,11 @@ def send_pairs(layout: Layout, v2f: Reals, f2v: Reals, lanes: Lanes, start: int,
                 _send(tables, table, domain_0, step_1, v2f, first, f2v, second, width_1, lanes)
 
 
-@kernel(inline="always", _nrt=False)
-def _send(tables, table, rows, step, v2f, source, f2v, target, width, lanes):  # type: ignore[no-untyped-def]
+@inline_kernel
+def _send(
+    tables: Reals, table: int, rows: int, step: int, v2f: Reals, source: int, f2v: Reals, target: int, width: int,
+    lanes: Lanes,
+) -> None:  # fmt: skip
     """One message from `source` to `target`."""
     for block in range(0, width, len(lanes)):
         message = load(tables, table + block, lanes) + splat(v2f, source, lanes)
@@ -54,8 +57,11 @@ def _send(tables, table, rows, step, v2f, source, f2v, target, width, lanes):  #
         store(f2v, target + block, message)
 
 
-@kernel(inline="always", _nrt=False)
-def _send_both(tables, table, rows, step, v2f, source, source_width, f2v, target, width, lanes):  # type: ignore[no-untyped-def]
+@inline_kernel
+def _send_both(
+    tables: Reals, table: int, rows: int, step: int, v2f: Reals, source: int, source_width: int, f2v: Reals,
+    target: int, width: int, lanes: Lanes,
+) -> None:  # fmt: skip
     """The messages of both copies of a split factor: one look at the table serves the two."""
     for block in range(0, width, len(lanes)):
         costs = load(tables, table + block, lanes)
@@ -69,7 +75,7 @@ def _send_both(tables, table, rows, step, v2f, source, source_width, f2v, target
         store(f2v, target + width + block, other)
 
 
-@kernel(_nrt=False)
+@array_kernel
 def send_many(layout: Layout, v2f: Reals, f2v: Reals, values: Any, lanes: Lanes, start: int, stop: int) -> None:
     """f2v messages of factors of higher arity, in one pass over the table.
 
@@ -120,7 +126,7 @@ def send_many(layout: Layout, v2f: Reals, f2v: Reals, values: Any, lanes: Lanes,
                     k -= 1
 
 
-@kernel(_nrt=False)
+@array_kernel
 def update_variables(
     layout: Layout,
     v2f: Reals,
@@ -181,7 +187,7 @@ def update_variables(
     return -least(zero - change), changed
 
 
-@kernel(_nrt=False)
+@array_kernel
 def _update_wide(
     layout: Layout, v2f: Reals, f2v: Reals, field: Reals, damping: Reals, gain: Any, lanes: Lanes, i: int
 ) -> tuple[int, float]:
@@ -227,7 +233,7 @@ def _update_wide(
     return value, -least(zero - change)
 
 
-@kernel(_nrt=False)
+@array_kernel
 def _belief(layout: Layout, f2v: Reals, field: Reals, lanes: Lanes, i: int, block: int) -> Any:
     place = layout.unary_start[i] + block
     width = layout.unary_start[i + 1] - layout.unary_start[i]
@@ -239,7 +245,7 @@ def _belief(layout: Layout, f2v: Reals, field: Reals, lanes: Lanes, i: int, bloc
     return belief
 
 
-@kernel(_nrt=False)
+@array_kernel
 def price_moved(layout: Layout, assignment: Any, moved: Any, priced: Any, start: int, stop: int) -> None:
     """Look up the factors of variables that moved in the problem's own tables; the others cost what they did.
 
@@ -255,7 +261,7 @@ def price_moved(layout: Layout, assignment: Any, moved: Any, priced: Any, start:
                 priced[factor] = layout.pool[cell]
 
 
-@kernel(_nrt=False)
+@array_kernel
 def total_of(priced: Any) -> float:
     """Sum of all factors' costs, always in the same order."""
     first = second = third = fourth = 0.0

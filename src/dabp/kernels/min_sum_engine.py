@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
-from dabp.kernels import kernel
+from dabp.kernels import array_kernel
 from dabp.kernels.min_sum import price_moved, send_many, send_pairs, total_of, update_variables
 from dabp.kernels.min_sum_layout import Layout, Reals, aligned, lane_count, make_layout
 from dabp.kernels.simd import Lanes, lanes_of
@@ -61,13 +61,13 @@ class Rules(NamedTuple):
     """Added to every cost."""
 
 
-@kernel(_nrt=False)
+@array_kernel
 def gain_of(rate: float, iteration: int) -> float:
     """``g_t = 1 − (1 − rate)^t``, or −1 without reinforcement."""
     return 1.0 - (1.0 - rate) ** iteration if rate > 0 else -1.0
 
 
-@kernel(_nrt=False)
+@array_kernel
 def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
     """Add up the factors' costs if a value changed, and keep the assignment if it is the best."""
     if changed == 0:
@@ -82,7 +82,7 @@ def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
             memory.best[i] = memory.assignment[i]
 
 
-@kernel(_nrt=False)
+@array_kernel
 def verdict(memory: Memory, rules: Rules, change: float) -> int:
     """Whether the run ends here, and why."""
     if change < rules.tolerance:
@@ -92,7 +92,7 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
     return RUNNING
 
 
-@kernel(_nrt=False)
+@array_kernel
 def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: Any) -> tuple[int, int]:
     """Iterations until `trace` is full of their costs or the rules end the run; how many, and why."""
     for t in range(len(trace)):
