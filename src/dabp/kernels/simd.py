@@ -106,8 +106,14 @@ def full_like(typing: Any, value: Any, like: Any) -> Any:
     return like(value, like), generate
 
 
+def _compare(builder: Any, relation: str, a: Any, b: Any) -> Any:
+    """A comparison of floats or of signed integers, as the lanes are."""
+    integers = isinstance(a.type.element if isinstance(a.type, ir.VectorType) else a.type, ir.IntType)
+    return (builder.icmp_signed if integers else builder.fcmp_ordered)(relation, a, b)
+
+
 def _lesser(builder: Any, a: Any, b: Any) -> Any:
-    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+    return builder.select(_compare(builder, "<", a, b), a, b)
 
 
 @intrinsic
@@ -121,7 +127,7 @@ def maximum(typing: Any, a: Any, b: Any) -> Any:
     """The greater of two vectors."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered(">", *args), *args)
+        return builder.select(_compare(builder, ">", *args), *args)
 
     return a(a, b), generate
 
@@ -155,12 +161,40 @@ def first_equal(typing: Any, value: Any, number: Any) -> Any:
     """Index of the first lane that equals `number`; some lane does."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        equal = builder.fcmp_ordered("==", args[0], _broadcast(builder, args[1], value.count))
+        equal = _compare(builder, "==", args[0], _broadcast(builder, args[1], value.count))
         bits = builder.bitcast(equal, ir.IntType(value.count))
         place = builder.cttz(builder.zext(bits, ir.IntType(64)), ir.Constant(ir.IntType(1), 1))
         return place
 
     return types.int64(value, value.dtype), generate
+
+
+@intrinsic
+def next_equal(typing: Any, value: Any, number: Any, start: Any) -> Any:
+    """Index of the first lane at or after `start`, cyclically, that equals `number`, or −1; 8 lanes or more."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits, wide = ir.IntType(value.count), ir.IntType(64)
+        mask = builder.bitcast(_compare(builder, "==", args[0], _broadcast(builder, args[1], value.count)), bits)
+        rotate = builder.module.declare_intrinsic("llvm.fshr", [bits], ir.FunctionType(bits, [bits] * 3))
+        rotated = builder.call(rotate, [mask, mask, builder.trunc(args[2], bits)])
+        steps = builder.cttz(builder.zext(rotated, wide), ir.Constant(ir.IntType(1), 0))
+        lane = builder.and_(builder.add(steps, args[2]), ir.Constant(wide, value.count - 1))
+        none = builder.icmp_unsigned("==", mask, ir.Constant(bits, 0))
+        return builder.select(none, ir.Constant(wide, -1), lane)
+
+    return types.int64(value, value.dtype, types.int64), generate
+
+
+@intrinsic
+def as_float32(typing: Any, value: Any) -> Any:
+    """Integers as single-precision numbers."""
+    single = Vector(types.float32, value.count)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sitofp(args[0], context.get_value_type(single))
+
+    return single(value), generate
 
 
 def _elementwise(operation: Any, instruction: str) -> None:
@@ -176,16 +210,22 @@ def _elementwise(operation: Any, instruction: str) -> None:
     @lower_builtin(operation, Vector, Vector)
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         # Contraction to fused multiply-add is the one liberty taken: it only rounds less.
-        result = getattr(builder, instruction)(*args, flags=["contract"])
+        integers = isinstance(signature.return_type.dtype, types.Integer)
+        result = (
+            getattr(builder, instruction)(*args)
+            if integers
+            else getattr(builder, f"f{instruction}")(*args, flags=["contract"])
+        )
         return impl_ret_untracked(context, builder, signature.return_type, result)
 
 
-for _operation, _instruction in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
+for _operation, _instruction in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul")):
     _elementwise(_operation, _instruction)
 
 __all__ = [
     "Lanes",
     "Vector",
+    "as_float32",
     "first_equal",
     "full_like",
     "lanes_of",
@@ -193,6 +233,7 @@ __all__ = [
     "load",
     "maximum",
     "minimum",
+    "next_equal",
     "splat",
     "store",
 ]

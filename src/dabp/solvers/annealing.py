@@ -1,0 +1,180 @@
+"""Simulated annealing with heat-bath updates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import ParameterError
+from dabp.kernels.local_search import VIOLATIONS
+from dabp.kernels.local_search_annealing import NOISE, sweep
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Budget, Search, Solver, State
+from dabp.solvers.local_costs import LocalCosts
+from dabp.solvers.local_search import LocalSearch
+from dabp.stopping import Clock
+
+QUENCH = 8
+"""Sweeps at temperature 0 that begin the search and end each cycle."""
+
+STRETCH = 2.5
+"""A cycle that would leave less than this many times its length takes all that is left."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annealing(Solver):
+    """Simulated annealing with heat-bath updates, in cycles of growing length.
+
+    A sweep (one iteration) draws a new value for each variable in turn from P(a) ∝ exp(−L[i, a] / T), where L[i, a]
+    is the cost of the factors at i if it took a (Geman & Geman 1984). In a cycle the temperature T falls
+    geometrically from `hot` to `cold`; cycles start from random assignments, every third from the incumbent and half
+    as hot (on a log scale). The last cycle is stretched to end with the time or the iterations there are. Violations
+    are penalised, and weigh more after each cycle that ends with them.
+
+    Good on problems with up to a few thousand variables; it proves nothing.
+
+    Parameters
+    ----------
+    hot, cold
+        Temperatures at which a cycle begins and ends, in units of cost; by default those at which a quarter and a
+        hundredth of the updates in a local minimum would go uphill.
+    first_cycle, growth
+        Sweeps of the first cycle, and how many times longer each next one is.
+    reheat_every
+        Every so many cycles start from the incumbent; 0 = never.
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    hot: float | None = None
+    cold: float | None = None
+    first_cycle: int = 200
+    growth: float = 1.4
+    reheat_every: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("hot", "cold"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise ParameterError(f"{name} is a temperature above 0, not {value}")
+        if self.hot is not None and self.cold is not None and self.hot < self.cold:
+            raise ParameterError(f"hot ({self.hot}) is not below cold ({self.cold})")
+        if self.first_cycle < 1 or not 1 <= self.growth < math.inf:
+            raise ParameterError("first_cycle is at least 1 sweep, growth at least 1")
+        if self.reheat_every < 0:
+            raise ParameterError(f"reheat_every is at least 0, not {self.reheat_every}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin with a descent from `initial` or a random assignment."""
+        return _AnnealingSearch(self, problem, seed, budget, initial)
+
+
+class _AnnealingSearch(LocalSearch):
+    def __init__(self, solver: Annealing, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
+        super().__init__(problem, seed, budget, initial)
+        self._solver = solver
+        self._clock = Clock()
+        widest = int(self.local.costs.widths.max(initial=0))
+        self._noise = self.rng.gumbel(size=NOISE + widest).astype(np.float32)
+        self._cycle, self._length, self._swept = 0, QUENCH, 0
+        self._hot = self._cold = self._top = 0.0
+
+    def run(self, lowest: NDArray[np.int64]) -> int:
+        """Sweep on in this cycle, or to its end."""
+        count = min(len(lowest), self._length - self._swept)
+        sweep(self.local.costs, self.state, self._noise, self._temperatures(count), lowest[:count])
+        self._swept += count
+        if self._swept == self._length:
+            self._next_cycle()
+        return count
+
+    def _temperatures(self, count: int) -> NDArray[np.float64]:
+        """The next `count` temperatures, in units: geometric from top to cold, 0 in the last few."""
+        sweeps = np.arange(self._swept, self._swept + count)
+        cooling = max(self._length - QUENCH, 1)
+        temperatures = self._top * (self._cold / max(self._top, 1e-300)) ** np.minimum(sweeps / cooling, 1.0)
+        return np.where(sweeps < self._length - QUENCH, temperatures, 0.0)
+
+    def _next_cycle(self) -> None:
+        if self._cycle == 0:
+            self._hot, self._cold = self._calibrated()
+        if self.state.tally[VIOLATIONS] > 0:
+            self.local.strengthen(self.state)
+        self._cycle += 1
+        self._swept = 0
+        self._length = self._planned()
+        every = self._solver.reheat_every
+        self.collect()
+        if self.incumbent is not None and every and self._cycle % every == 1 % every:
+            self._top = math.sqrt(self._hot * self._cold)
+            self.begin(self.incumbent)
+        else:
+            self._top = self._hot
+            self.begin(self.local.random_assignment(self.rng))
+
+    def _planned(self) -> int:
+        """The length of this cycle: growing, and the last one as long as there is time."""
+        length = QUENCH + self._solver.first_cycle * self._solver.growth ** (self._cycle - 1)
+        left = math.inf
+        if self.remaining is not None:
+            left = self.remaining
+        elif self.budget.time_limit is not None and self._cycle > 3:
+            left = 0.97 * (self.budget.time_limit - self._clock.now) * self.iterations / self._clock.now
+        if left < STRETCH * length:
+            length = left
+        return max(QUENCH + 1, int(min(length, 1e12)))
+
+    def _calibrated(self) -> tuple[float, float]:
+        """Hot and cold, in units, from the local costs around the local minimum reached."""
+        scale, solver = self.local.scale, self._solver
+        hot = uphill_temperature(self.local, self.state.local, self.state.x, 0.25, self.rng)
+        cold = uphill_temperature(self.local, self.state.local, self.state.x, 0.01, self.rng)
+        hot = hot if solver.hot is None else solver.hot * scale
+        cold = float(np.clip(cold, hot / 50, hot / 5)) if solver.cold is None else solver.cold * scale
+        return max(hot, cold), cold
+
+    def state_dict(self) -> State:
+        """Where the cycle stands, too."""
+        own = {name: getattr(self, name) for name in self._saved}
+        return {**super().state_dict(), **own}
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue in the middle of a cycle."""
+        super().load_state_dict(state)
+        for name in self._saved:
+            setattr(self, name, state[name])
+
+    _saved = ("_cycle", "_length", "_swept", "_hot", "_cold", "_top")
+
+
+def uphill_temperature(
+    local: LocalCosts, table: NDArray[np.int64], x: Assignment, fraction: float, rng: np.random.Generator
+) -> float:
+    """The temperature at which this fraction of the variables, resampled from where they are, would go uphill.
+
+    Of variables that have anywhere to go uphill, a sample if there are many; found by bisection, since
+    P(uphill) = Σ_{a: L[a] > L[x]} exp(−L[a]/T) / Σ_a exp(−L[a]/T) rises with T.
+    """
+    c = local.costs
+    owner = np.repeat(np.arange(len(x)), c.widths)
+    rise = (table - np.repeat(table[c.rows + x], c.widths)).astype(np.float64)
+    uphill = local.allowed & (rise > 0)
+    open_to = np.unique(owner[uphill])
+    if len(open_to) == 0:
+        return 1.0
+    chosen = np.zeros(len(x), dtype=bool)
+    chosen[rng.choice(open_to, min(len(open_to), 2000), replace=False)] = True
+    keep = chosen[owner] & local.allowed
+    owner, rise, uphill = np.unique(owner[keep], return_inverse=True)[1], rise[keep], uphill[keep]
+    rise -= np.minimum.reduceat(rise, np.flatnonzero(np.diff(owner, prepend=-1)))[owner]
+    low, high = math.log(rise[rise > 0].min() / 50), math.log(rise.max() * 50)
+    for _ in range(30):
+        middle = (low + high) / 2
+        share = np.exp(-rise / math.exp(middle))
+        rate = (np.bincount(owner, share * uphill) / np.bincount(owner, share)).mean()
+        low, high = (middle, high) if rate < fraction else (low, middle)
+    return math.exp(high)

@@ -1,0 +1,86 @@
+"""The table of local costs that local searches move on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.problems import random_problem
+
+import dabp
+from dabp.kernels.local_search import BEST, FEASIBLE, SOFT, VIOLATIONS, WEIGHTED, move_now, remember_now, reweigh
+from dabp.problem import Problem
+from dabp.solvers.local_costs import LocalCosts
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_moves_keep_the_table_right(seed: int) -> None:
+    """After moves and new weights everything equals what is made anew, costs are the problem's, the best is kept."""
+    problem = random_problem(seed, maximize=False)
+    local = LocalCosts(problem)
+    if local.infeasible:
+        return
+    rng = np.random.default_rng(seed)
+    state, again = local.state(0), local.state(0)
+    local.put(state, local.random_assignment(rng))
+    remember_now(state)
+    best = problem.cost(state.x)
+    for _ in range(20):
+        i = int(rng.integers(problem.num_variables))
+        row = local.costs.rows[i]
+        move_now(
+            local.costs, state, i, int(rng.choice(np.flatnonzero(local.allowed[row : row + local.costs.sizes[i]])))
+        )
+        remember_now(state)
+        if state.tally[VIOLATIONS] and rng.random() < 0.3:
+            reweigh(local.costs, state, int(state.violated[0]), 3)
+        again.weights[:] = state.weights
+        local.put(again, state.x)
+        np.testing.assert_array_equal(again.local, state.local)
+        for number in (SOFT, WEIGHTED, VIOLATIONS):
+            assert again.tally[number] == state.tally[number]
+        cost = problem.cost(state.x)
+        best = min(best, cost)
+        assert (state.tally[VIOLATIONS] > 0) == np.isinf(cost)
+        if np.isfinite(cost):
+            assert local.cost(state.tally[SOFT]) == pytest.approx(cost, abs=1e-9)
+            assert local.units(state.x) == state.tally[SOFT] >= local.floor
+        assert bool(state.tally[FEASIBLE]) == np.isfinite(best)
+        if np.isfinite(best):
+            assert problem.cost(state.best) == pytest.approx(best, abs=1e-9)
+            assert local.cost(state.tally[BEST]) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("family", ["random-cop", "graph-coloring"])
+def test_local_costs_are_differences_of_cost(family: str) -> None:
+    """L[i, a] − L[i, x_i] is what changing i to a changes, with 32-bit integers and with scaled real costs."""
+    problem = dabp.generate(family, variables=12, density=0.4, seed=2)
+    local = LocalCosts(problem)
+    assert local.dtype == (np.int32 if problem.integral else np.int64)
+    state = local.state(0)
+    x = local.random_assignment(np.random.default_rng(0))
+    local.put(state, x)
+    for i in range(problem.num_variables):
+        rows = np.repeat(x[None], problem.domain_sizes[i], axis=0)
+        rows[:, i] = np.arange(problem.domain_sizes[i])
+        row = state.local[local.costs.rows[i] :][: problem.domain_sizes[i]]
+        np.testing.assert_allclose((row - row[x[i]]) / local.scale, problem.cost(rows) - problem.cost(x), atol=1e-9)
+
+
+def test_large_integers_stay_exact() -> None:
+    """Costs that do not fit 32 bits are taken in 64, without rounding."""
+    problem = Problem([3, 3], [0, 1], [0, 2], np.arange(9) * 10.0**12 + 1, [0, 9])
+    local = LocalCosts(problem)
+    state = local.state(0)
+    local.put(state, np.array([2, 1]))
+    assert local.dtype == np.int64
+    assert local.cost(state.tally[SOFT]) == problem.cost([2, 1])
+
+
+def test_proofs_that_lie_open() -> None:
+    """A variable without an allowed value proves infeasibility; a value forbidden by itself is never taken."""
+    assert LocalCosts(Problem([2], [0], [0, 1], [np.inf, np.inf], [0, 2])).infeasible
+    local = LocalCosts(Problem([2], [0], [0, 1], [np.inf, 4.0], [0, 2]))
+    state = local.state(0)
+    local.put(state, np.array([0]))
+    assert not local.infeasible
+    assert state.x.tolist() == [1]
