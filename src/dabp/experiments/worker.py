@@ -13,6 +13,7 @@ from typing import Any
 from dabp.experiments.execution import failure
 from dabp.experiments.messages import receive, send
 from dabp.experiments.plan import Run
+from dabp.generators import GENERATORS
 from dabp.solvers import SOLVERS
 
 ATTEMPTS = 3
@@ -35,9 +36,9 @@ class WorkerDiedError(Exception):
 def modules_for(runs: Iterable[Run]) -> list[str]:
     """What to import before forking: the driver, the instances' readers and makers, the plan's registered solvers."""
     solvers = sorted({f"dabp.solvers.{SOLVERS[run.solver].module}" for run in runs if run.solver in SOLVERS})
-    families = {"family" in run.instance for run in runs}
-    sources = [name for name, used in (("dabp.generators", True), ("dabp.formats", False)) if used in families]
-    return ["dabp.solving", *sources, *solvers]
+    families = {run.instance.get("family") for run in runs}
+    sources = [f"dabp.generators.{GENERATORS[name]}" if name in GENERATORS else "dabp.formats" for name in families]
+    return ["dabp.solving", "numpy.random", "numpy.ma", *sorted(sources), *solvers]
 
 
 class Worker:
