@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test test-browser lint docs paper-small clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dabp solve examples/frequencies.cfn --time 10
@@ -14,6 +14,15 @@ demo: $(VENV)/.installed
 
 test: lint
 	$(BIN)/python -m pytest
+
+test-browser: $(VENV)/.developing
+	command -v chromium chromium-browser google-chrome > /dev/null || apt-get install --yes --no-install-recommends chromium
+	$(BIN)/python -m pytest -n 0 tests/experiments/test_browser.py
+
+paper-small: $(VENV)/.installed
+	for plan in paper/small/*.toml; do $(BIN)/dabp experiment run $$plan -o build/paper-small --jobs 2 || exit 1; done
+	$(BIN)/python paper/render.py build/paper-small build/paper-small/rendered
+	@echo "Tables, figures and the report are in build/paper-small/rendered."
 
 lint: $(VENV)/.developing
 	$(BIN)/ruff check .

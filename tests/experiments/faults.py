@@ -24,7 +24,7 @@ class Draws(Search):
         self.left -= 1
         drawn = self.rng.integers(self.problem.domain_sizes)
         cost = float(self.problem.cost(drawn))
-        records = [{"kind": "restart", "restart": 0, "iterations": 3, "converged": True}] if self.left <= 0 else []
+        records = [{"restart": 0, "iterations": 3, "converged": True}] if self.left <= 0 else []
         finished = Status.CONVERGED if self.left <= 0 else None
         return Step(np.array([cost]), drawn, cost, finished=finished, records=records)
 

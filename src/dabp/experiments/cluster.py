@@ -15,7 +15,8 @@ from typing import Any
 import dabp
 from dabp.errors import DabpError, ParameterError
 from dabp.experiments.plan import Run
-from dabp.experiments.worker import Worker, WorkerDiedError, modules_for
+from dabp.experiments.preparation import Preparation, preparation_for
+from dabp.experiments.worker import Worker, WorkerDiedError
 
 RETRIES = 5
 """How often Dask may give a run to another worker after the first was lost."""
@@ -48,12 +49,12 @@ class ClusterPool:
         """Each run's lines as it ends."""
         from distributed import as_completed
 
-        modules = modules_for(runs)
+        preparation = preparation_for(runs)
         for run in runs:
             future = self._client.submit(
                 run_on_worker,
                 run.to_dict(),
-                modules,
+                preparation,
                 self._experiment,
                 key=f"dabp-{run.key}",
                 retries=RETRIES,
@@ -71,11 +72,11 @@ class ClusterPool:
         self._client.close()
 
 
-def run_on_worker(run: dict[str, Any], modules: Sequence[str], experiment: str) -> bytes:
+def run_on_worker(run: dict[str, Any], preparation: Preparation, experiment: str) -> bytes:
     """The task: a thread of a Dask worker keeps one fork server over an experiment's tasks."""
     place = (experiment, threading.get_ident())
     with _lock:
-        worker = _workers.setdefault(place, Worker(modules))
+        worker = _workers.setdefault(place, Worker(preparation))
     try:
         return worker.run(Run.from_dict(run))
     except WorkerDiedError:

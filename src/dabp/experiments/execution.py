@@ -21,8 +21,8 @@ from dabp.solvers import SOLVERS, make_solver
 from dabp.solvers.base import Solver
 from dabp.trace import Trace
 
-KEPT_RECORDS = ("restart",)
-"""Kinds of trace records that results keep: figures need to know which restarts converged, and when."""
+RESTART = ("restart", "iterations", "converged")
+"""What results keep of the trace's records: figures need to know which restarts converged, and when."""
 
 
 def execute(run: Run) -> list[str]:
@@ -110,7 +110,8 @@ def _trace_lines(trace: Trace, maximize: bool) -> list[str]:
         json.dumps({"type": kind, "time": round(seconds, 4), "iteration": iteration, "value": value})
         for kind, seconds, iteration, value in rows
     ]
-    return lines + [json.dumps({"type": "record", **row}) for row in trace.records if row.get("kind") in KEPT_RECORDS]
+    restarts = [row for row in trace.records if all(name in row for name in RESTART)]
+    return lines + [json.dumps({"type": "restart", **{name: row[name] for name in RESTART}}) for row in restarts]
 
 
 def _improvements(trace: Trace, maximize: bool) -> list[tuple[float, int, float]]:

@@ -223,7 +223,7 @@ def _convergences(results: Results, outcome: Outcome) -> list[float]:
     """For each restart, after how many of its iterations it converged (inf: it did not)."""
     if outcome.failed:
         return []
-    rows = [row for row in results.trace(outcome.run.key) if row.get("kind") == "restart"]
+    rows = [row for row in results.trace(outcome.run.key) if row["type"] == "restart"]
     return [float(row["iterations"]) if row["converged"] else math.inf for row in rows]
 
 

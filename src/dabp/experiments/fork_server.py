@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import importlib
 import json
 import os
 import resource
@@ -26,6 +25,7 @@ import psutil
 from dabp.experiments.execution import execute, failure
 from dabp.experiments.messages import receive, send
 from dabp.experiments.plan import Run
+from dabp.experiments.preparation import prepare
 
 TICK = 0.05
 """Seconds between looks at a run's memory."""
@@ -42,7 +42,7 @@ GONE: Reason = ("gone", "")
 
 
 def serve(commands: int, replies: int) -> None:
-    """Import what is asked, say ready, then run one run after another until the pipe closes."""
+    """Import and rehearse what is asked, say ready, then run one run after another until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the experiment decides what an interrupt means
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     wake_read, wake_write = os.pipe()
@@ -50,10 +50,7 @@ def serve(commands: int, replies: int) -> None:
         os.set_blocking(end, False)
     signal.set_wakeup_fd(wake_write)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    modules = json.loads(receive(commands) or b"[]")
-    for module in modules:
-        with contextlib.suppress(ImportError):  # the run that needs it will say so
-            importlib.import_module(module)
+    prepare(**json.loads(receive(commands) or b"{}"))
     gc.freeze()
     send(replies, json.dumps({"ready": True, "threads": psutil.Process().num_threads()}).encode())
     while (message := receive(commands)) is not None:

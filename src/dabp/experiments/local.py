@@ -7,15 +7,16 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from dabp.experiments.plan import Run
-from dabp.experiments.worker import Worker, WorkerDiedError, modules_for
+from dabp.experiments.preparation import preparation_for
+from dabp.experiments.worker import Worker, WorkerDiedError
 
 
 class LocalPool:
     """`jobs` fork servers that take runs from one queue."""
 
     def __init__(self, jobs: int, runs: Sequence[Run]):
-        modules = modules_for(runs)
-        self._workers = [Worker(modules) for _ in range(min(jobs, len(runs)))]
+        preparation = preparation_for(runs)
+        self._workers = [Worker(preparation) for _ in range(min(jobs, len(runs)))]
         self._waiting: queue.SimpleQueue[Run | None] = queue.SimpleQueue()
         self._ended: queue.SimpleQueue[tuple[Run, bytes] | BaseException] = queue.SimpleQueue()
 

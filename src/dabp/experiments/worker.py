@@ -7,14 +7,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any
 
 from dabp.experiments.execution import failure
 from dabp.experiments.messages import receive, send
 from dabp.experiments.plan import Run
-from dabp.generators import GENERATORS
-from dabp.solvers import SOLVERS
+from dabp.experiments.preparation import Preparation
 
 ATTEMPTS = 3
 """How often a run is tried whose server was killed under it."""
@@ -33,19 +30,11 @@ class WorkerDiedError(Exception):
     """The fork server is gone: it was killed, or it was closed while a run was on."""
 
 
-def modules_for(runs: Iterable[Run]) -> list[str]:
-    """What to import before forking: the driver, the instances' readers and makers, the plan's registered solvers."""
-    solvers = sorted({f"dabp.solvers.{SOLVERS[run.solver].module}" for run in runs if run.solver in SOLVERS})
-    families = {run.instance.get("family") for run in runs}
-    sources = [f"dabp.generators.{GENERATORS[name]}" if name in GENERATORS else "dabp.formats" for name in families]
-    return ["dabp.solving", "numpy.random", "numpy.ma", *sorted(sources), *solvers]
-
-
 class Worker:
     """One fork server, started when first needed; runs one run at a time."""
 
-    def __init__(self, modules: Sequence[str] = ()):
-        self._modules = list(modules)
+    def __init__(self, preparation: Preparation | None = None):
+        self._preparation = preparation or Preparation()
         self._process: subprocess.Popen[bytes] | None = None
         self._commands = self._replies = -1
         self.closed = False
@@ -74,19 +63,22 @@ class Worker:
         process = self._process
         if process is not None:
             process.terminate()  # closing the pipe alone would not wake a thread that reads from it
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            try:
                 process.wait(timeout=5)
+            except subprocess.TimeoutExpired:  # it is still loading; no run has begun
+                process.kill()
+                process.wait()
 
     def _ask(self, message: bytes) -> bytes:
         if self._process is None:
-            self._start(self._modules)
+            self._start()
         send(self._commands, message)
         reply = receive(self._replies)
         if reply is None:
             raise WorkerDiedError
         return reply
 
-    def _start(self, modules: Sequence[str]) -> None:
+    def _start(self) -> None:
         commands_read, self._commands = os.pipe()
         self._replies, replies_write = os.pipe()
         environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
@@ -101,15 +93,15 @@ class Worker:
         )
         os.close(commands_read)
         os.close(replies_write)
-        send(self._commands, json.dumps(list(modules)).encode())
+        send(self._commands, json.dumps(self._preparation.to_dict()).encode())
         reply = receive(self._replies)
         if reply is None:
             raise WorkerDiedError
-        hello: dict[str, Any] = json.loads(reply)
-        if hello["threads"] > 1 and modules:
-            # Forking a process with threads can deadlock the child: import less, and let each run import for itself.
+        if json.loads(reply)["threads"] > 1 and self._preparation != Preparation():
+            # Forking a process with threads can deadlock the child: prepare nothing, let each run load for itself.
             self._stop()
-            self._start([])
+            self._preparation = Preparation()
+            self._start()
 
     def _stop(self) -> None:
         process, self._process = self._process, None
