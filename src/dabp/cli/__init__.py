@@ -47,8 +47,9 @@ def _register() -> None:
     from dabp.cli.plot import app as plot
     from dabp.cli.solve import solve
     from dabp.cli.solvers import solvers
+    from dabp.cli.train_gat_pcm import train_gat_pcm
 
-    for command in (solve, info, evaluate, convert, generate, solvers, doctor):
+    for command in (solve, info, evaluate, convert, generate, solvers, train_gat_pcm, doctor):
         app.command()(command)
     app.add_typer(experiment, name="experiment")
     app.add_typer(plot, name="plot")

@@ -52,6 +52,11 @@ SOLVERS: dict[str, Entry] = {
         "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
         {"damping": 0.2, "reinforcement": 1e-4},
     ),
+    "gat-pcm-lns": Entry(
+        "gat_pcm.search",
+        "GatPcmLns",
+        "large neighbourhood search with a pretrained cost model, the paper's GAT-PCM-LNS",
+    ),
     "dual": Entry("dual", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"),
     "mbe": Entry("mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"),
     "annealing": Entry("annealing", "Annealing", "heat-bath simulated annealing in cycles of growing length"),

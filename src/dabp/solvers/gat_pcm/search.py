@@ -1,0 +1,169 @@
+"""Large neighbourhood search: free a fifth of the variables, repair them by predicted cost, always go on from there."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import ParameterError
+from dabp.kernels.cost_model import level_tables
+from dabp.kernels.repair import destroy, repair
+from dabp.problem import Assignment, Problem
+from dabp.result import Status
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step, generator
+from dabp.solvers.gat_pcm.structure import Structure, structure
+from dabp.solvers.gat_pcm.weights import Weights, load
+
+CHUNK = 8
+"""Variables repaired between two looks at the clock."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatPcmLns(Solver):
+    """Large neighbourhood search with a pretrained cost model (GAT-PCM-LNS).
+
+    Each cycle frees each variable with a given probability. In every connected component of free variables it
+    builds a depth-first pseudo-tree and walks it from the root: a variable takes the value with the least predicted
+    cost of its subtree, given everything assigned; leaves, and components of one variable, take their exact best
+    value. The result is always accepted, and the best one is remembered. One cycle is one iteration.
+
+    The model was trained on pairwise constraints with costs 0..100. Factors over three or more variables enter the
+    decision of each of their variables by their costs at the current values of the others. Use it to reproduce the
+    paper's baseline; `annealing` and `tabu` find better answers in less time.
+
+    Reference: Deng, Kong, Liu, An. Pretrained cost model for distributed constraint optimization problems. AAAI 2022.
+
+    Parameters
+    ----------
+    destroy_probability
+        That a variable is freed in a cycle.
+    max_cycles
+        When the search is finished.
+    cost_scale
+        The cost that is 1 for the model; by default the largest spread of costs in a factor (100 in the paper).
+    weights
+        A safetensors file with other parameters than those of the package (see ``dabp train-gat-pcm``).
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    destroy_probability: float = 0.2
+    max_cycles: int = 1000
+    cost_scale: float | None = None
+    weights: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.destroy_probability <= 1:
+            raise ParameterError(f"destroy_probability lies in (0, 1], not {self.destroy_probability}")
+        if self.max_cycles < 1:
+            raise ParameterError(f"max_cycles is at least 1, not {self.max_cycles}")
+        if self.cost_scale is not None and not 0 < self.cost_scale < np.inf:
+            raise ParameterError(f"cost_scale is positive, not {self.cost_scale}")
+
+    def start(
+        self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None
+    ) -> GatPcmLnsSearch:
+        """Load the parameters and begin from `initial` or at random."""
+        return GatPcmLnsSearch(problem, self, Weights.fold(load(self.weights)), seed, initial)
+
+
+class GatPcmLnsSearch(Search):
+    """A running GAT-PCM-LNS; the model's parameters are given, so that others can be measured by the same search."""
+
+    def __init__(
+        self, problem: Problem, solver: GatPcmLns, weights: Weights, seed: int, initial: Assignment | None = None
+    ):
+        self._problem, self._solver, self._weights, self._seed = problem, solver, weights, seed
+        self._structure: Structure = structure(problem, solver.cost_scale)
+        self._tables = level_tables(self._structure.level_amount, weights)
+        num_variables, num_values = problem.num_variables, int(self._structure.first_value[-1])
+        self._values: Assignment = (
+            generator(seed, 0).integers(problem.domain_sizes) if initial is None else np.array(initial, dtype=np.int64)
+        )
+        self._cycle = 0
+        self._at_cycle_start = self._values.copy()
+        self._best_cost = np.inf
+        self._order: NDArray[np.int64] | None = None
+        self._repaired = 0
+        self._position = np.empty(num_variables, dtype=np.int64)
+        self._penalised = np.empty(num_values)
+        self._amount = np.empty(num_values, dtype=np.float32)
+        self._assigned = np.empty(num_variables, dtype=np.bool_)
+
+    def step(self) -> Step:
+        """Run cycles, or a part of one, for a block."""
+        deadline = time.perf_counter() + BLOCK_SECONDS
+        costs: list[float] = []
+        step = Step()
+        if self._cycle == 0 and self._order is None:
+            self._take(step)
+        while self._cycle < self._solver.max_cycles:
+            if self._order is None:
+                self._destroy()
+            if self._repair(deadline):
+                costs.append(self._take(step))
+                self._cycle += 1
+                self._order = None
+                self._at_cycle_start = self._values.copy()
+            if time.perf_counter() >= deadline:
+                break
+        step.costs = np.array(costs)
+        if self._cycle >= self._solver.max_cycles:
+            step.finished = Status.LIMIT
+        return step
+
+    def offer(self, assignment: Assignment, cost: float) -> None:
+        """Go on from a better assignment than any found here."""
+        if cost < self._best_cost:
+            self._best_cost = cost
+            self._order = None
+            self._values = np.array(assignment, dtype=np.int64)
+            self._at_cycle_start = self._values.copy()
+
+    def state_dict(self) -> State:
+        """The assignment at the start of the current cycle: a cycle depends on it, the seed and its number only."""
+        return {"values": self._at_cycle_start.copy(), "cycle": self._cycle, "best_cost": float(self._best_cost)}
+
+    def load_state_dict(self, state: State) -> None:
+        """Begin the cycle again in which the state was taken."""
+        self._values = np.array(state["values"], dtype=np.int64)
+        self._at_cycle_start = self._values.copy()
+        self._cycle, self._best_cost, self._order = int(state["cycle"]), float(state["best_cost"]), None
+
+    def _destroy(self) -> None:
+        rng = generator(self._seed, 1, self._cycle)
+        destroyed = rng.random(self._problem.num_variables) < self._solver.destroy_probability
+        priority = rng.permutation(self._problem.num_variables)
+        self._order = destroy(
+            self._structure, destroyed, priority, self._values, self._position, self._penalised, self._amount,
+            self._assigned,
+        )  # fmt: skip
+        self._repaired = 0
+
+    def _repair(self, deadline: float) -> bool:
+        """Repair until the cycle (True) or the time is over (False)."""
+        order = self._order
+        if order is None:
+            return False
+        while self._repaired < len(order):
+            end = min(self._repaired + CHUNK, len(order))
+            repair(
+                self._structure, self._weights, self._tables, order, self._repaired, end, self._position,
+                self._values, self._penalised, self._amount, self._assigned,
+            )  # fmt: skip
+            self._repaired = end
+            if time.perf_counter() >= deadline:
+                break
+        return self._repaired == len(order)
+
+    def _take(self, step: Step) -> float:
+        """The current cost, noted as the block's best if it is."""
+        cost = float(self._problem.cost(self._values))
+        if cost < step.best_cost:
+            step.best, step.best_cost = self._values.copy(), cost
+        self._best_cost = min(self._best_cost, cost)
+        return cost
