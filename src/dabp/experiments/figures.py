@@ -21,6 +21,8 @@ from dabp.experiments.store import Outcome, Results
 
 POINTS = 120
 """How many points a curve is drawn with."""
+LONGEST = 1000
+"""The largest iteration limit of the convergence figure: the paper's T_max."""
 Array = NDArray[np.float64]
 
 
@@ -37,10 +39,11 @@ class Curve:
 
 @dataclass
 class Panel:
-    """One group of instances."""
+    """One group of instances; `focus` is the range of y worth looking at, if not all of it."""
 
     title: str
     curves: list[Curve]
+    focus: tuple[float, float] | None = None
 
 
 @dataclass
@@ -83,7 +86,7 @@ def convergence(results: Results, plan: Plan) -> Figure:
         for label, outcomes in by_label.items():
             lengths = np.array([length for o in outcomes for length in _convergences(results, o)])
             if lengths.size:
-                limits = np.linspace(0, max(np.max(lengths, initial=0, where=np.isfinite(lengths)), 1000), POINTS + 1)
+                limits = np.linspace(0, LONGEST, POINTS + 1)
                 rates = [(lengths <= limit).mean() for limit in limits]
                 curves.append(Curve(label, _rounded(limits), _rounded(np.array(rates)), [], len(outcomes)))
         panels.append(Panel(group, curves))
@@ -190,8 +193,18 @@ def _anytime(results: Results, plan: Plan, name: str, title: str, column: str, x
             curve = _mean_curve(label, steps)
             if curve is not None:
                 curves.append(curve)
-        panels.append(Panel(group, curves))
+        panels.append(Panel(group, curves, _focus(curves)))
     return Figure(name, title, x_label, "cost per constraint", "line", panels, log_x)
+
+
+def _focus(curves: list[Curve]) -> tuple[float, float] | None:
+    """From the best end to the worst cost a third along a curve: first random assignments would flatten the rest."""
+    if not curves:
+        return None
+    low = min(curve.y[-1] for curve in curves)
+    high = max(curve.y[len(curve.y) // 3] for curve in curves)
+    margin = 0.06 * (high - low or abs(high) or 1.0)
+    return low - margin, high + margin
 
 
 def _steps(results: Results, outcome: Outcome, column: str) -> tuple[Array, Array, float]:

@@ -46,6 +46,8 @@ def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | N
         ax.grid(alpha=0.3)
         if figure.log_x:
             ax.set_xscale("log")
+        if panel.focus is not None:
+            ax.set_ylim(*panel.focus)
     ax.set_title(panel.title, fontsize="medium")
     return ax
 

@@ -5,6 +5,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const tip = document.getElementById("tip");
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 360, HEIGHT = 250, LEFT = 52, RIGHT = 20, TOP = 8, BOTTOM = 38;
+let clips = 0;
 const DASHES = ["", "7 4", "7 3 2 3", "2 3"];
 
 function element(name, attributes = {}, ...children) {
@@ -104,6 +105,7 @@ class LinePanel {
     this.figure = figure;
     this.style = style;
     this.curves = panel.curves;
+    this.focus = panel.focus;
     this.svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${figure.title}: ${panel.title}` });
     this.svg.addEventListener("pointermove", (event) => this.point(event));
     this.svg.addEventListener("pointerdown", (event) => this.point(event));
@@ -121,6 +123,12 @@ class LinePanel {
     let [y0, y1] = [Math.min(...ys), Math.max(...ys)];
     const margin = 0.06 * (y1 - y0 || Math.abs(y1) || 1);
     [y0, y1] = [y0 - margin, y1 + margin];
+    if (this.focus) [y0, y1] = [Math.max(y0, this.focus[0]), Math.min(y1, this.focus[1])];
+    if (y1 <= y0) [y0, y1] = [y0 - 1, y0 + 1];
+    this.clip = `clip${clips++}`;
+    const window = shape("clipPath", { id: this.clip });
+    window.append(shape("rect", { x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM }));
+    this.svg.append(window);
     this.x = scale(x0, x1, LEFT, WIDTH - RIGHT, this.figure.log_x);
     this.y = scale(y0, y1, HEIGHT - BOTTOM, TOP, false);
     this.axes(x0, x1, y0, y1);
@@ -156,7 +164,8 @@ class LinePanel {
       parts.push(shape("polygon", { class: "band", fill: colour, points: [...edge(1), ...edge(-1).reverse()].join(" ") }));
     }
     const line = points.map(([px, py]) => `${px.toFixed(1)},${py.toFixed(1)}`).join(" ");
-    parts.push(shape("polyline", { class: "curve", stroke: colour, "stroke-dasharray": dash, points: line, "data-label": curve.label }));
+    parts.push(shape("polyline", { class: "curve", stroke: colour, "stroke-dasharray": dash, points: line,
+      "clip-path": `url(#${this.clip})`, "data-label": curve.label }));
     if (points.length <= 12) parts.push(...points.map(([cx, cy]) => shape("circle", { cx, cy, r: 3, fill: colour })));
     this.svg.append(...parts);
     return parts;
@@ -169,7 +178,7 @@ class LinePanel {
     let best = null;
     for (const curve of this.shown) {
       curve.x.forEach((x, i) => {
-        if (curve.y[i] === null) return;
+        if (curve.y[i] === null || this.y(curve.y[i]) < TOP) return;
         const distance = Math.hypot(this.x(x) - px, this.y(curve.y[i]) - py);
         if (best === null || distance < best.distance) best = { curve, i, distance };
       });
@@ -208,7 +217,7 @@ class WordPanel {
     const bars = this.figure.kind === "bars";
     const low = bars ? 0 : Math.min(...ends), high = Math.max(...ends);
     const x = scale(low, high === low ? low + 1 : high, 150, WIDTH - 16, false);
-    for (const value of ticks(low, high === low ? low + 1 : high, false).filter((_, i) => i % 2 === 0)) {
+    for (const value of ticks(low, high === low ? low + 1 : high, false).filter((_, i, all) => all.length < 6 || i % 2 === 0)) {
       this.svg.append(shape("line", { class: "grid", x1: x(value), x2: x(value), y1: 0, y2: height - BOTTOM }),
         shape("text", { x: x(value), y: height - BOTTOM + 14, "text-anchor": "middle" }, number(value)));
     }
