@@ -1,0 +1,84 @@
+"""The README's figure: best cost against time, ours and toulbar2's, on one instance a kind.
+
+``python -m benchmarks.figure --time 20`` writes docs/pictures/benchmark.png and prints the final costs. Contestants run
+one after the other, alone on the machine, one thread each (auto: two).
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+
+import dabp
+from dabp.generators.graphs import binary_problem, ordered, pair
+from dabp.plots.compare import plot_compare
+from dabp.trace import Trace
+
+CONTESTANTS = [
+    "auto",
+    "tabu",
+    "annealing",
+    "bp-reinforced",
+    "dabp",
+    "dbp-scfg",
+    "toulbar2",
+    "toulbar2-vns",
+    "toulbar2-incop",
+]
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "benchmark.png"
+
+
+def grid(side: int, domain: int, seed: int) -> dabp.Problem:
+    """A square grid with uniform costs 0..100."""
+    index = np.arange(side * side).reshape(side, side)
+    right = zip(index[:, :-1].ravel().tolist(), index[:, 1:].ravel().tolist(), strict=True)
+    down = zip(index[:-1].ravel().tolist(), index[1:].ravel().tolist(), strict=True)
+    edges = ordered({pair(u, v) for u, v in (*right, *down)})
+    costs = np.random.default_rng(seed).integers(0, 101, (len(edges), domain, domain)).astype(np.float64)
+    return binary_problem(f"grid {side}×{side}", side * side, domain, edges, costs)
+
+
+def main() -> None:
+    """Run every contestant on every instance and draw them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--time", type=float, default=20.0, help="seconds a run")
+    parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--solvers", nargs="*", default=CONTESTANTS)
+    chosen = parser.parse_args()
+    problems = {
+        "random COP, 100 variables": dabp.generate("random-cop", variables=100, seed=chosen.seed),
+        "grid, 2,500 variables": grid(50, 5, chosen.seed),
+    }
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, len(problems), figsize=(11, 4.2), layout="constrained")
+    machine = platform.processor() or platform.machine()
+    print(f"{machine}, {time.strftime('%Y-%m-%d')}, {chosen.time:g} s, seed {chosen.seed}")
+    for ax, (title, problem) in zip(axes, problems.items(), strict=True):
+        traces: dict[str, Trace] = {}
+        for name in chosen.solvers:
+            dabp.solve(problem, name, time_limit=0.1, seed=99)  # compiles kernels and warms caches
+            result = dabp.solve(problem, name, time_limit=chosen.time, threads=2 if name == "auto" else 1, seed=0)
+            cost = np.nan if result.cost is None else result.cost / problem.num_constraints
+            print(f"{title:28s} {name:16s} {cost:9.4f} per constraint, {result.runtime:5.1f} s", flush=True)
+            traces[name] = result.trace
+        plot_compare(traces, ax)
+        ends = [trace.improvements[-1][2] for trace in traces.values() if trace.improvements]
+        ax.set_ylim(min(ends) - 0.02 * (max(ends) - min(ends)), max(ends) * 1.02)
+        ax.set_title(title, fontsize=10)
+        for line in ax.lines:
+            line.set_markersize(2.5)
+        if ax is not axes[0] and ax.get_legend() is not None:
+            ax.get_legend().remove()
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(PICTURE, dpi=130)
+
+
+if __name__ == "__main__":
+    main()
