@@ -10,7 +10,7 @@ from dabp.presolve.components import component, component_labels
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.merging import merge_factors
 from dabp.problem import Problem
-from small_problems import all_assignments, exhaustive, random_problem
+from tests.small_problems import all_assignments, exhaustive, random_problem
 
 
 @pytest.mark.parametrize("block", range(6))

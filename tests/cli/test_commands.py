@@ -140,9 +140,12 @@ def test_ctrl_c_prints_and_saves_the_incumbent(tmp_path: Path, run: Run) -> None
     path, solution = tmp_path / "p.xml", tmp_path / "s.json"
     run("generate", "random-cop", "--variables", 30, "-o", path)
     command = [sys.executable, "-m", "dabp", "solve", path, "--solver", "dbp-scfg", "--output", solution, "--json"]
-    more = ["--param", "restarts=100000", "--time", "60"]
+    state = tmp_path / "state"  # first written when the solve is well under way
+    more = ["--param", "restarts=100000", "--time", "100", "--checkpoint", str(state)]
     child = subprocess.Popen([*map(str, command), *more], stdout=subprocess.PIPE, text=True)
-    time.sleep(4)
+    deadline = time.monotonic() + 90
+    while not state.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
     child.send_signal(signal.SIGINT)
     out, _ = child.communicate(timeout=20)
     assert child.returncode == 0

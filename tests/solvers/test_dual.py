@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.small_problems import exhaustive, random_problem
 
 from dabp.errors import ParameterError
 from dabp.problem import Problem
 from dabp.result import Status
 from dabp.solvers.base import Budget, Search
 from dabp.solvers.dual import Dual
-from small_problems import exhaustive, random_problem
 
 
 def run(search: Search, problem: Problem, steps: int = 200) -> tuple[float, float, Status | None]:
