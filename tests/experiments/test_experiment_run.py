@@ -125,12 +125,8 @@ def test_an_interrupted_experiment_ends_its_runs(tmp_path):
     """What goes up in the callback comes down: no process is left."""
     plan = make_plan(tmp_path, 4, '[[solvers]]\nsolver = "faults:Trivial"\nparameters = { pause = 0.3 }\n')
 
-    def interrupt(state):
-        if state.done:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run_plan(plan, tmp_path / "out", jobs=2, progress=interrupt)
+        run_plan(plan, tmp_path / "out", jobs=2, progress=stop)
     wait_for(lambda: not psutil.Process().children(recursive=True))
     assert len(contents(tmp_path / "out")) == 1
 
@@ -166,7 +162,7 @@ def test_a_packed_file_says_the_same(tmp_path, results):
 
 
 def test_a_cluster_loses_a_worker_and_nothing_else(tmp_path):
-    """On Dask, one of two workers killed: the same results as on one machine; a wrong address is told."""
+    """On Dask, one of two workers killed: the same results as on one machine; and stopping ends what runs there."""
     distributed = pytest.importorskip("distributed")
     plan = make_plan(tmp_path, 16, TRIVIAL)
     run_plan(plan, tmp_path / "calm", jobs=2)
@@ -179,8 +175,30 @@ def test_a_cluster_loses_a_worker_and_nothing_else(tmp_path):
                 os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
 
         state = run_plan(plan, tmp_path / "out", scheduler=cluster.scheduler_address, progress=kill)
+        wait_for(lambda: not fork_servers())
+        slow = '[[solvers]]\nsolver = "faults:Trivial"\nsweep = { pause = [0.01, 20] }\n'
+        with pytest.raises(KeyboardInterrupt):
+            run_plan(make_plan(tmp_path, 2, slow), tmp_path / "cut", scheduler=cluster.scheduler_address, progress=stop)
+        wait_for(lambda: not fork_servers())
     assert (state.done, state.failed) == (16, 0)
     assert contents(tmp_path / "out") == contents(tmp_path / "calm")
+
+
+def stop(state):
+    if state.done:
+        raise KeyboardInterrupt
+
+
+def fork_servers() -> list[int]:
+    """Processes below this one that run runs."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if "dabp.experiments.fork_server" in process.cmdline():
+                found.append(process.pid)
+        except psutil.Error:
+            continue
+    return found
 
 
 def test_no_scheduler_is_told(tmp_path, monkeypatch):

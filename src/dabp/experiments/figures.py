@@ -198,11 +198,11 @@ def _anytime(results: Results, plan: Plan, name: str, title: str, column: str, x
 
 
 def _focus(curves: list[Curve]) -> tuple[float, float] | None:
-    """From the best end to the worst cost a third along a curve: first random assignments would flatten the rest."""
+    """From the best end to the worst cost half way along a curve: first random assignments would flatten the rest."""
     if not curves:
         return None
     low = min(curve.y[-1] for curve in curves)
-    high = max(curve.y[len(curve.y) // 3] for curve in curves)
+    high = max(curve.y[len(curve.y) // 2] for curve in curves)
     margin = 0.06 * (high - low or abs(high) or 1.0)
     return low - margin, high + margin
 
