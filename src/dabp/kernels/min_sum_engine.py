@@ -21,6 +21,9 @@ from dabp.problem import Assignment, Problem
 WORTH_THREADS = 400_000
 """Table cells an iteration looks at, below which handing work to threads takes longer than the work."""
 
+FREEZING = 0.3
+"""Rate times iterations from which a reinforced start that does not improve has nothing to wait for."""
+
 RUNNING, CONVERGED, SETTLED = 0, 1, 2
 """Why a run of iterations ended: it was long enough, messages stopped changing, values stopped changing."""
 
@@ -43,9 +46,9 @@ class Memory(NamedTuple):
     values: NDArray[np.int64]
     """Room for one row number of a table of the largest arity."""
     counts: NDArray[np.int64]
-    """Iterations since the start, and iterations since a value last changed."""
+    """Iterations since the start, iterations since a value last changed, iteration of the start's best cost."""
     costs: NDArray[np.float64]
-    """Cost of `assignment`, and of `best`."""
+    """Cost of `assignment`, of `best`, and the best since the start."""
 
 
 class Rules(NamedTuple):
@@ -76,6 +79,9 @@ def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
     memory.counts[1] = 0
     total = rules.constant + total_of(memory.priced)
     memory.costs[0] = total
+    if total < memory.costs[2]:
+        memory.costs[2] = total
+        memory.counts[2] = memory.counts[0]
     if total < memory.costs[1]:
         memory.costs[1] = total
         for i in range(len(memory.best)):
@@ -88,6 +94,9 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
     if change < rules.tolerance:
         return CONVERGED
     if rules.patience > 0 and memory.counts[1] >= rules.patience:
+        return SETTLED
+    # A few variables may flip for ever while the rest is frozen.
+    if rules.rate * memory.counts[0] > FREEZING and memory.counts[0] > 3 * memory.counts[2]:
         return SETTLED
     return RUNNING
 
@@ -147,8 +156,8 @@ class MinSum:
             moved=np.zeros(graph.num_variables, dtype=np.bool_),
             priced=problem.factor_costs(np.zeros(graph.num_variables, dtype=np.int64)),
             values=np.zeros(arity, dtype=np.int64),
-            counts=np.zeros(2, dtype=np.int64),
-            costs=np.full(2, np.inf),
+            counts=np.zeros(3, dtype=np.int64),
+            costs=np.full(3, np.inf),
         )
         self._constant = problem.constant
         self._plain_unary = layout.unary.copy()
@@ -162,7 +171,7 @@ class MinSum:
         for array in (memory.v2f, memory.f2v, memory.field, memory.counts):
             array[:] = 0
         memory.assignment[:] = -1
-        memory.costs[0] = np.inf
+        memory.costs[0] = memory.costs[2] = np.inf
         every = np.broadcast_to(np.asarray(damping, dtype=self.graph.dtype), self.graph.num_edges)
         memory.damping[:] = every[self.graph.variable_edges]
         self.layout.unary[:] = self._plain_unary

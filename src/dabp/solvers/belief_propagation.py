@@ -45,12 +45,13 @@ class BeliefPropagation(Solver):
         Restarts after the first draw a damping factor per edge, uniform in damping ± jitter / 2, clipped to [0, 0.99].
     reinforcement
         Rate of reinforced BP, 0 = off. A field ``H_i = g_t (b_i − min b_i)``, ``g_t = 1 − (1 − rate)^t``, freezes
-        the beliefs b slowly into an assignment. With a time limit the first start may take a faster rate, so that it
-        ends in time; later starts draw damping, rate and a perturbation at random.
+        the beliefs b slowly into an assignment. Under a limit the first start takes a rate that lets it end in time;
+        later starts draw damping, rate and a perturbation at random.
     tolerance
         Converged when no variable→factor message changes by as much, in scaled units.
     patience
-        A reinforced start ends when no value has changed for so many iterations.
+        A reinforced start ends when no value has changed for so many iterations, or when, well into freezing, its
+        best cost has not improved in the last two thirds of its iterations.
     max_iterations_per_restart
         None = 1000, and with reinforcement until nothing changes.
     cost_scale
@@ -173,7 +174,10 @@ class BeliefPropagationSearch(Search):
         solver, graph = self._solver, self._graph
         rng = generator(self._seed, _RESTART_STREAM, self._restart)
         if solver.reinforcement > 0:
-            draw = first_draw(solver, graph, self._budget) if self._restart == 0 else random_draw(rng, graph)
+            if self._restart == 0:
+                draw = first_draw(solver.damping, solver.reinforcement, graph, self._budget)
+            else:
+                draw = random_draw(rng, graph, self._budget)
         else:
             spread = solver.jitter / 2 if self._restart > 0 else 0.0
             offsets = rng.uniform(-spread, spread, size=graph.num_edges) if spread else 0.0
