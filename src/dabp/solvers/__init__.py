@@ -67,6 +67,25 @@ SOLVERS: dict[str, Entry] = {
     "toulbar2-vns": Entry("toulbar2", "Toulbar2", "toulbar2's variable neighbourhood search", {"mode": "vns"}),
     "toulbar2-incop": Entry("toulbar2", "Toulbar2", "toulbar2 with INCOP local search first", {"mode": "incop"}),
     "toulbar2-pils": Entry("toulbar2", "Toulbar2", "toulbar2 with PILS local search first", {"mode": "pils"}),
+    "dabp": Entry("dabp", "Dabp", "deep attentive BP: damping and weights learned while solving", {"cost_scale": 50.0}),
+    "dabp-heter": Entry(
+        "dabp",
+        "Dabp",
+        "DABP with uniform weights, damping learned per edge (the paper's DABP_Heter_λ)",
+        {"cost_scale": 50.0, "weights": "uniform"},
+    ),
+    "dabp-homo": Entry(
+        "dabp",
+        "Dabp",
+        "DABP with uniform weights, one learned damping factor (the paper's DABP_Homo_λ)",
+        {"cost_scale": 50.0, "weights": "uniform", "damping": "mean"},
+    ),
+    "dabp-static": Entry(
+        "dabp",
+        "Dabp",
+        "DABP that never learns: a new random network each restart",
+        {"cost_scale": 50.0, "learning": False},
+    ),
 }
 
 

@@ -1,0 +1,109 @@
+"""One iteration of DABP on padded messages: Eq. 3, beliefs, the network, Eq. 6."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dabp.solvers.dabp.network import HIDDEN, Network
+from dabp.solvers.dabp.operations import Operations
+from dabp.solvers.dabp.structure import Structure, tensor
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What passes from one iteration to the next: v2f [E, D] and the GRUs' states [E, 8]."""
+
+    v2f: Tensor
+    hidden_v2f: Tensor
+    hidden_f2v: Tensor
+
+    def detached(self) -> Messages:
+        """The same numbers, no gradient through them: the start of a window."""
+        return Messages(self.v2f.detach(), self.hidden_v2f.detach(), self.hidden_f2v.detach())
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What one iteration made: beliefs from its f2v messages, then damping and the messages for the next one."""
+
+    beliefs: Tensor
+    """[N, D], infinite beyond a domain."""
+    query: Tensor
+    key: Tensor
+    """[F, K]: decide all weights."""
+    damping: Tensor
+    """[E], 0 where a variable has one factor."""
+    f2v: Tensor
+    messages: Messages
+
+
+class Propagation:
+    """Belief propagation whose damping and weights come from the network.
+
+    Parameters
+    ----------
+    weights
+        "learned", or "uniform": w = 1 / (degree − 1) (paper App. C.5, DABP_Heter_λ).
+    damping
+        "edge", or "mean": one factor, the mean over the edges (DABP_Homo_λ).
+    """
+
+    def __init__(self, structure: Structure, operations: Operations, device: torch.device, weights: str, damping: str):
+        graph = structure.graph
+        self.structure, self.operations, self.weights, self.damping = structure, operations, weights, damping
+        self.edge_variable = tensor(graph.edge_variable, device)
+        self.unary = tensor(structure.padded(graph.unary, fill=torch.inf), device)
+        own = tensor(structure.padded(graph.unary), device)
+        self.edge_unary = own[self.edge_variable]
+        self.beyond = ~tensor(structure.domain_mask, device)[self.edge_variable]
+        degrees = torch.bincount(self.edge_variable, minlength=graph.num_variables)
+        self.alone = (degrees == 1)[self.edge_variable]
+
+    def start(self) -> Messages:
+        """All messages and GRU states zero (Alg. 1, line 3)."""
+        edges = self.structure.num_edges
+        zeros = self.unary.new_zeros
+        return Messages(zeros(edges, self.structure.width), zeros(edges, HIDDEN), zeros(edges, HIDDEN))
+
+    def beliefs(self, f2v: Tensor) -> Tensor:
+        """b_i = unary costs + Σ of f2v messages (Eq. 15)."""
+        return self.unary.index_add(0, self.edge_variable, f2v)
+
+    def iterate(self, messages: Messages, network: Network) -> Iteration:
+        """f2v messages and beliefs from the v2f messages, then λ and w from the network, then new v2f messages.
+
+        Messages are detached before the GRUs read them, as in the authors' program: gradients reach the network
+        through λ and w of this and earlier iterations of the window only.
+        """
+        v2f = messages.v2f
+        f2v = self.operations.f2v(v2f)
+        beliefs = self.beliefs(f2v)
+        hidden_v2f = network.gru_v2f(v2f.detach(), messages.hidden_v2f)
+        hidden_f2v = network.gru_f2v(f2v.detach(), messages.hidden_f2v)
+        query, key = network(hidden_v2f, hidden_f2v, self.operations)
+        damping, others = self.operations.attention(query, key, f2v)
+        composed = self._compose(v2f, f2v, beliefs, damping, others)
+        return Iteration(beliefs, query, key, damping, f2v, Messages(composed, hidden_v2f, hidden_f2v))
+
+    def _compose(self, v2f: Tensor, f2v: Tensor, beliefs: Tensor, damping: Tensor, others: Tensor) -> Tensor:
+        """Eq. 6, shifted to minimum 0: λ v2f + (1 − λ)(unary + (d − 1) Σ w f2v).
+
+        A variable with one factor has nothing to damp or weigh: it sends its unary costs, zero without any.
+        """
+        if self.weights == "uniform":
+            others = beliefs[self.edge_variable].masked_fill(self.beyond, 0.0) - self.edge_unary - f2v
+        if self.damping == "mean":
+            chosen = self.effective_damping(damping)
+            damping = chosen[:1].expand_as(damping) if len(chosen) else damping
+        damping = damping.masked_fill(self.alone, 0.0)[:, None]
+        mixed = damping * v2f + (1 - damping) * (self.edge_unary + others.masked_fill(self.alone[:, None], 0.0))
+        least = mixed.masked_fill(self.beyond, torch.inf).amin(1, keepdim=True)
+        return (mixed - least).masked_fill(self.beyond, 0.0)
+
+    def effective_damping(self, damping: Tensor) -> Tensor:
+        """λ where there is something to damp: at variables with several factors."""
+        chosen = damping[~self.alone]
+        return chosen.mean().expand_as(chosen) if self.damping == "mean" and len(chosen) else chosen

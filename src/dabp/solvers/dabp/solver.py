@@ -1,0 +1,110 @@
+"""Deep attentive belief propagation: parameters of the solver (paper §3 and §4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from dabp.errors import ParameterError
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.dabp.search import DabpSearch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dabp(Solver):
+    """Belief propagation whose damping factors and weights a network infers and learns online, on the problem itself.
+
+    Parameters
+    ----------
+    restarts
+        R. The network, its optimiser and the incumbent live across restarts, messages and GRU states do not.
+    max_iterations
+        T_max, iterations of a restart.
+    update_interval
+        T_upd, iterations of a window, after which the network is updated.
+    effective_iterations
+        T_eff, how many of a window's iterations the loss averages: the best, without the first.
+    learning_rate, weight_decay
+        Of AdamW.
+    learning
+        If false the network is never updated; each restart then draws a new one, as it would repeat the last otherwise.
+    weights
+        "learned", or "uniform" (every other factor of a variable counts the same).
+    damping
+        "edge" (one factor per variable and factor), or "mean" (their mean for all).
+    heads
+        K, heads of the last attention.
+    split_ratio
+        Every factor of arity 2 or more is split in two copies with this and the remaining share of its costs.
+    cost_scale
+        Costs are divided by this; by default half the median positive finite range of the factors.
+    tolerance
+        A restart ends when no v2f message changed by more than this, in scaled units; or when costs settled.
+    dtype
+        "float32" or "float64".
+    device
+        Of PyTorch: "cpu", or "cuda" with a graphics card.
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    restarts: int = 20
+    max_iterations: int = 1000
+    update_interval: int = 20
+    effective_iterations: int = 2
+    learning_rate: float = 1e-4
+    weight_decay: float = 5e-5
+    learning: bool = True
+    weights: str = "learned"
+    damping: str = "edge"
+    heads: int = 4
+    split_ratio: float | None = 0.95
+    cost_scale: float | None = None
+    tolerance: float = 1e-4
+    dtype: str = "float32"
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        for name in ("restarts", "max_iterations", "effective_iterations", "heads"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"{name} is at least 1, not {getattr(self, name)}")
+        if self.update_interval <= self.effective_iterations:
+            raise ParameterError(
+                f"effective_iterations is below update_interval, as the first iteration of a window gives no loss: "
+                f"{self.effective_iterations} of {self.update_interval} does not fit"
+            )
+        for name in ("learning_rate", "weight_decay", "tolerance"):
+            if not getattr(self, name) >= 0:
+                raise ParameterError(f"{name} is at least 0, not {getattr(self, name)}")
+        for name, words in (
+            ("weights", ("learned", "uniform")),
+            ("damping", ("edge", "mean")),
+            ("dtype", ("float32", "float64")),
+        ):
+            if getattr(self, name) not in words:
+                raise ParameterError(f"{name} is {' or '.join(words)}, not {getattr(self, name)!r}")
+        if self.split_ratio is not None and not 0 < self.split_ratio < 1:
+            raise ParameterError(f"split_ratio lies between 0 and 1, not {self.split_ratio}")
+        if self.cost_scale is not None and not self.cost_scale > 0:
+            raise ParameterError(f"cost_scale is positive, not {self.cost_scale}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin with a fresh network; an initial assignment is not used, messages start at zero."""
+        return DabpSearch(self, problem, seed, budget, torch_device(self.device))
+
+
+def torch_device(name: str) -> torch.device:
+    """The device, if this machine has it."""
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):
+        kind = name.partition(":")[0]
+        raise ParameterError(
+            f"device {name!r} cannot be used: PyTorch finds no {'GPU' if kind == 'cuda' else 'such device'} here; "
+            "device=cpu always works"
+        ) from None
+    return device

@@ -1,0 +1,133 @@
+"""Online learning: any problem, every preset, resumed bit for bit, and what the trace tells."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from tests.problems import exhaustive_optimum, random_problem
+
+import dabp
+from dabp.errors import ParameterError
+from dabp.problem import Problem
+from dabp.result import Status
+from dabp.solvers import make_solver
+from dabp.solvers.base import Budget, Search
+
+PRESETS = ("dabp", "dabp-heter", "dabp-homo", "dabp-static")
+SHORT = {"restarts": 2, "max_iterations": 12, "update_interval": 5}
+
+
+def small_problem() -> Problem:
+    return dabp.generate("random-cop", variables=8, domain=4, density=0.6, seed=3)
+
+
+def run(search: Search, iterations: int | None = None) -> list[float]:
+    """Costs until the end, or the first boundary after so many iterations."""
+    costs: list[float] = []
+    while True:
+        step = search.step()
+        costs += step.costs.tolist()
+        if step.finished or (iterations is not None and len(costs) >= iterations and search.at_boundary):
+            return costs
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("seed", range(10))
+def test_solves_whatever_a_problem_can_be(name: str, seed: int) -> None:
+    """Any arity, mixed domains, forbidden combinations, no factors: an exact cost that no assignment beats."""
+    problem = random_problem(seed)
+    result = dabp.solve(problem, name, params=SHORT, seed=seed)
+    optimum = exhaustive_optimum(problem)
+    if result.cost is not None:
+        assert optimum is not None
+        assert result.cost == pytest.approx(problem.cost(result.assignment))
+        assert (result.cost <= optimum + 1e-9) if problem.maximize else (result.cost >= optimum - 1e-9)
+    assert result.iterations >= 1
+    assert json.dumps(result.trace.records)
+
+
+def test_finds_the_optimum_of_small_problems() -> None:
+    """On eight variables the best of a few restarts is the optimum."""
+    problem = small_problem()
+    result = dabp.solve(problem, "dabp", params={"restarts": 5, "max_iterations": 60})
+    assert result.cost == exhaustive_optimum(problem)
+
+
+@pytest.mark.parametrize("name", ["dabp", "dabp-static"])
+def test_resumed_equals_uninterrupted(name: str) -> None:
+    """From a state taken at any window boundary the search continues bit for bit."""
+    problem, budget = small_problem(), Budget()
+    torch.set_num_threads(1)
+    solver = make_solver(name, {**SHORT, "learning_rate": 1e-2, "tolerance": 0.0})
+    whole = solver.start(problem, seed=5, budget=budget)
+    expected = run(whole)
+    for boundary in (5, 10, 12, 17):
+        first = solver.start(problem, seed=5, budget=budget)
+        done = run(first, boundary)
+        second = solver.start(problem, seed=5, budget=budget)
+        second.load_state_dict(first.state_dict())
+        assert done + run(second) == expected
+        ours, theirs = second.state_dict(), whole.state_dict()
+        assert ours.keys() == theirs.keys()
+        for key in ours:
+            np.testing.assert_array_equal(ours[key], theirs[key])
+
+
+def test_learning_changes_the_network_and_static_does_not() -> None:
+    """A window's update moves every parameter; without learning a restart has a network of its own."""
+    problem = small_problem()
+    learner = make_solver("dabp", SHORT).start(problem, seed=0, budget=Budget())
+    before = {k: v.copy() for k, v in learner.state_dict().items() if k.startswith("parameter.")}
+    run(learner, 5)
+    assert all(not np.array_equal(before[k], learner.state_dict()[k]) for k in before)
+    static = make_solver("dabp-static", {**SHORT, "tolerance": 0.0}).start(problem, seed=0, budget=Budget())
+    before = {k: v.copy() for k, v in static.state_dict().items() if k.startswith("parameter.")}
+    run(static, 5)
+    assert all(np.array_equal(before[k], static.state_dict()[k]) for k in before)
+    run(static, 15)
+    assert any(not np.array_equal(before[k], static.state_dict()[k]) for k in before)
+
+
+def test_trace_holds_what_a_window_learned() -> None:
+    """Each window records its loss, Theorem 1's bound, damping and weights, which the bounds hold for."""
+    result = dabp.solve(small_problem(), "dabp", params={"restarts": 2, "max_iterations": 10, "update_interval": 5})
+    records = result.trace.records
+    assert [record["window"] for record in records] == list(range(len(records)))
+    assert records[-1]["restart"] == 1
+    for record in records:
+        assert abs(record["smoothed_cost"] - record["cost"]) <= record["bound_theorem1"] + 1e-3
+        assert 0.269 < record["damping_min"] <= record["damping_mean"] <= record["damping_max"] < 0.731
+        assert 0 < record["weight_min"] <= 1.0 + 1e-5
+        assert record["weight_max"] >= 1.0 - 1e-5
+        assert record["loss"] > 0
+    assert len(result.trace.iteration_costs) == result.iterations
+
+
+def test_iterations_end_at_the_limit() -> None:
+    """A limit inside a window is kept exactly, and every iteration's candidate is in the trace."""
+    result = dabp.solve(small_problem(), "dabp", max_iterations=7)
+    assert result.iterations == 7
+    assert result.status is Status.LIMIT
+    assert result.cost == min(result.trace.iteration_costs)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_missing_gpu_is_one_clear_line() -> None:
+    """device=cuda on a machine without one says so in a sentence."""
+    with pytest.raises(ParameterError, match="no GPU") as error:
+        dabp.solve(small_problem(), "dabp", params={"device": "cuda"})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("restarts", 0), ("update_interval", 2), ("learning_rate", -1.0), ("weights", "none"), ("dtype", "half"),
+     ("split_ratio", 1.0), ("cost_scale", 0.0), ("device", "abacus")],
+)  # fmt: skip
+def test_refuses_wrong_parameters(name: str, value: object) -> None:
+    """A value outside a parameter's range is an error that names it."""
+    with pytest.raises(ParameterError, match=name):
+        dabp.solve(small_problem(), "dabp", params={name: value})
