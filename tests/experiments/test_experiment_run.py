@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -15,8 +16,10 @@ import pytest
 
 from dabp.errors import DabpError, ParameterError
 from dabp.experiments.plan import Plan, load_plan
+from dabp.experiments.preparation import Preparation
 from dabp.experiments.run import run_plan
 from dabp.experiments.store import Results, ResultsFolder
+from dabp.experiments.worker import Worker
 
 VARYING = {"runtime", "generation_time", "wall", "cpu", "peak_memory", "time"}
 """What may differ between two runs of the same run."""
@@ -121,6 +124,19 @@ def test_a_killed_worker_is_replaced(tmp_path):
     assert len(contents(tmp_path / "out")) == 20
 
 
+def test_a_server_with_threads_prepares_nothing(tmp_path, monkeypatch):
+    """Forking beside threads can deadlock: a module that starts one is left to the run that needs it."""
+    (tmp_path / "threaded.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
+    worker = Worker(Preparation(["threaded"]))
+    lines = worker.run(make_plan(tmp_path, 1, TRIVIAL).runs[0])
+    worker.close()
+    assert json.loads(lines.splitlines()[0])["state"] == "done"
+    assert worker.preparation == Preparation()
+
+
 def test_an_interrupted_experiment_ends_its_runs(tmp_path):
     """What goes up in the callback comes down: no process is left."""
     plan = make_plan(tmp_path, 4, '[[solvers]]\nsolver = "faults:Trivial"\nparameters = { pause = 0.3 }\n')
@@ -139,8 +155,18 @@ def test_a_folder_has_one_writer(tmp_path):
 
 
 def test_bad_calls_are_told(tmp_path):
-    """No jobs, no scheduler."""
+    """No jobs; names and parameters that do not exist, before anything runs; an empty folder."""
+    for solver, words in (
+        ('solver = "dpb"', "did you mean 'dbp'"),
+        ('solver = "dbp"\nparameters = { dumping = 1 }', "did you mean 'damping'"),
+        ('solver = "dbp"\nparameters = { damping = 2 }', "damping"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            run_plan(make_plan(tmp_path, 1, f"[[solvers]]\n{solver}\n"), tmp_path / "out")
     plan = make_plan(tmp_path, 1, TRIVIAL)
+    wrong = dataclasses.replace(plan.runs[0], instance={**plan.runs[0].instance, "parameters": {"variable": 3}})
+    with pytest.raises(ParameterError, match="did you mean 'variables'"):
+        run_plan(dataclasses.replace(plan, runs=(wrong,)), tmp_path / "out")
     with pytest.raises(ParameterError, match="at least 1"):
         run_plan(plan, tmp_path / "out", jobs=0)
     with pytest.raises(ParameterError, match="holds no results"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 import json
 import os
 import platform
@@ -16,9 +17,11 @@ from typing import Any, Protocol
 import psutil
 
 import dabp
-from dabp.errors import ParameterError
+from dabp.errors import ParameterError, suggestion
 from dabp.experiments.plan import Plan, Run
 from dabp.experiments.store import ResultsFolder
+from dabp.generators import generator_function
+from dabp.solvers import SOLVERS, make_solver
 
 PACKAGES = ("numpy", "numba", "torch", "pytoulbar2")
 """Whose versions a report names."""
@@ -74,6 +77,7 @@ def run_plan(
     """
     if jobs < 1:
         raise ParameterError(f"jobs is at least 1, not {jobs}")
+    check(plan)
     store = ResultsFolder(folder)
     with store.held():
         finished = store.finished(retry_failed)
@@ -95,6 +99,22 @@ def run_plan(
         finally:
             pool.close()
     return state
+
+
+def check(plan: Plan) -> None:
+    """Refuse a plan whose solvers or families have names or parameters that do not exist, before it runs for hours."""
+    seen: set[str] = set()
+    for run in plan.runs:
+        solver, family = f"{run.solver} {run.parameters}", run.instance.get("family")
+        if solver not in seen and (run.solver in SOLVERS or ":" not in run.solver):
+            make_solver(run.solver, run.parameters)
+        if family is not None and f"{run.instance['parameters']} {family}" not in seen:
+            known = inspect.signature(generator_function(family)).parameters
+            for name in run.instance["parameters"]:
+                if name not in known:
+                    raise ParameterError(f"generator {family!r} has no parameter {name!r}{suggestion(name, known)}")
+            seen.add(f"{run.instance['parameters']} {family}")
+        seen.add(solver)
 
 
 def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None) -> Pool:

@@ -34,7 +34,7 @@ class Worker:
     """One fork server, started when first needed; runs one run at a time."""
 
     def __init__(self, preparation: Preparation | None = None):
-        self._preparation = preparation or Preparation()
+        self.preparation = preparation or Preparation()
         self._process: subprocess.Popen[bytes] | None = None
         self._commands = self._replies = -1
         self.closed = False
@@ -93,14 +93,14 @@ class Worker:
         )
         os.close(commands_read)
         os.close(replies_write)
-        send(self._commands, json.dumps(self._preparation.to_dict()).encode())
+        send(self._commands, json.dumps(self.preparation.to_dict()).encode())
         reply = receive(self._replies)
         if reply is None:
             raise WorkerDiedError
-        if json.loads(reply)["threads"] > 1 and self._preparation != Preparation():
+        if json.loads(reply)["threads"] > 1 and self.preparation != Preparation():
             # Forking a process with threads can deadlock the child: prepare nothing, let each run load for itself.
             self._stop()
-            self._preparation = Preparation()
+            self.preparation = Preparation()
             self._start()
 
     def _stop(self) -> None:
