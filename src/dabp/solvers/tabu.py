@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,8 +16,15 @@ from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.local_search import LocalSearch
 
-LONGEST = 320
+LONGEST = 20_000
 """The longest mean tenure tried."""
+
+STUCK = 50_000
+"""Moves without improvement before a restart, and at least `STUCK_ITERATIONS` times the number of variables."""
+STUCK_ITERATIONS = 20
+
+LARGE = 500
+"""From so many variables on a start from scratch hardly catches up: restarts are from the incumbent only."""
 
 MINIMA = 10
 """Local minima with violations before what is violated gains weight."""
@@ -40,7 +48,7 @@ class Tabu(Solver):
     tenure
         Mean tenure in moves; by default learned from the restarts.
     patience
-        Iterations without improvement before a restart.
+        Iterations without improvement before a restart; by default 50,000 moves' worth, at least 20.
     elites
         How many of the best local optima are kept for mixtures.
     """
@@ -48,13 +56,13 @@ class Tabu(Solver):
     checkpoints: ClassVar[bool] = True
 
     tenure: int | None = None
-    patience: int = 500
+    patience: int | None = None
     elites: int = 8
 
     def __post_init__(self) -> None:
         if self.tenure is not None and self.tenure < 1:
             raise ParameterError(f"tenure is at least 1 move, not {self.tenure}")
-        if self.patience < 1:
+        if self.patience is not None and self.patience < 1:
             raise ParameterError(f"patience is at least 1 iteration, not {self.patience}")
         if self.elites < 1:
             raise ParameterError(f"elites is at least 1, not {self.elites}")
@@ -69,7 +77,9 @@ class _TabuSearch(LocalSearch):
         self._solver = solver
         self._tenures = _tenures(problem) if solver.tenure is None else [solver.tenure]
         self._scores: list[float | None] = [None] * len(self._tenures)
-        self._arm = int(np.argmin(np.abs(np.array(self._tenures) - 0.4 * problem.num_variables)))
+        self._arm = int(np.argmin(np.abs(np.array(self._tenures) - 0.3 * problem.num_variables)))
+        patience = max(STUCK_ITERATIONS, STUCK // max(problem.num_variables, 1))
+        self._patience = patience if solver.patience is None else solver.patience
         self._lowest, self._stalled = NOTHING, 0
         self._elites = np.zeros((0, problem.num_variables), dtype=np.int64)
         self._elite_costs = np.zeros(0, dtype=np.int64)
@@ -88,7 +98,7 @@ class _TabuSearch(LocalSearch):
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Move on; restart when nothing better has come for long."""
         assert self._moves is not None
-        count = min(len(lowest), self._solver.patience - self._stalled)
+        count = min(len(lowest), self._patience - self._stalled)
         tenure = self._tenures[self._arm]
         moves = self.problem.num_variables
         weight = self.local.first_weight
@@ -106,7 +116,7 @@ class _TabuSearch(LocalSearch):
         falls = np.flatnonzero(np.minimum.accumulate(np.append(self._lowest, lowest[:count]))[:-1] > lowest[:count])
         self._stalled = self._stalled + count if len(falls) == 0 else count - 1 - int(falls[-1])
         self._lowest = min(self._lowest, int(lowest[:count].min()))
-        if self._stalled >= self._solver.patience:
+        if self._stalled >= self._patience:
             self._restart()
         return count
 
@@ -139,15 +149,16 @@ class _TabuSearch(LocalSearch):
     def _next_start(self) -> Assignment:
         """A random assignment, a mixture of two elites, or an incumbent with some variables changed."""
         random = self.local.random_assignment(self.rng)
-        kind = self.rng.random()
+        count = self.problem.num_variables
+        kind = self.rng.random() if count < LARGE else 1.0
         if self.incumbent is None or kind < 0.2:
             return random
-        count = self.problem.num_variables
         if kind < 0.6 and len(self._elites) > 1:
             first, second = self.rng.choice(len(self._elites), 2, replace=False)
             mixture: Assignment = np.where(self.rng.random(count) < 0.5, self._elites[first], self._elites[second])
             return mixture
-        return np.where(self.rng.random(count) < self.rng.uniform(0.05, 0.5), random, self.incumbent)
+        changed = math.exp(self.rng.uniform(math.log(min(3 / count, 0.5)), math.log(0.5)))
+        return np.where(self.rng.random(count) < changed, random, self.incumbent)
 
     # ---- state ---------------------------------------------------------------------------------------
 
@@ -194,4 +205,4 @@ class _TabuSearch(LocalSearch):
 def _tenures(problem: Problem) -> list[int]:
     """Mean tenures worth trying: doubling, up to the number of variables."""
     longest = min(problem.num_variables, LONGEST)
-    return [5 * 2**k for k in range(8) if k == 0 or 5 * 2**k <= longest]
+    return [5 * 2**k for k in range(13) if k == 0 or 5 * 2**k <= longest]
