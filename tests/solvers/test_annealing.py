@@ -11,7 +11,7 @@ from dabp.errors import ParameterError
 from dabp.kernels.local_search_annealing import NOISE, resample_now
 from dabp.problem import Problem
 from dabp.result import Status
-from dabp.solvers.annealing import Annealing, uphill_temperature
+from dabp.solvers.annealing import Annealing, luby, uphill_temperature
 from dabp.solvers.base import Budget
 from dabp.solvers.local_costs import LocalCosts
 
@@ -49,6 +49,11 @@ def test_temperature_for_a_fraction_uphill() -> None:
     local.put(state, np.array([0]))
     found = uphill_temperature(local, state.local, state.x, 0.25, np.random.default_rng(0))
     assert found == pytest.approx(5.0 / np.log(3.0), rel=1e-4)
+
+
+def test_luby_sequence() -> None:
+    """The lengths of short cycles are Luby's."""
+    assert [luby(k) for k in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
 
 
 def test_same_seed_same_answer_whatever_the_blocks() -> None:
@@ -95,7 +100,7 @@ def test_proves_what_needs_no_search() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"hot": 0.0}, {"cold": -1.0}, {"hot": 1.0, "cold": 2.0}, {"first_cycle": 0}, {"growth": 0.5}]
+    "wrong", [{"hot": 0.0}, {"cold": -1.0}, {"hot": 1.0, "cold": 2.0}, {"cycle": 0}, {"reheat_every": -1}]
 )
 def test_refuses_wrong_parameters(wrong: dict[str, float]) -> None:
     """A parameter outside its range is an error on construction."""

@@ -22,18 +22,20 @@ QUENCH = 8
 """Sweeps at temperature 0 that begin the search and end each cycle."""
 
 STRETCH = 2.5
-"""A cycle that would leave less than this many times its length takes all that is left."""
+"""A long cycle takes all that is left if that is less than this many times its length."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Annealing(Solver):
-    """Simulated annealing with heat-bath updates, in cycles of growing length.
+    """Simulated annealing with heat-bath updates, in cycles of many lengths.
 
     A sweep (one iteration) draws a new value for each variable in turn from P(a) ∝ exp(−L[i, a] / T), where L[i, a]
     is the cost of the factors at i if it took a (Geman & Geman 1984). In a cycle the temperature T falls
-    geometrically from `hot` to `cold`; cycles start from random assignments, every third from the incumbent and half
-    as hot (on a log scale). The last cycle is stretched to end with the time or the iterations there are. Violations
-    are penalised, and weigh more after each cycle that ends with them.
+    geometrically from `hot` to `cold`. Half of the sweeps go to cycles that double in length, the last of them
+    stretched to end with the time or the iterations there are; the other half to short ones (`cycle` times Luby's 1, 1,
+    2, 1, 1, 2, 4 …), since nobody knows beforehand whether one slow cooling or many quick ones are better. Cycles start
+    from random assignments, every third from the incumbent and half as hot (on a log scale). Violations are
+    penalised, and weigh more after each cycle that ends with them.
 
     Good on problems with up to a few thousand variables; it proves nothing.
 
@@ -41,9 +43,9 @@ class Annealing(Solver):
     ----------
     hot, cold
         Temperatures at which a cycle begins and ends, in units of cost; by default those at which a quarter and a
-        hundredth of the updates in a local minimum would go uphill.
-    first_cycle, growth
-        Sweeps of the first cycle, and how many times longer each next one is.
+        hundredth of the updates in a local minimum would go uphill, varied a little from cycle to cycle.
+    cycle
+        Sweeps of the shortest cycle.
     reheat_every
         Every so many cycles start from the incumbent; 0 = never.
     """
@@ -52,8 +54,7 @@ class Annealing(Solver):
 
     hot: float | None = None
     cold: float | None = None
-    first_cycle: int = 200
-    growth: float = 1.4
+    cycle: int = 1000
     reheat_every: int = 3
 
     def __post_init__(self) -> None:
@@ -63,8 +64,8 @@ class Annealing(Solver):
                 raise ParameterError(f"{name} is a temperature above 0, not {value}")
         if self.hot is not None and self.cold is not None and self.hot < self.cold:
             raise ParameterError(f"hot ({self.hot}) is not below cold ({self.cold})")
-        if self.first_cycle < 1 or not 1 <= self.growth < math.inf:
-            raise ParameterError("first_cycle is at least 1 sweep, growth at least 1")
+        if self.cycle < 1:
+            raise ParameterError(f"cycle is at least 1 sweep, not {self.cycle}")
         if self.reheat_every < 0:
             raise ParameterError(f"reheat_every is at least 0, not {self.reheat_every}")
 
@@ -81,7 +82,8 @@ class _AnnealingSearch(LocalSearch):
         widest = int(self.local.costs.widths.max(initial=0))
         self._noise = self.rng.gumbel(size=NOISE + widest).astype(np.float32)
         self._cycle, self._length, self._swept = 0, QUENCH, 0
-        self._hot = self._cold = self._top = 0.0
+        self._longs = self._shorts = self._long_sweeps = self._short_sweeps = 0
+        self._hot = self._cold = self._top = self._bottom = 0.0
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Sweep on in this cycle, or to its end."""
@@ -96,7 +98,7 @@ class _AnnealingSearch(LocalSearch):
         """The next `count` temperatures, in units: geometric from top to cold, 0 in the last few."""
         sweeps = np.arange(self._swept, self._swept + count)
         cooling = max(self._length - QUENCH, 1)
-        temperatures = self._top * (self._cold / max(self._top, 1e-300)) ** np.minimum(sweeps / cooling, 1.0)
+        temperatures = self._top * (self._bottom / max(self._top, 1e-300)) ** np.minimum(sweeps / cooling, 1.0)
         return np.where(sweeps < self._length - QUENCH, temperatures, 0.0)
 
     def _next_cycle(self) -> None:
@@ -107,25 +109,39 @@ class _AnnealingSearch(LocalSearch):
         self._cycle += 1
         self._swept = 0
         self._length = self._planned()
-        every = self._solver.reheat_every
+        self._draw_temperatures()
         self.collect()
+        every = self._solver.reheat_every
         if self.incumbent is not None and every and self._cycle % every == 1 % every:
-            self._top = math.sqrt(self._hot * self._cold)
+            self._top = math.sqrt(self._top * self._bottom)
             self.begin(self.incumbent)
         else:
-            self._top = self._hot
             self.begin(self.local.random_assignment(self.rng))
 
+    def _draw_temperatures(self) -> None:
+        """Where this cycle begins and ends: which part of the range decides differs from problem to problem."""
+        self._top, self._bottom = self._hot, self._cold
+        if self._solver.hot is None:
+            self._top *= self.rng.uniform(0.5, 1.1)
+        if self._solver.cold is None:
+            self._bottom *= math.exp(self.rng.uniform(0.0, max(0.0, math.log(self._top / (4 * self._cold)))))
+
     def _planned(self) -> int:
-        """The length of this cycle: growing, and the last one as long as there is time."""
-        length = QUENCH + self._solver.first_cycle * self._solver.growth ** (self._cycle - 1)
+        """The length of the next cycle, long or short, whichever had less; the last long one takes all that is left."""
         left = math.inf
         if self.remaining is not None:
             left = self.remaining
         elif self.budget.time_limit is not None and self._cycle > 3:
             left = 0.97 * (self.budget.time_limit - self._clock.now) * self.iterations / self._clock.now
-        if left < STRETCH * length:
-            length = left
+        if self._long_sweeps <= self._short_sweeps:
+            length = self._solver.cycle * 2.0 ** (self._longs - 1)
+            length = left if left < STRETCH * length else length
+            self._longs += 1
+            self._long_sweeps += int(min(length, 1e12))
+        else:
+            self._shorts += 1
+            length = min(self._solver.cycle * luby(self._shorts), left)
+            self._short_sweeps += int(length)
         return max(QUENCH + 1, int(min(length, 1e12)))
 
     def _calibrated(self) -> tuple[float, float]:
@@ -148,7 +164,17 @@ class _AnnealingSearch(LocalSearch):
         for name in self._saved:
             setattr(self, name, state[name])
 
-    _saved = ("_cycle", "_length", "_swept", "_hot", "_cold", "_top")
+    _saved = (
+        *("_cycle", "_length", "_swept", "_longs", "_shorts", "_long_sweeps", "_short_sweeps"),
+        *("_hot", "_cold", "_top", "_bottom"),
+    )
+
+
+def luby(index: int) -> int:
+    """The sequence 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8 … (Luby, Sinclair & Zuckerman 1993), from index 1."""
+    while index & (index + 1):
+        index -= (1 << (index.bit_length() - 1)) - 1
+    return (index + 1) // 2
 
 
 def uphill_temperature(
