@@ -30,7 +30,7 @@ _SENTENCES = {
     Status.OPTIMAL: "proved optimal",
     Status.CONVERGED: "the solver has finished; nothing is proved",
     Status.LIMIT: "a limit was reached (time, iterations, memory, target or stagnation)",
-    Status.INTERRUPTED: "interrupted; this is the best answer up to then",
+    Status.INTERRUPTED: "stopped on request; the best answer up to then",
     Status.INFEASIBLE: "proved to have no feasible assignment",
 }
 
