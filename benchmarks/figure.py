@@ -15,7 +15,7 @@ import matplotlib as mpl
 import numpy as np
 
 import dabp
-from dabp.generators.graphs import binary_problem, ordered, pair
+from benchmarks.large_problems import grid
 from dabp.plots.compare import plot_compare
 from dabp.trace import Trace
 
@@ -33,16 +33,6 @@ CONTESTANTS = [
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "benchmark.png"
 
 
-def grid(side: int, domain: int, seed: int) -> dabp.Problem:
-    """A square grid with uniform costs 0..100."""
-    index = np.arange(side * side).reshape(side, side)
-    right = zip(index[:, :-1].ravel().tolist(), index[:, 1:].ravel().tolist(), strict=True)
-    down = zip(index[:-1].ravel().tolist(), index[1:].ravel().tolist(), strict=True)
-    edges = ordered({pair(u, v) for u, v in (*right, *down)})
-    costs = np.random.default_rng(seed).integers(0, 101, (len(edges), domain, domain)).astype(np.float64)
-    return binary_problem(f"grid {side}×{side}", side * side, domain, edges, costs)
-
-
 def main() -> None:
     """Run every contestant on every instance and draw them."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -52,7 +42,7 @@ def main() -> None:
     chosen = parser.parse_args()
     problems = {
         "random COP, 100 variables": dabp.generate("random-cop", variables=100, seed=chosen.seed),
-        "grid, 2,500 variables": grid(50, 5, chosen.seed),
+        "grid, 10,000 variables": grid(chosen.seed),
     }
     mpl.use("agg")
     from matplotlib import pyplot as plt
