@@ -22,7 +22,7 @@ from dabp.solvers.base import Solver
 from dabp.trace import Trace
 
 RESTART = ("restart", "iterations", "converged")
-"""What results keep of the trace's records: figures need to know which restarts converged, and when."""
+"""What results keep of the trace's records (and ``settled``): which restarts converged, and when."""
 
 
 def execute(run: Run) -> list[str]:
@@ -111,7 +111,8 @@ def _trace_lines(trace: Trace, maximize: bool) -> list[str]:
         for kind, seconds, iteration, value in rows
     ]
     restarts = [row for row in trace.records if all(name in row for name in RESTART)]
-    return lines + [json.dumps({"type": "restart", **{name: row[name] for name in RESTART}}) for row in restarts]
+    kept = (*RESTART, "settled")
+    return lines + [json.dumps({"type": "restart", **{n: row[n] for n in kept if n in row}}) for row in restarts]
 
 
 def _improvements(trace: Trace, maximize: bool) -> list[tuple[float, int, float]]:

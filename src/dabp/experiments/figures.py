@@ -79,16 +79,24 @@ def cost_per_second(results: Results, plan: Plan) -> Figure:
 
 
 def convergence(results: Results, plan: Plan) -> Figure:
-    """Share of runs (of their restarts, where they have several) that converge within a number of iterations."""
+    """Share of restarts whose messages converge within a number of iterations.
+
+    DABP also ends a restart when its costs have settled, often before its messages have; those count in a curve of
+    their own, as they do in the authors' program.
+    """
     panels = []
+    limits = np.linspace(0, LONGEST, POINTS + 1)
     for group, by_label in _grouped(results, plan):
         curves = []
         for label, outcomes in by_label.items():
-            lengths = np.array([length for o in outcomes for length in _convergences(results, o)])
-            if lengths.size:
-                limits = np.linspace(0, LONGEST, POINTS + 1)
-                rates = [(lengths <= limit).mean() for limit in limits]
-                curves.append(Curve(label, _rounded(limits), _rounded(np.array(rates)), [], len(outcomes)))
+            rows = [
+                row for o in outcomes if not o.failed for row in results.trace(o.run.key) if row["type"] == "restart"
+            ]
+            for name, ends in ((label, ("converged",)), (f"{label}, costs settled", ("converged", "settled"))):
+                if rows and (ends == ("converged",) or any("settled" in row for row in rows)):
+                    lengths = [row["iterations"] if any(row.get(end) for end in ends) else math.inf for row in rows]
+                    rates = [(np.array(lengths) <= limit).mean() for limit in limits]
+                    curves.append(Curve(name, _rounded(limits), _rounded(np.array(rates)), [], len(outcomes)))
         panels.append(Panel(group, curves))
     return Figure("convergence", "Convergence rate", "iteration limit", "share converged", "line", panels)
 
@@ -230,14 +238,6 @@ def _mean_curve(label: str, steps: list[tuple[Array, Array, float]]) -> Curve | 
     intervals = [mean_interval(column) for column in values.T]
     means, halves = np.array(intervals).T
     return Curve(label, _rounded(grid), _rounded(means), _rounded(halves), len(steps))
-
-
-def _convergences(results: Results, outcome: Outcome) -> list[float]:
-    """For each restart, after how many of its iterations it converged (inf: it did not)."""
-    if outcome.failed:
-        return []
-    rows = [row for row in results.trace(outcome.run.key) if row["type"] == "restart"]
-    return [float(row["iterations"]) if row["converged"] else math.inf for row in rows]
 
 
 def _rounded(values: Array) -> list[float]:

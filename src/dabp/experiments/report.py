@@ -12,12 +12,13 @@ import html
 import itertools
 import json
 import math
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from dabp.errors import ParameterError
-from dabp.experiments.figures import figure, final_cost
+from dabp.experiments.figures import Figure, figure, final_cost
 from dabp.experiments.plan import Plan
 from dabp.experiments.store import Results, write_atomically
 from dabp.experiments.table import HEADINGS, Row, cells, compare, rows
@@ -64,7 +65,7 @@ def _plan_data(results: Results, name: str) -> dict[str, Any]:
         "runs": len(plan.runs),
         "finished": len(outcomes),
         "table": [_row(row) for row in table],
-        "labels": _labels(results, plan),
+        "labels": _labels(plan, figures),
         "figures": [dataclasses.asdict(each) for each in figures if each.panels],
         "comparisons": _comparisons(results, plan),
         "failures": failures,
@@ -79,10 +80,10 @@ def _row(row: Row) -> dict[str, Any]:
     return {"group": row.group, "best": row.best, "cells": cells(row), "sort": numbers}
 
 
-def _labels(results: Results, plan: Plan) -> list[str]:
-    """Solvers by the plan's order, then the names that only sweeps use: each has its colour on the whole page."""
-    series = [run.series for run in plan.runs]
-    return list(dict.fromkeys([*plan.labels, *series]))
+def _labels(plan: Plan, figures: Sequence[Figure]) -> list[str]:
+    """Solvers by the plan's order, then names that only figures use: each has its colour on the whole page."""
+    curves = [curve.label for each in figures for panel in each.panels for curve in panel.curves]
+    return list(dict.fromkeys([*plan.labels, *curves]))
 
 
 def _comparisons(results: Results, plan: Plan) -> list[dict[str, Any]]:

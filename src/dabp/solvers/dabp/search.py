@@ -123,6 +123,8 @@ class DabpSearch(Search):
         self.window = None
         self.windows += 1
         if self.t >= solver.max_iterations or moved < solver.tolerance or window.settled:
+            converged = moved < solver.tolerance
+            step.records[-1] |= {"iterations": self.t, "converged": converged, "settled": window.settled}
             self.restart, self.t = self.restart + 1, 0
             if self.restart == solver.restarts:
                 step.finished = Status.CONVERGED
