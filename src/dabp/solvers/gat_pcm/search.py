@@ -68,18 +68,19 @@ class GatPcmLns(Solver):
         self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None
     ) -> GatPcmLnsSearch:
         """Load the parameters and begin from `initial` or at random."""
-        return GatPcmLnsSearch(problem, self, Weights.fold(load(self.weights)), seed, initial)
+        return GatPcmLnsSearch(problem, self, budget, seed, initial)
 
 
 class GatPcmLnsSearch(Search):
-    """A running GAT-PCM-LNS; the model's parameters are given, so that others can be measured by the same search."""
+    """A running GAT-PCM-LNS."""
 
-    def __init__(
-        self, problem: Problem, solver: GatPcmLns, weights: Weights, seed: int, initial: Assignment | None = None
-    ):
-        self._problem, self._solver, self._weights, self._seed = problem, solver, weights, seed
+    def __init__(self, problem: Problem, solver: GatPcmLns, budget: Budget, seed: int, initial: Assignment | None):
+        self._problem, self._solver, self._seed = problem, solver, seed
+        # Never past the driver's limit within a block: how far would depend on the machine.
+        self._cycles = min(solver.max_cycles, budget.max_iterations or solver.max_cycles)
+        self._weights = Weights.fold(load(solver.weights))
         self._structure: Structure = structure(problem, solver.cost_scale)
-        self._tables = level_tables(self._structure.level_amount, weights)
+        self._tables = level_tables(self._structure.level_amount, self._weights)
         num_variables, num_values = problem.num_variables, int(self._structure.first_value[-1])
         self._values: Assignment = (
             generator(seed, 0).integers(problem.domain_sizes) if initial is None else np.array(initial, dtype=np.int64)
@@ -101,7 +102,7 @@ class GatPcmLnsSearch(Search):
         step = Step()
         if self._cycle == 0 and self._order is None:
             self._take(step)
-        while self._cycle < self._solver.max_cycles:
+        while self._cycle < self._cycles:
             if self._order is None:
                 self._destroy()
             if self._repair(deadline):
@@ -112,7 +113,7 @@ class GatPcmLnsSearch(Search):
             if time.perf_counter() >= deadline:
                 break
         step.costs = np.array(costs)
-        if self._cycle >= self._solver.max_cycles:
+        if self._cycle >= self._cycles:
             step.finished = Status.LIMIT
         return step
 
