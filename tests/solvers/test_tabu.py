@@ -20,7 +20,7 @@ def test_finds_the_optimum_of_small_problems(seed: int) -> None:
     """Any arity, domain, direction and forbidden combination: the optimum soon, with its exact cost."""
     problem = random_problem(seed)
     optimum = exhaustive_optimum(problem)
-    result = dabp.solve(problem, "tabu", params={"patience": 20}, max_iterations=600, seed=seed)
+    result = dabp.solve(problem, "tabu", params={"patience": 20}, max_iterations=1000, seed=seed)
     if optimum is None:
         assert result.cost is None
     else:

@@ -45,7 +45,7 @@ class Annealing(Solver):
         Temperatures at which a cycle begins and ends, in units of cost; by default those at which a quarter and a
         hundredth of the updates in a local minimum would go uphill, varied a little from cycle to cycle.
     cycle
-        Sweeps of the shortest cycle.
+        Sweeps of the shortest cycle; a twentieth of all iterations if that is less.
     reheat_every
         Every so many cycles start from the incumbent; 0 = never.
     """
@@ -82,6 +82,8 @@ class _AnnealingSearch(LocalSearch):
         widest = int(self.local.costs.widths.max(initial=0))
         self._noise = self.rng.gumbel(size=NOISE + widest).astype(np.float32)
         self._cycle, self._length, self._swept = 0, QUENCH, 0
+        few = solver.cycle if budget.max_iterations is None else budget.max_iterations // 20
+        self._shortest = min(solver.cycle, max(few, 4 * QUENCH))
         self._longs = self._shorts = self._long_sweeps = self._short_sweeps = 0
         self._hot = self._cold = self._top = self._bottom = 0.0
 
@@ -134,13 +136,13 @@ class _AnnealingSearch(LocalSearch):
         elif self.budget.time_limit is not None and self._cycle > 3:
             left = 0.97 * (self.budget.time_limit - self._clock.now) * self.iterations / self._clock.now
         if self._long_sweeps <= self._short_sweeps:
-            length = self._solver.cycle * 2.0 ** (self._longs - 1)
+            length = self._shortest * 2.0 ** (self._longs - 1)
             length = left if left < STRETCH * length else length
             self._longs += 1
             self._long_sweeps += int(min(length, 1e12))
         else:
             self._shorts += 1
-            length = min(self._solver.cycle * luby(self._shorts), left)
+            length = min(self._shortest * luby(self._shorts), left)
             self._short_sweeps += int(length)
         return max(QUENCH + 1, int(min(length, 1e12)))
 

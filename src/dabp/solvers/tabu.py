@@ -20,8 +20,7 @@ LONGEST = 20_000
 """The longest mean tenure tried."""
 
 STUCK = 50_000
-"""Moves without improvement before a restart, and at least `STUCK_ITERATIONS` times the number of variables."""
-STUCK_ITERATIONS = 20
+"""Moves without improvement before a restart; at least 20 iterations, and on small problems at most 5 N."""
 
 LARGE = 500
 """From so many variables on a start from scratch hardly catches up: restarts are from the incumbent only."""
@@ -48,7 +47,8 @@ class Tabu(Solver):
     tenure
         Mean tenure in moves; by default learned from the restarts.
     patience
-        Iterations without improvement before a restart; by default 50,000 moves' worth, at least 20.
+        Iterations without improvement before a restart; by default 5 times the number of variables, 50,000 moves at most,
+        20 at least.
     elites
         How many of the best local optima are kept for mixtures.
     """
@@ -78,7 +78,8 @@ class _TabuSearch(LocalSearch):
         self._tenures = _tenures(problem) if solver.tenure is None else [solver.tenure]
         self._scores: list[float | None] = [None] * len(self._tenures)
         self._arm = int(np.argmin(np.abs(np.array(self._tenures) - 0.3 * problem.num_variables)))
-        patience = max(STUCK_ITERATIONS, STUCK // max(problem.num_variables, 1))
+        count = max(problem.num_variables, 1)
+        patience = max(20, min(STUCK // count, 5 * count))
         self._patience = patience if solver.patience is None else solver.patience
         self._lowest, self._stalled = NOTHING, 0
         self._elites = np.zeros((0, problem.num_variables), dtype=np.int64)
@@ -203,6 +204,8 @@ class _TabuSearch(LocalSearch):
 
 
 def _tenures(problem: Problem) -> list[int]:
-    """Mean tenures worth trying: doubling, up to the number of variables."""
+    """Mean tenures worth trying: doubling, up to the number of variables; short ones for tiny problems only."""
+    if problem.num_variables < 20:
+        return [1, 2, 5, 10]
     longest = min(problem.num_variables, LONGEST)
-    return [5 * 2**k for k in range(13) if k == 0 or 5 * 2**k <= longest]
+    return [5 * 2**k for k in range(13) if 5 * 2**k <= longest]
