@@ -47,7 +47,7 @@ class Tabu(Solver):
     tenure
         Mean tenure in moves; by default learned from the restarts.
     patience
-        Iterations without improvement before a restart; by default 5 times the number of variables, 50,000 moves at most,
+        Iterations without improvement before a restart; by default 5 per variable, 50,000 moves at most,
         20 at least.
     elites
         How many of the best local optima are kept for mixtures.
