@@ -132,6 +132,7 @@ def solve(
         try:
             saving = Saving.of(checkpoint, run.reduced, chosen, resume, search, run)
             status = run.loop(search, interruption, saving)
+            run.notes += search.summary()
         finally:
             search.close()
     return run.result(status)

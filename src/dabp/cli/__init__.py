@@ -45,11 +45,12 @@ def _register() -> None:
     from dabp.cli.generate import generate
     from dabp.cli.info import info
     from dabp.cli.plot import app as plot
+    from dabp.cli.presolve import presolve
     from dabp.cli.solve import solve
     from dabp.cli.solvers import solvers
     from dabp.cli.train_gat_pcm import train_gat_pcm
 
-    for command in (solve, info, evaluate, convert, generate, solvers, train_gat_pcm, doctor):
+    for command in (solve, info, evaluate, convert, presolve, generate, solvers, train_gat_pcm, doctor):
         app.command()(command)
     app.add_typer(experiment, name="experiment")
     app.add_typer(plot, name="plot")

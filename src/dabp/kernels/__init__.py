@@ -39,7 +39,7 @@ class _Compilation(event.Listener):  # type: ignore[misc]
     """Seconds spent compiling (loading from the disk cache does not count), and a hook for a notice."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self._done = 0.0
         self.notice: Callable[[], None] | None = None
         self._depth = 0
         self._start = 0.0
@@ -57,7 +57,13 @@ class _Compilation(event.Listener):  # type: ignore[misc]
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                self.seconds += time.perf_counter() - self._start
+                self._done += time.perf_counter() - self._start
+
+    @property
+    def seconds(self) -> float:
+        """So far, with the compilation that is going on, in whatever thread."""
+        with self._lock:
+            return self._done + (time.perf_counter() - self._start if self._depth else 0.0)
 
 
 compilation = _Compilation()

@@ -57,6 +57,10 @@ SOLVERS: dict[str, Entry] = {
         "GatPcmLns",
         "large neighbourhood search with a pretrained cost model, the paper's GAT-PCM-LNS",
     ),
+    "auto": Entry(
+        "portfolio", "Portfolio", "the best answer for the time there is: several solvers that share what they find"
+    ),
+    "forest-lns": Entry("forest_lns", "ForestLNS", "large neighbourhood search on induced forests, solved exactly"),
     "dual": Entry("dual", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"),
     "mbe": Entry("mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"),
     "annealing": Entry("annealing", "Annealing", "heat-bath simulated annealing in cycles of growing length"),

@@ -72,6 +72,10 @@ class Search(ABC):
     def offer(self, assignment: Assignment, cost: float) -> None:  # noqa: B027 - optional
         """Take an incumbent found elsewhere; a search that cannot use one ignores it."""
 
+    def summary(self) -> tuple[str, ...]:
+        """Lines for the result's notes, asked for once when the search has ended, for whatever reason."""
+        return ()
+
     def state_dict(self) -> State:
         """Everything `load_state_dict` needs to continue bit for bit."""
         raise ParameterError(f"{type(self).__name__} cannot be checkpointed")

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.kernels.dual import dual_pass, total_cost
-from dabp.presolve.assembly import offsets_of, ragged_positions, unary_costs
+from dabp.presolve.assembly import offsets_of
 from dabp.presolve.consistency import supported_values
-from dabp.presolve.merging import cell_strides, merge_factors
+from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.incidence import Incidence
 
 ROUNDING = 1e-13
 """Relative error allowed for in the sum that makes the bound: some hundreds of roundings of float64."""
@@ -57,14 +57,14 @@ class Dual(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with all costs where they are; `seed` and `initial` change nothing."""
-        return DualSearch(self, problem)
+        return DualSearch(self, problem, budget.max_iterations)
 
 
 class DualSearch(Search):
     """Messages of a dual solve, and the bound so far."""
 
-    def __init__(self, solver: Dual, problem: Problem):
-        self._solver, self._whole = solver, problem
+    def __init__(self, solver: Dual, problem: Problem, max_passes: int | None = None):
+        self._solver, self._whole, self._max_passes = solver, problem, max_passes
         self.bound = -np.inf
         self.passes = 0
         self._history: list[float] = []
@@ -75,8 +75,6 @@ class DualSearch(Search):
             return
         # Without unsupported values every min-marginal, hence every message, is finite.
         self._problem = self._reduction.problem
-        no_scope = [self._problem.table(f).sum() for f in np.flatnonzero(self._problem.arities == 0).tolist()]
-        self._constant = self._problem.constant + float(np.sum(no_scope))
         self._arrays = _Arrays(self._problem)
         self._values = np.zeros(self._problem.num_variables, dtype=np.int64)
         self._best_cost = np.inf
@@ -96,7 +94,7 @@ class DualSearch(Search):
                 best, best_cost = self._values.copy(), cost
             self._best_cost = min(self._best_cost, cost)
             finished = self._verdict()
-            if time.perf_counter() - started > BLOCK_SECONDS:
+            if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
         if finished is Status.INFEASIBLE:
             return Step(costs=np.array(costs), finished=finished)
@@ -133,16 +131,16 @@ class DualSearch(Search):
         """One pass; returns the cost of the decoded assignment."""
         bound, magnitude = self._arrays.run(self.passes % 2 == 0, self._values)
         self.passes += 1
-        bound += self._constant - ROUNDING * (magnitude + abs(self._constant))
+        bound += self._arrays.constant - ROUNDING * (magnitude + abs(self._arrays.constant))
         if self._whole.integral:
             bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
         self.bound = max(self.bound, bound)
         self._history.append(self.bound)
         del self._history[: -self._solver.patience - 1]
-        return float(self._arrays.cost(self._values)) + self._constant
+        return float(self._arrays.cost(self._values)) + self._arrays.constant
 
     def _verdict(self) -> Status | None:
-        if self.bound > self._arrays.largest + self._constant:
+        if self.bound > self._arrays.largest + self._arrays.constant:
             return Status.INFEASIBLE
         if self._best_cost - self.bound <= 1e-9 * max(1.0, abs(self.bound)):
             return Status.OPTIMAL
@@ -157,44 +155,43 @@ class _Arrays:
     """The columns that the kernels take (see `dabp.kernels.dual`), and the messages."""
 
     def __init__(self, problem: Problem):
-        higher = np.flatnonzero(problem.arities >= 2)
-        entries = ragged_positions(problem.scope_offsets, higher)
-        arities = problem.arities[higher]
-        unary, unary_start = unary_costs(problem)
-        variable: NDArray[np.int64] = problem.scope_variables[entries]
-        factor = np.repeat(np.arange(len(higher)), arities)
-        scope_start = offsets_of(arities)
-        lengths = problem.domain_sizes[variable]
-        lowest = np.full(len(higher), problem.num_variables)
-        np.minimum.at(lowest, factor, variable)
-        highest = np.full(len(higher), -1)
-        np.maximum.at(highest, factor, variable)
-        table_start = problem.pool_offsets[problem.factor_table[higher]]
-        stride = cell_strides(problem)[entries]
-        message_start = offsets_of(lengths)
+        whole = Incidence(problem)
+        self.constant = whole.constant
+        lowest = np.full(len(whole.table_start), problem.num_variables)
+        np.minimum.at(lowest, whole.factor, whole.variable)
+        highest = np.full(len(whole.table_start), -1)
+        np.maximum.at(highest, whole.factor, whole.variable)
+        message_start = offsets_of(problem.domain_sizes[whole.variable])
         self.messages = np.zeros(message_start[-1])
-        longest, width = int(arities.max(initial=0)) + 1, int(problem.domain_sizes.max(initial=1))
         self._pass_columns: tuple[Any, ...] = (
-            problem.domain_sizes,
-            unary,
-            unary_start,
-            variable,
-            stride,
-            factor,
-            scope_start,
-            table_start,
-            problem.pool,
-            np.argsort(variable, kind="stable"),
-            offsets_of(np.bincount(variable, minlength=problem.num_variables)),
-            lowest[factor] == variable,
-            highest[factor] == variable,
+            whole.sizes,
+            whole.unary,
+            whole.unary_start,
+            whole.variable,
+            whole.stride,
+            whole.factor,
+            whole.scope_start,
+            whole.table_start,
+            whole.pool,
+            whole.incident,
+            whole.incident_start,
+            lowest[whole.factor] == whole.variable,
+            highest[whole.factor] == whole.variable,
             self.messages,
             message_start,
-            np.zeros((2, width)),
-            np.zeros(longest, dtype=np.int64),
-            np.zeros(longest),
+            np.zeros((2, int(problem.domain_sizes.max(initial=1)))),
+            np.zeros(whole.longest + 1, dtype=np.int64),
+            np.zeros(whole.longest + 1),
         )
-        self._cost_columns = (unary, unary_start, variable, stride, scope_start, table_start, problem.pool)
+        self._cost_columns = (
+            whole.unary,
+            whole.unary_start,
+            whole.variable,
+            whole.stride,
+            whole.scope_start,
+            whole.table_start,
+            whole.pool,
+        )
         finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
         tops = np.maximum.reduceat(finite, problem.pool_offsets[:-1]) if len(finite) else finite
         tops = tops[problem.factor_table[problem.arities > 0]]

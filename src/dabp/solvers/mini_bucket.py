@@ -101,6 +101,14 @@ class MiniBucketSearch(Search):
         """Go on for a block."""
         return next(self._steps)
 
+    @property
+    def exact(self) -> bool:
+        """Whether the i-bound that was asked for fits the memory and splits no bucket; plans, but computes nothing."""
+        self._order = elimination_order(self._problem).order
+        self._scopes = _ranked_scopes(self._problem, self._order)
+        plan = self._planned(self._i_bound)
+        return plan.pool_size >= 0 and bool(plan.exact)
+
     def _run(self) -> Iterator[Step]:
         elimination = elimination_order(self._problem)
         self._order = elimination.order

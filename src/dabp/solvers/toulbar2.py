@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import queue
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -130,6 +132,19 @@ class Toulbar2Search(Search):
         if step.finished is None and self._memory_limit is not None and self._memory() > self._memory_limit:
             step.finished = Status.LIMIT
         return step
+
+    def pause(self) -> None:
+        """Stop the child until `resume`, so that others can have its core."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a paused child go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._child is not None and self._child.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._child.pid, number)
 
     def close(self) -> None:
         """End the child: its standard input closes, its guard kills it; should that fail, kill the guard too."""

@@ -1,0 +1,32 @@
+"""``dabp presolve``: simplify a problem exactly and write what is left."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+
+
+def presolve(
+    source: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
+    target: Annotated[str, typer.Argument(help="File to write, or - for standard output.")],
+    to: Annotated[str | None, typer.Option("--to", help="Format to write, if the suffix does not tell.")] = None,
+    format: Format = None,
+    max_cells: MaxCells = None,
+    max_bytes: MaxBytes = None,
+) -> None:
+    """Write a smaller problem with the same optimum; says what was removed. Exit code 1 if it is infeasible."""
+    from dabp.formats import write
+    from dabp.presolve import presolve as simplify
+
+    problem = read_problem(source, format, max_cells, max_bytes)
+    reduced = simplify(problem)
+    for line in reduced.summary:
+        print(f"dabp: {line}", file=sys.stderr)
+    if reduced.infeasible:
+        raise typer.Exit(1)
+    for note in write(reduced.named(), target, to):
+        print(f"dabp: {note}", file=sys.stderr)

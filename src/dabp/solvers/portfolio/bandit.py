@@ -1,0 +1,76 @@
+"""Which member gets the next slice of time: a bandit with memory of recent gains."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+FLOOR = 0.08
+"""The share of its prior that even the worst member keeps, so that a change of fortune is seen."""
+
+
+@dataclass
+class Arm:
+    """What is remembered about one member."""
+
+    prior: float
+    used: float = 0.0
+    """Seconds, older ones counting less."""
+    gain: float = 0.0
+    """How much it improved the incumbent, older gains counting less."""
+    recent: float = np.inf
+    """The best cost of its latest slices."""
+
+
+class Bandit:
+    """Shares time in proportion to weights that follow what members achieve.
+
+    A member's weight is its prior times (FLOOR + e^(−distance) + share of the recent gains), distance being how far its
+    recent best is from the incumbent in units of the median member's distance. The next slice goes to whoever is
+    furthest behind its share.
+
+    Parameters
+    ----------
+    priors
+        One per member: what it deserves before anything is known.
+    memory
+        Seconds after which a gain counts half.
+    """
+
+    def __init__(self, priors: Collection[float], memory: float):
+        self.arms = [Arm(prior) for prior in priors]
+        self._memory = max(memory, 1e-3)
+
+    def choose(self, available: Collection[int], incumbent: float) -> int | None:
+        """The member to run next, None if none is available."""
+        weights = self.weights(incumbent)
+        behind = {i: self.arms[i].used / weights[i] for i in available if weights[i] > 0}
+        return min(behind, key=lambda i: (behind[i], i)) if behind else None
+
+    def weights(self, incumbent: float) -> list[float]:
+        """Each member's weight, given the cost of the incumbent."""
+        distances = np.array([max(arm.recent - incumbent, 0.0) if arm.recent < np.inf else np.inf for arm in self.arms])
+        finite = distances[np.isfinite(distances) & (distances > 0)]
+        unit = float(np.median(finite)) if len(finite) else 1.0
+        total = sum(arm.gain for arm in self.arms)
+        result = []
+        for arm, distance in zip(self.arms, distances.tolist(), strict=True):
+            untried = arm.used == 0.0
+            merit = 1.0 if untried else float(np.exp(-distance / unit))
+            result.append(arm.prior * (FLOOR + merit + (arm.gain / total if total > 0 else 0.0)))
+        return result
+
+    def reward(self, index: int, seconds: float, gain: float, best: float) -> None:
+        """Tell how a slice went: how long it took, what it improved, the best cost it saw (inf if none)."""
+        fade = 0.5 ** (seconds / self._memory)
+        for arm in self.arms:
+            arm.gain *= fade
+            arm.used *= fade
+        arm = self.arms[index]
+        arm.used += seconds
+        arm.gain += gain if np.isfinite(gain) else 0.0
+        # A slice without a feasible candidate says little; a worse one lets the memory drift towards it.
+        if np.isfinite(best):
+            arm.recent = best if best <= arm.recent else arm.recent + 0.2 * (best - arm.recent)

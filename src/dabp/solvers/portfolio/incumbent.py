@@ -1,0 +1,93 @@
+"""The best answer that the members share, component by component, and the best bound."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.presolve.components import component_labels, factor_components
+from dabp.problem import Assignment, Problem
+
+
+@dataclass(frozen=True)
+class Find:
+    """One improvement: who, when, and the cost reached."""
+
+    member: str
+    time: float
+    cost: float
+
+
+class Incumbent:
+    """What is known so far; every method may be called from any thread.
+
+    Components share no factor, so the best assignment is put together from the best of each: a candidate that is worse
+    as a whole may still improve some of them.
+    """
+
+    def __init__(self, problem: Problem):
+        self._problem = problem
+        self.labels, self.num_components = component_labels(problem)
+        """The component of each variable [N], and how many there are."""
+        self._factor_component = factor_components(problem, self.labels)
+        self._lock = threading.Lock()
+        self.assignment: Assignment | None = None
+        self.cost = np.inf
+        self.component_costs: NDArray[np.float64] = np.full(self.num_components, np.inf)
+        self.bound = -np.inf
+        self.finds: list[Find] = []
+        self.bound_by = ""
+
+    def offer(self, assignment: Assignment, member: str, time: float) -> float:
+        """Take a candidate; returns by how much the incumbent improved (inf for the first feasible one)."""
+        if self.num_components <= 1:
+            cost = float(self._problem.cost(assignment))
+            with self._lock:
+                if cost >= self.cost:
+                    return 0.0
+                return self._replace(np.array(assignment), cost, member, time)
+        costs = self._costs_by_component(assignment)
+        with self._lock:
+            better = costs < self.component_costs
+            if not better.any():
+                return 0.0
+            values = np.array(assignment) if self.assignment is None else self.assignment.copy()
+            change = better[self.labels]
+            values[change] = assignment[change]
+            self.component_costs = np.minimum(costs, self.component_costs)
+            cost = float(self._problem.cost(values))
+            if self.assignment is not None and cost >= self.cost and np.isfinite(self.cost):
+                return 0.0  # within rounding
+            return self._replace(values, cost, member, time)
+
+    def raise_bound(self, bound: float, member: str) -> None:
+        """Take a lower bound on the whole problem."""
+        with self._lock:
+            if bound > self.bound:
+                self.bound, self.bound_by = bound, member
+
+    def best(self) -> tuple[Assignment | None, float]:
+        """The best assignment and its cost (None and inf without a feasible one)."""
+        with self._lock:
+            return (self.assignment, self.cost) if np.isfinite(self.cost) else (None, np.inf)
+
+    @property
+    def proved(self) -> bool:
+        """Whether the bound has reached the cost."""
+        return self.bound >= self.cost - 1e-9 * max(1.0, abs(self.cost)) and np.isfinite(self.cost)
+
+    def _replace(self, values: Assignment, cost: float, member: str, time: float) -> float:
+        gain = self.cost - cost if np.isfinite(cost) else 0.0
+        self.assignment, self.cost = values, cost
+        if np.isfinite(cost):
+            self.finds.append(Find(member, time, cost))
+        return gain
+
+    def _costs_by_component(self, assignment: Assignment) -> NDArray[np.float64]:
+        costs = self._problem.factor_costs(assignment)
+        own = self._factor_component >= 0
+        totals = np.bincount(self._factor_component[own], costs[own], minlength=self.num_components)
+        return totals.astype(np.float64)

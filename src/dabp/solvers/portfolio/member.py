@@ -1,0 +1,138 @@
+"""A member of the portfolio: a solver that is started again and again, stepped in slices."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.problem import Assignment, Problem
+from dabp.result import Status
+from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.portfolio.incumbent import Incumbent
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a member knows when it starts a run."""
+
+    round: int
+    """How many runs it has had."""
+    rng: np.random.Generator
+    time_left: float
+    """Seconds, as far as known."""
+    last_seconds: float
+    """How long its run before this one took."""
+    incumbent: Incumbent
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a member starts: a solver, and what it starts from."""
+
+    solver: Solver
+    initial: Assignment | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A way to search: how a run is chosen, what share it deserves before anything is known."""
+
+    name: str
+    plan: Callable[[Situation], Run]
+    prior: float = 1.0
+    turn: int = 100
+    """Iterations of its first turn when members take turns."""
+    once: bool = False
+    """Whether one run is all it can give."""
+    delay: float = 0.0
+    """Fraction of the time that passes before it takes part."""
+
+
+@dataclass
+class Report:
+    """What came out of one slice."""
+
+    member: str
+    seconds: float
+    costs: list[NDArray[np.float64]] = field(default_factory=list)
+    gain: float = 0.0
+    best: float = np.inf
+    finished: Status | None = None
+    error: Exception | None = None
+
+
+class Member:
+    """One kind of search on one problem, with its current run."""
+
+    def __init__(self, kind: Kind, problem: Problem, seed: int, number: int):
+        self.kind, self._problem = kind, problem
+        self._seed = np.random.SeedSequence([seed, 0xA070, number])
+        self._search: Search | None = None
+        self.rounds = 0
+        self.seconds = self._run_began = 0.0
+        self.exhausted = False
+
+    def slice(
+        self,
+        seconds: float,
+        incumbent: Incumbent,
+        clock: Callable[[], float],
+        time_left: float,
+        stopping: Callable[[], bool],
+        budget: Budget,
+    ) -> Report:
+        """Step for about so many seconds, starting a run if there is none; gives and takes incumbents."""
+        started = time.perf_counter()
+        report = Report(self.kind.name, 0.0)
+        if self._search is None:
+            self._start(incumbent, time_left, budget)
+        elif (best := incumbent.best())[0] is not None:
+            self._search.offer(best[0], best[1])
+        assert self._search is not None
+        done = 0
+        while not stopping():
+            step = self._search.step()
+            done += len(step.costs)
+            if len(step.costs):
+                report.costs.append(step.costs)
+                report.best = min(report.best, float(step.costs.min()))
+            if step.best is not None:
+                report.best = min(report.best, step.best_cost)
+                report.gain += incumbent.offer(step.best, self.kind.name, clock())
+            if step.bound is not None:
+                incumbent.raise_bound(step.bound, self.kind.name)
+            if step.finished is not None:
+                report.finished = step.finished
+                if step.finished is Status.OPTIMAL:  # then what it offered, hence the incumbent, is optimal
+                    incumbent.raise_bound(incumbent.cost, self.kind.name)
+                self._finish()
+                break
+            spent = time.perf_counter() - started
+            if spent > seconds or (budget.max_iterations is not None and done >= budget.max_iterations):
+                break
+        report.seconds = time.perf_counter() - started
+        self.seconds += report.seconds
+        return report
+
+    def close(self) -> None:
+        """End the current run."""
+        if self._search is not None:
+            self._search.close()
+            self._search = None
+
+    def _start(self, incumbent: Incumbent, time_left: float, budget: Budget) -> None:
+        rng = np.random.default_rng(self._seed.spawn(1)[0])
+        run = self.kind.plan(Situation(self.rounds, rng, time_left, self.seconds - self._run_began, incumbent))
+        self._run_began = self.seconds
+        self._search = run.solver.start(
+            self._problem, seed=int(rng.integers(2**31)), budget=budget, initial=run.initial
+        )
+        self.rounds += 1
+
+    def _finish(self) -> None:
+        self.close()
+        self.exhausted = self.exhausted or self.kind.once

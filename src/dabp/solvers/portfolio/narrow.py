@@ -1,0 +1,113 @@
+"""What variable elimination solves exactly: all of a narrow problem, or those of its components that are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dabp.ordering import elimination_order
+from dabp.presolve.assembly import Indices
+from dabp.presolve.components import component, component_labels
+from dabp.problem import Assignment, Problem
+from dabp.result import Status
+from dabp.solvers.base import Search, Step
+from dabp.solvers.mini_bucket import MiniBucketSearch
+
+ENTRIES = 20_000_000
+"""Costs that all messages may hold: about a second of work."""
+
+WIDEST = 24
+"""No problem with a larger induced width is tried: two values each would already be too many."""
+
+
+def exact_search(problem: Problem) -> MiniBucketSearch | None:
+    """An elimination that is exact and fits, or None."""
+    width = elimination_order(problem).width
+    if width is None or width > WIDEST:
+        return None
+    search = MiniBucketSearch(problem, max(1, width), ENTRIES)
+    return search if search.exact else None
+
+
+def narrow_components(problem: Problem) -> Indices:
+    """Numbers of the components that are eliminated together: as many of the smallest as fit."""
+    labels, count = component_labels(problem)
+    if count < 2:
+        return np.zeros(0, dtype=np.int64)
+    smallest_first = np.argsort(np.bincount(labels, minlength=count), kind="stable")
+    fits, fails = 0, count
+    while fails - fits > max(1, count // 64):
+        middle = (fits + fails + 1) // 2
+        if exact_search(component(problem, labels, smallest_first[:middle])[0]) is None:
+            fails = middle
+        else:
+            fits = middle
+        if fails <= fits:
+            break
+    return smallest_first[:fits]
+
+
+class PartlyNarrow(Search):
+    """Narrow components first, exactly; then the search of the rest, whose answers are completed by theirs.
+
+    Parameters
+    ----------
+    problem
+        The whole.
+    narrow
+        Numbers of its narrow components.
+    begin
+        Starts the search of the rest.
+    """
+
+    def __init__(self, problem: Problem, narrow: Indices, begin, initial: Assignment | None):  # type: ignore[no-untyped-def]
+        self._problem, self._begin = problem, begin
+        labels, count = component_labels(problem)
+        self._part, self._variables = component(problem, labels, narrow)
+        rest, self._others = component(problem, labels, np.setdiff1d(np.arange(count), narrow))
+        tables = problem.factor_table[problem.arities == 0]
+        constant = problem.constant + float(problem.pool[problem.pool_offsets[tables]].sum())
+        self._rest = rest.replace(constant=constant)
+        self._initial = None if initial is None else np.asarray(initial)[self._others]
+        self._exact: Search | None = exact_search(self._part)
+        self._inner: Search | None = None
+        self._values = np.zeros(problem.num_variables, dtype=np.int64)
+        self._cost = 0.0
+
+    def step(self) -> Step:
+        """Eliminate, then search."""
+        if self._inner is not None:
+            return self._completed(self._inner.step())
+        assert self._exact is not None
+        step = self._exact.step()
+        if step.finished is Status.INFEASIBLE:
+            return step
+        if step.finished is not None and step.best is not None:
+            self._values[self._variables], self._cost = step.best, step.best_cost
+            self._inner = self._begin(self._rest, self._initial)
+        return Step()
+
+    def offer(self, assignment: Assignment, cost: float) -> None:
+        """Pass on the part that is searched."""
+        if self._inner is not None:
+            part = np.asarray(assignment)[self._others]
+            self._inner.offer(part, float(self._rest.cost(part)))
+
+    def summary(self) -> tuple[str, ...]:
+        """What was eliminated, and what the search of the rest did."""
+        line = f"variable elimination solved {len(self._variables):,} variables in components of their own"
+        return (line, *(self._inner.summary() if self._inner is not None else ()))
+
+    def close(self) -> None:
+        """End the search of the rest."""
+        if self._inner is not None:
+            self._inner.close()
+
+    def _completed(self, step: Step) -> Step:
+        step.costs = step.costs + self._cost
+        if step.best is not None:
+            values = self._values.copy()
+            values[self._others] = step.best
+            step.best, step.best_cost = values, float(self._problem.cost(values))
+        if step.bound is not None:
+            step.bound += self._cost
+        return step

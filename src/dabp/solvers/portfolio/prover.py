@@ -1,0 +1,167 @@
+"""toulbar2 in the background: it proves while the members search, and gives way where it cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dabp.errors import SolverError
+from dabp.presolve.components import component
+from dabp.problem import Assignment, Problem
+from dabp.result import Status
+from dabp.solvers.base import Budget, Step
+from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.toulbar2 import Toulbar2, Toulbar2Search
+
+MAX_JOBS = 64
+"""With more components than this the whole problem is one job."""
+
+FIRST_LOOK = 1.0
+"""Seconds after which toulbar2 is started again, once, if the incumbent is better than what it has found."""
+
+TRIAL = 3.0
+"""Seconds that toulbar2 has on a core of its own before its prospects are judged."""
+
+STALL = 8.0
+"""Seconds without an improvement after which it has its core back, whatever its prospects."""
+
+HOPELESS_GAP = 0.1
+"""A relative gap above this after the trial, on a problem of many variables, is taken for hopeless."""
+
+MANY_DIGITS = 25.0
+"""How many: decimal digits of the number of assignments of a job."""
+
+
+class Prover:
+    """Jobs for toulbar2, one component after the other, smallest first; one child process at a time."""
+
+    name = "toulbar2"
+
+    def __init__(self, problem: Problem, incumbent: Incumbent, seed: int):
+        self._problem, self._incumbent, self._seed = problem, incumbent, seed
+        sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
+        apart = 1 < incumbent.num_components <= MAX_JOBS
+        self._jobs = [np.array([c]) for c in np.argsort(sizes, kind="stable")] if apart else [np.arange(len(sizes))]
+        self._proved = np.full(len(self._jobs), -np.inf)
+        self._job = -1
+        self._search: Toulbar2Search | None = None
+        self._seconds = 0.0
+        self._search_cost = self._best_bound = np.inf
+        self._restarted = False
+        self.finished: Status | None = None
+        self.note = ""
+        self._next_job()
+
+    @property
+    def running(self) -> bool:
+        """Whether it wants a core."""
+        return self._search is not None
+
+    def hopeless(self, time: float) -> bool:
+        """Whether the current job, after a fair trial, looks beyond reach while others still find improvements."""
+        finds = self._incumbent.finds
+        if self._search is None or self._seconds < TRIAL or not finds or not np.isfinite(self._incumbent.cost):
+            return False
+        if time - finds[-1].time > STALL:
+            return False
+        digits = float(np.log10(self._part.domain_sizes).sum())
+        cost, bound = self._own_cost(), max(self._best_bound, self._whole_bound())
+        gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9)
+        return digits > MANY_DIGITS and gap > HOPELESS_GAP
+
+    def pause(self) -> None:
+        """Stop the child process for a while."""
+        if self._search is not None:
+            self._search.pause()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        if self._search is not None:
+            self._search.resume()
+
+    def poll(self, time: float, seconds: float) -> Step:
+        """Hear what it has to say, waiting for at most a block; it has run for `seconds` since the last time."""
+        if self._search is None:
+            return Step()
+        self._seconds += seconds
+        try:
+            step = self._search.step()
+        except SolverError as error:  # it crashes on some problems; the others go on
+            self.note = f"toulbar2 gave up: {error}"
+            self.close()
+            return Step()
+        if step.best is not None:
+            self._incumbent.offer(self._whole(step.best), self.name, time)
+        if step.bound is not None:
+            self._take_bound(step.bound)
+        if step.finished is Status.INFEASIBLE:
+            self.finished = step.finished
+            self.close()
+        elif step.finished is not None:
+            if step.finished is Status.OPTIMAL:
+                self._take_bound(self._own_cost())
+            self._next_job()
+        elif not self._restarted and self._seconds > FIRST_LOOK and len(self._jobs) == 1:
+            self._restarted = True
+            if self._incumbent.cost < self._search_cost:
+                self._launch()
+        if step.best is not None:
+            self._search_cost = min(self._search_cost, step.best_cost)
+        return step
+
+    def close(self) -> None:
+        """End the child process."""
+        if self._search is not None:
+            self._search.resume()
+            self._search.close()
+            self._search = None
+
+    # ---- jobs ----------------------------------------------------------------------------------
+
+    def _next_job(self) -> None:
+        self.close()
+        self._job += 1
+        if self._job == len(self._jobs):
+            return
+        self._seconds = 0.0
+        if len(self._jobs) == 1:
+            self._part, self._variables = self._problem, np.arange(self._problem.num_variables)
+        else:
+            self._part, self._variables = component(self._problem, self._incumbent.labels, self._jobs[self._job])
+        self._launch()
+
+    def _launch(self) -> None:
+        self.close()
+        whole, _ = self._incumbent.best()
+        initial = None if whole is None else whole[self._variables]
+        self._best_bound = -np.inf
+        self._search_cost = np.inf if initial is None else float(self._part.cost(initial))
+        self._search = Toulbar2Search(Toulbar2(), self._part, seed=self._seed, budget=Budget(), initial=initial)
+
+    def _whole(self, values: Assignment) -> Assignment:
+        """An assignment of the job as one of the whole problem; other variables as in the incumbent."""
+        best = self._incumbent.assignment
+        whole = np.zeros(self._problem.num_variables, dtype=np.int64) if best is None else best.copy()
+        whole[self._variables] = values
+        return whole
+
+    def _own_cost(self) -> float:
+        best = self._incumbent.assignment
+        return np.inf if best is None else float(self._part.cost(best[self._variables]))
+
+    def _whole_bound(self) -> float:
+        """The shared bound, where the job is the whole problem."""
+        return self._incumbent.bound if len(self._jobs) == 1 else -np.inf
+
+    def _take_bound(self, bound: float) -> None:
+        self._best_bound = max(self._best_bound, bound)
+        self._proved[self._job] = max(self._proved[self._job], bound)
+        constant = 0.0 if len(self._jobs) == 1 else self._constant()
+        total = float(self._proved.sum()) + constant
+        if np.isfinite(total):
+            self._incumbent.raise_bound(total, self.name)
+
+    def _constant(self) -> float:
+        """What no component counts: the constant and factors without variables."""
+        problem = self._problem
+        tables = problem.factor_table[problem.arities == 0]
+        return problem.constant + float(problem.pool[problem.pool_offsets[tables]].sum())

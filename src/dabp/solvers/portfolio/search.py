@@ -1,0 +1,165 @@
+"""The portfolio at work: narrow problems solved exactly, others by the crew and the prover together."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from typing import Any
+
+import numpy as np
+
+from dabp.errors import DabpError
+from dabp.problem import Assignment, Problem
+from dabp.result import Status
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Step
+from dabp.solvers.portfolio.bandit import Bandit
+from dabp.solvers.portfolio.crew import Crew
+from dabp.solvers.portfolio.explain import explain
+from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.portfolio.member import Kind, Member, Report
+from dabp.solvers.portfolio.prover import Prover
+from dabp.stopping import Clock
+
+MEMORY = 0.25
+"""Fraction of the time after which a gain counts half."""
+
+SHARED_CORE = 0.15
+"""Seconds of each turn when toulbar2 and a member share a single core."""
+
+
+class PortfolioSearch(Search):
+    """Members in threads, toulbar2 in a child process; `step` gathers what they report.
+
+    Parameters
+    ----------
+    problem, kinds, seed, budget, initial
+        As for any solver; `kinds` are the members.
+    horizon
+        Seconds that members plan for.
+    prove
+        Whether toulbar2 takes part.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        kinds: list[Kind],
+        *,
+        seed: int,
+        budget: Budget,
+        initial: Assignment | None,
+        horizon: float,
+        prove: bool,
+    ):
+        self._clock = Clock()
+        self._incumbent = Incumbent(problem)
+        if initial is not None:
+            self._incumbent.offer(initial, "the given start", 0.0)
+        self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(kinds)]
+        bandit = Bandit([kind.prior for kind in kinds], MEMORY * horizon)
+        self._crew = Crew(self._members, bandit, self._incumbent, budget.threads, self._now, horizon)
+        self._prover = Prover(problem, self._incumbent, seed) if prove else None
+        self._threads = budget.threads
+        self._notes: list[str] = []
+        self._told = (np.inf, -np.inf)
+        self._heard = self._now()
+        self._turn_ends, self._provers_turn = 0.0, True
+        self._verdict: Status | None = None
+        self._share()
+        self._crew.start()
+
+    def step(self) -> Step:
+        """Gather reports for about a block, and hand out what is new."""
+        step = Step()
+        reports = self._listen()
+        self._share()
+        if reports:
+            step.costs = np.concatenate([np.zeros(0), *(costs for report in reports for costs in report.costs)])
+        for report in reports:
+            self._digest(report, step)
+        assignment, cost = self._incumbent.best()
+        bound = self._incumbent.bound
+        if cost < self._told[0] and assignment is not None:
+            step.best, step.best_cost = assignment.copy(), float(cost)
+        if bound > self._told[1]:
+            step.bound = bound
+        self._told = (cost, bound)
+        step.finished = self._finished()
+        return step
+
+    def offer(self, assignment: Assignment, cost: float) -> None:
+        """Share an assignment with all members."""
+        self._incumbent.offer(assignment, "outside", self._now())
+
+    def summary(self) -> tuple[str, ...]:
+        """What was done, a line each."""
+        return tuple(explain(self._incumbent, self._members, self._notes, self._prover))
+
+    def close(self) -> None:
+        """End the threads and the child process."""
+        if self._prover is not None:
+            self._prover.close()
+        self._crew.close()
+
+    # ---- inside --------------------------------------------------------------------------------
+
+    def _now(self) -> float:
+        return self._clock.now
+
+    def _listen(self) -> list[Report]:
+        """Wait for a block, on the prover if it runs, else on the crew."""
+        reports: list[Report] = []
+        now = self._now()
+        if self._prover is not None and self._prover.running and self._provers_turn:
+            self._prover.poll(now, now - self._heard)
+        else:
+            with contextlib.suppress(queue.Empty):
+                reports.append(self._crew.reports.get(timeout=BLOCK_SECONDS))
+        self._heard = now
+        with contextlib.suppress(queue.Empty):
+            while True:
+                reports.append(self._crew.reports.get_nowait())
+        return reports
+
+    def _share(self) -> None:
+        """Give toulbar2 a core as long as it has prospects; a single core is shared in turns."""
+        prover = self._prover
+        if prover is None or not prover.running:
+            self._crew.active = self._threads
+            return
+        now = self._now()
+        hopeless = prover.hopeless(now)
+        if self._threads == 1 and not hopeless:
+            if now >= self._turn_ends:
+                self._provers_turn = not self._provers_turn
+                self._turn_ends = now + (2 * SHARED_CORE if self._provers_turn else SHARED_CORE)
+        else:
+            self._provers_turn = not hopeless
+        active = self._threads - 1 if self._provers_turn else self._threads
+        if active != self._crew.active:
+            (prover.resume if self._provers_turn else prover.pause)()
+            self._crew.active = active
+
+    def _digest(self, report: Report, step: Step) -> None:
+        if report.error is not None:
+            if not isinstance(report.error, DabpError | MemoryError):
+                raise report.error
+            self._notes.append(f"{report.member} gave up: {report.error}")
+        if report.finished is Status.INFEASIBLE:
+            self._verdict = Status.INFEASIBLE
+        record: dict[str, Any] = {"member": report.member, "seconds": report.seconds}
+        if np.isfinite(report.best):
+            record["cost"] = report.best
+        step.records.append(record)
+
+    def _finished(self) -> Status | None:
+        prover = self._prover
+        if prover is not None and prover.finished is Status.INFEASIBLE:
+            return Status.INFEASIBLE
+        if self._verdict is not None:
+            return self._verdict
+        if self._incumbent.proved:
+            return Status.OPTIMAL
+        if self._crew.idle and (prover is None or not prover.running):
+            return Status.CONVERGED
+        return None

@@ -1,0 +1,77 @@
+"""`auto`: the best answer for the time there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dabp.errors import ParameterError, suggestion
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.portfolio.kinds import GENEROUS, kinds_for
+from dabp.solvers.portfolio.narrow import PartlyNarrow, exact_search, narrow_components
+from dabp.solvers.portfolio.search import PortfolioSearch
+from dabp.solvers.portfolio.turns import TurnSearch
+
+HORIZON = 30.0
+"""Seconds that members plan for when there is no time limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Portfolio(Solver):
+    """Several solvers that share what they find, each on the kind of problem that suits it.
+
+    Presolve first. A problem that is narrow enough is solved exactly by variable elimination. Otherwise reinforced BP,
+    tabu search, annealing, BP on the split graph, forest neighbourhoods and (with a minute or more) DABP run in
+    threads, and time goes to those that improve on this problem; the dual gives a bound; toulbar2 tries to prove
+    in a child process, on a core of its own as long as it has prospects. Components count apart. Ends when
+    the bound meets the cost.
+
+    Limited by iterations instead of time the members take turns without toulbar2, and the same seed gives the same
+    result.
+
+    Parameters
+    ----------
+    members
+        Names of the members that may take part, separated by commas; by default all that suit the problem.
+    prove
+        Whether toulbar2 takes part.
+    """
+
+    presolves: ClassVar[bool] = True
+
+    members: str | None = None
+    prove: bool = True
+
+    def __post_init__(self) -> None:
+        if self.members is None:
+            return
+        known = {kind.name for kind in kinds_for(Problem([]), GENEROUS)}
+        for name in self._names() or ():
+            if name not in known:
+                raise ParameterError(f"auto has no member {name!r}{suggestion(name, known)}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
+        if (exact := exact_search(problem)) is not None:
+            return exact
+
+        def begin(part: Problem, start: Assignment | None) -> Search:
+            return self._search(part, seed, budget, start)
+
+        narrow = narrow_components(problem)
+        if len(narrow):
+            return PartlyNarrow(problem, narrow, begin, initial)
+        return begin(problem, initial)
+
+    def _search(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None) -> Search:
+        horizon = budget.time_limit if budget.time_limit is not None else HORIZON
+        kinds = kinds_for(problem, horizon, names=self._names())
+        if budget.max_iterations is not None:
+            return TurnSearch(problem, kinds, seed=seed, budget=budget, initial=initial)
+        return PortfolioSearch(
+            problem, kinds, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove
+        )
+
+    def _names(self) -> frozenset[str] | None:
+        return None if self.members is None else frozenset(name.strip() for name in self.members.split(","))

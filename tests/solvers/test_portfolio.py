@@ -1,0 +1,170 @@
+"""`auto`: right answers and proofs, the same result for the same seed, odd problems, and a bandit that learns."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from tests.small_problems import exhaustive, random_problem
+
+import dabp
+from dabp.errors import ParameterError
+from dabp.generators import generate
+from dabp.problem import Problem
+from dabp.result import Status
+from dabp.solvers.base import Budget
+from dabp.solvers.portfolio import Portfolio
+from dabp.solvers.portfolio.bandit import Bandit
+from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.portfolio.kinds import kinds_for
+from dabp.solvers.portfolio.search import PortfolioSearch
+
+QUICK_MEMBERS = "forest-lns,dual"
+
+
+def cliques(count: int, size: int, domain: int, seed: int = 0) -> Problem:
+    """Separate cliques with random costs."""
+    rng = np.random.default_rng(seed)
+    pairs = np.array(list(itertools.combinations(range(size), 2)))
+    scopes = (np.arange(count)[:, None, None] * size + pairs).reshape(-1, 2)
+    cells = domain * domain
+    return Problem(
+        np.full(count * size, domain),
+        scopes.ravel(),
+        np.arange(0, 2 * len(scopes) + 1, 2),
+        rng.integers(0, 100, len(scopes) * cells).astype(float),
+        np.arange(0, cells * len(scopes) + 1, cells),
+    )
+
+
+def test_small_problems_are_solved_and_proved() -> None:
+    """Every small problem ends by itself with its optimum, or with the proof that there is none."""
+    for seed in range(120):
+        problem = random_problem(np.random.default_rng(seed), integral=seed % 2 == 0, dense=seed % 3 > 0)
+        optimum, _ = exhaustive(problem)
+        result = dabp.solve(problem, "auto", time_limit=20)
+        if optimum == np.inf:
+            assert result.status is Status.INFEASIBLE
+        else:
+            assert result.status is Status.OPTIMAL
+            assert result.cost == pytest.approx(optimum)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [Problem([]), Problem([], constant=2.0), Problem([3]), Problem([1, 1]), Problem([4, 2]), Problem([2] * 50)],
+)
+def test_odd_problems(problem: Problem) -> None:
+    """No variables, one variable, no factors, domains of one value."""
+    result = dabp.solve(problem, "auto", time_limit=5)
+    assert result.status is Status.OPTIMAL
+    assert result.cost == problem.constant
+
+
+def test_many_components_are_solved_apart() -> None:
+    """Two thousand cliques are eliminated, however many assignments they have together."""
+    problem = cliques(2000, 4, 3)
+    result = dabp.solve(problem, "auto", time_limit=20)
+    assert result.status is Status.OPTIMAL
+    for first in range(0, 40, 4):
+        rows = np.array(list(itertools.product(range(3), repeat=4)))
+        whole = np.tile(result.assignment, (len(rows), 1))
+        whole[:, first : first + 4] = rows
+        assert problem.cost(whole).min() == result.cost
+
+
+def test_narrow_components_beside_a_wide_one() -> None:
+    """What elimination solves and what is searched are put together into one assignment at the right cost."""
+    wide = cliques(1, 30, 6)
+    narrow = cliques(3, 5, 3, seed=1)
+    whole = Problem(
+        np.concatenate([narrow.domain_sizes, wide.domain_sizes]),
+        np.concatenate([narrow.scope_variables, wide.scope_variables + narrow.num_variables]),
+        np.concatenate([narrow.scope_offsets, narrow.scope_offsets[-1] + wide.scope_offsets[1:]]),
+        np.concatenate([narrow.pool, wide.pool]),
+        np.concatenate([narrow.pool_offsets, narrow.pool_offsets[-1] + wide.pool_offsets[1:]]),
+        constant=5.0,
+    )
+    solver = Portfolio(members=QUICK_MEMBERS, prove=False)
+    result = dabp.solve(whole, solver, time_limit=1.0)
+    best = dabp.solve(narrow, "auto", time_limit=5)
+    assert result.cost == whole.cost(result.assignment)
+    assert narrow.cost(result.assignment[: narrow.num_variables]) == best.cost
+    assert any("elimination" in note for note in result.notes)
+
+
+def test_same_seed_same_result_when_limited_by_iterations() -> None:
+    """Members take turns, and no clock decides anything."""
+    problem = cliques(1, 14, 8)
+    results = [dabp.solve(problem, "auto", max_iterations=700, seed=5) for _ in range(2)]
+    assert results[0].cost == results[1].cost
+    assert (results[0].assignment == results[1].assignment).all()
+    assert np.array_equal(results[0].trace.iteration_costs, results[1].trace.iteration_costs)
+    assert results[0].iterations == 700
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_toulbar2_proves_beside_the_members(threads: int) -> None:
+    """A problem too wide for elimination ends with a proof, also when everything shares one core."""
+    problem = cliques(1, 12, 4)
+    search = PortfolioSearch(
+        problem,
+        kinds_for(problem, 30.0, names=frozenset(QUICK_MEMBERS.split(","))),
+        seed=0,
+        budget=Budget(threads=threads),
+        initial=None,
+        horizon=30.0,
+        prove=True,
+    )
+    cost, status = np.inf, None
+    try:
+        while status is None:
+            step = search.step()
+            cost, status = min(cost, step.best_cost), step.finished
+    finally:
+        search.close()
+    assert status is Status.OPTIMAL
+    assert cost == dabp.solve(problem, "toulbar2").cost
+    assert any("proved" in line for line in search.summary())
+
+
+def test_answers_come_with_notes_records_and_a_bound() -> None:
+    """What was done is told: who found it, whose bound it is, and members live in the records."""
+    problem = generate("random-cop", variables=40, domain=10, density=0.3, seed=1)
+    result = dabp.solve(problem, Portfolio(members=QUICK_MEMBERS, prove=False), time_limit=1.0, threads=2)
+    assert result.bound is not None
+    assert result.bound <= result.cost
+    assert any("found the answer" in note for note in result.notes)
+    assert {record["member"] for record in result.trace.records} <= set(QUICK_MEMBERS.split(","))
+
+
+def test_the_incumbent_takes_the_better_part_of_each_candidate() -> None:
+    """Two candidates, each good on another component, make a better one together."""
+    problem = cliques(2, 3, 2)
+    rows = np.array(list(itertools.product(range(2), repeat=6)))
+    costs = problem.cost(rows)
+    best = rows[costs.argmin()]
+    incumbent = Incumbent(problem)
+    incumbent.offer(np.concatenate([best[:3], rows[costs.argmax()][3:]]), "a", 0.0)
+    incumbent.offer(np.concatenate([rows[costs.argmax()][:3], best[3:]]), "b", 0.0)
+    assert incumbent.cost == costs.min()
+
+
+def test_the_bandit_follows_gains_and_comes_back() -> None:
+    """Who improves gets most of the time, and the others are still tried."""
+    bandit = Bandit([1.0, 1.0, 1.0], memory=5.0)
+    chosen = np.zeros(3)
+    for _ in range(300):
+        index = bandit.choose(range(3), 100.0)
+        assert index is not None
+        chosen[index] += 1
+        bandit.reward(index, 0.1, 1.0 if index == 1 else 0.0, 100.0 if index == 1 else 120.0)
+    assert chosen[1] > 150
+    assert chosen.min() > 5
+
+
+def test_parameters_are_checked() -> None:
+    """A member that does not exist is refused with a suggestion."""
+    with pytest.raises(ParameterError, match="tabu"):
+        Portfolio(members="tabbu")
