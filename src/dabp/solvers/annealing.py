@@ -34,7 +34,7 @@ class Annealing(Solver):
     geometrically from `hot` to `cold`. Half of the sweeps go to cycles that double in length, the last of them
     stretched to end with the time or the iterations there are; the other half to short ones (`cycle` times Luby's 1, 1,
     2, 1, 1, 2, 4 …), since nobody knows beforehand whether one slow cooling or many quick ones are better. Cycles start
-    from random assignments, every third from the incumbent and half as hot (on a log scale). Violations are
+    from random assignments, every third short one from the incumbent and half as hot (on a log scale). Violations are
     penalised, and weigh more after each cycle that ends with them.
 
     Good on problems with up to a few thousand variables; it proves nothing.
@@ -47,7 +47,7 @@ class Annealing(Solver):
     cycle
         Sweeps of the shortest cycle; a twentieth of all iterations if that is less.
     reheat_every
-        Every so many cycles start from the incumbent; 0 = never.
+        Every so many short cycles start from the incumbent; 0 = never.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -110,41 +110,47 @@ class _AnnealingSearch(LocalSearch):
             self.local.strengthen(self.state)
         self._cycle += 1
         self._swept = 0
-        self._length = self._planned()
-        self._draw_temperatures()
         self.collect()
-        every = self._solver.reheat_every
-        if self.incumbent is not None and every and self._cycle % every == 1 % every:
-            self._top = math.sqrt(self._top * self._bottom)
-            self.begin(self.incumbent)
+        if self._long_sweeps <= self._short_sweeps:
+            self._begin_long()
         else:
-            self.begin(self.local.random_assignment(self.rng))
+            self._begin_short()
 
-    def _draw_temperatures(self) -> None:
-        """Where this cycle begins and ends: which part of the range decides differs from problem to problem."""
+    def _begin_long(self) -> None:
+        """Twice as long as the last, or as all that is left, from a random assignment."""
+        length, left = self._shortest * 2.0 ** (self._longs - 1), self._left()
+        self._length = _sweeps(left if left < STRETCH * length else length)
+        self._longs += 1
+        self._long_sweeps += self._length
+        self._top, self._bottom = self._hot, self._cold
+        if self._solver.cold is None:
+            self._bottom = max(self._cold, math.sqrt(self._cold * self._hot / 4))
+        self.begin(self.local.random_assignment(self.rng))
+
+    def _begin_short(self) -> None:
+        """Of varied temperatures, since which part of the range decides differs from problem to problem."""
+        self._shorts += 1
+        self._length = _sweeps(min(self._shortest * luby(self._shorts), self._left()))
+        self._short_sweeps += self._length
         self._top, self._bottom = self._hot, self._cold
         if self._solver.hot is None:
             self._top *= self.rng.uniform(0.5, 1.1)
         if self._solver.cold is None:
             self._bottom *= math.exp(self.rng.uniform(0.0, max(0.0, math.log(self._top / (4 * self._cold)))))
-
-    def _planned(self) -> int:
-        """The length of the next cycle, long or short, whichever had less; the last long one takes all that is left."""
-        left = math.inf
-        if self.remaining is not None:
-            left = self.remaining
-        elif self.budget.time_limit is not None and self._cycle > 3:
-            left = 0.97 * (self.budget.time_limit - self._clock.now) * self.iterations / self._clock.now
-        if self._long_sweeps <= self._short_sweeps:
-            length = self._shortest * 2.0 ** (self._longs - 1)
-            length = left if left < STRETCH * length else length
-            self._longs += 1
-            self._long_sweeps += int(min(length, 1e12))
+        every = self._solver.reheat_every
+        if self.incumbent is not None and every and self._shorts % every == 1 % every:
+            self._top = math.sqrt(self._top * self._bottom)
+            self.begin(self.incumbent)
         else:
-            self._shorts += 1
-            length = min(self._shortest * luby(self._shorts), left)
-            self._short_sweeps += int(length)
-        return max(QUENCH + 1, int(min(length, 1e12)))
+            self.begin(self.local.random_assignment(self.rng))
+
+    def _left(self) -> float:
+        """Sweeps left to the limits, at the speed so far."""
+        if self.remaining is not None:
+            return self.remaining
+        if self.budget.time_limit is None or self._cycle <= 3:
+            return math.inf
+        return 0.97 * (self.budget.time_limit - self._clock.now) * self.iterations / self._clock.now
 
     def _calibrated(self) -> tuple[float, float]:
         """Hot and cold, in units, from the local costs around the local minimum reached."""
@@ -170,6 +176,11 @@ class _AnnealingSearch(LocalSearch):
         *("_cycle", "_length", "_swept", "_longs", "_shorts", "_long_sweeps", "_short_sweeps"),
         *("_hot", "_cold", "_top", "_bottom"),
     )
+
+
+def _sweeps(length: float) -> int:
+    """A length that a cycle can have."""
+    return int(max(QUENCH + 1, min(length, 1e12)))
 
 
 def luby(index: int) -> int:
