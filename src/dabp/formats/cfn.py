@@ -63,9 +63,9 @@ class _Reader:
         while lexer.peek() is not None and not lexer.closing():
             self._function()
         while (rest := lexer.peek()) is not None:  # toulbar2 does without the last closing brace
-            if rest not in "}]":
-                raise self.source.error(f"section {rest[:40]!r} after the functions is not supported", lexer.line)
             lexer.next()
+            if rest not in ("}", "]"):
+                raise self.source.error(f"section {rest[:40]!r} after the functions is not supported", lexer.line)
         self._resolve()
         for scope, table, factor_name in self.factors:
             self.draft.add_factor(scope, table, factor_name)
@@ -307,11 +307,21 @@ def _lines(problem: Problem, names: list[str], values: list[list[str] | None], b
     labels = _distinct([_name(problem.factor_name(f), "f") for f in range(problem.num_factors)])
     for f in range(problem.num_factors):
         scope = ", ".join(f'"{names[v]}"' for v in problem.scope(f).tolist())
-        costs = ", ".join(map(_cost, problem.table(f).ravel().tolist()))
-        yield f'  "{labels[f]}": {{"scope": [{scope}], "costs": [{costs}]}}{"," if f < last else ""}\n'
+        yield f'  "{labels[f]}": {{"scope": [{scope}], {_costs(problem.table(f))}}}{"," if f < last else ""}\n'
     if problem.constant:
         yield f'  "constant": {{"scope": [], "costs": [{_cost(problem.constant)}]}}\n'
     yield "}\n}\n"
+
+
+def _costs(table: NDArray[np.float64]) -> str:
+    """Every cost; for four variables or more a default and tuples, as toulbar2 adds up dense lists of those wrongly."""
+    if table.ndim < 4:
+        return f'"costs": [{", ".join(map(_cost, table.ravel().tolist()))}]'
+    costs, counts = np.unique(table, return_counts=True)
+    default = float(costs[np.argmax(counts)])
+    rows = np.argwhere(table != default).tolist()
+    tuples = ", ".join(f"{', '.join(map(str, row))}, {_cost(float(table[tuple(row)]))}" for row in rows)
+    return f'"defaultcost": {_cost(default)}, "costs": [{tuples}]'
 
 
 def _cost(value: float) -> str:

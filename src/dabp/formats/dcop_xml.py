@@ -14,6 +14,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 from numpy.typing import NDArray
 
 from dabp.errors import FormatError
+from dabp.formats.bounded import below
 from dabp.formats.draft import Draft
 from dabp.formats.predicates import Predicate
 from dabp.formats.text import Source
@@ -111,7 +112,8 @@ class _Reader:
             self.draft.constant = self._number(constraints, "initialCost", 0.0)
         for node in self._all("constraints", "constraint"):
             self._constraint(node)
-        return self.draft.problem(name)
+        problem = self.draft.problem(name)
+        return problem if problem.maximize else below(problem, self.maximal)
 
     def _all(self, section: str, tag: str) -> Iterator[_Node]:
         for parent in self.root.findall(section):

@@ -297,7 +297,8 @@ def _constraint(problem: Problem, f: int) -> str:
     table: NDArray[np.float64] = problem.table(f)
     scope = problem.scope(f).tolist()
     if not scope:
-        return f"    type: intention\n    function: {'-' if table < 0 else ''}1e999\n"
+        value = repr(float(table)).replace("inf", "1e999")  # what Python reads as infinite
+        return f"    type: intention\n    function: {value}\n"
     labels = [[str(one) for one in problem.labels(v)] for v in scope]
     costs, inverse, counts = np.unique(table.ravel(), return_inverse=True, return_counts=True)
     common = int(np.argmax(counts))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
@@ -78,6 +79,11 @@ class Expression:
 
     def _parsed(self, text: str) -> Sequence[ast.AST]:
         stripped = text.strip()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "1if x else 0" only deserves a warning
+            return self._read(text, stripped)
+
+    def _read(self, text: str, stripped: str) -> Sequence[ast.AST]:
         try:
             if "\n" in stripped or "return" in stripped:
                 indented = "\n".join(" " + one for one in text.expandtabs().split("\n"))

@@ -88,7 +88,7 @@ def open_source(
     name = place_name(place)
     data = _all_bytes(place, name, max_bytes)
     if not empty and not data.strip():
-        raise FormatError("the file is empty", source=name)
+        raise FormatError("the file is empty", source=name, line=1)
     return Source(name, data, max(MIN_CELLS, len(data)) if max_cells is None else max_cells)
 
 

@@ -138,9 +138,31 @@ class Tokens:
 
 def _parse_quickly(chunk: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """The numbers of a chunk, None if it has anything else."""
+    plain = not chunk.translate(None, b"0123456789 \t\n\r")
+    letters = np.frombuffer(chunk, dtype=np.uint8)
+    if not plain and not _signs_lead(letters):
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", DeprecationWarning)  # older NumPy only warns of other words
-            return np.fromstring(chunk, dtype=dtype, sep=" ")
+            numbers = np.fromstring(chunk, dtype=dtype, sep=" ")
     except (ValueError, DeprecationWarning):
         return None
+    if plain:
+        return numbers
+    # NumPy takes "1.5.2" for two numbers and "nan" for one
+    spaces = np.isin(letters, np.frombuffer(b" \t\n\r\v\f", dtype=np.uint8), kind="table")
+    count = int((spaces[:-1] & ~spaces[1:]).sum()) + (not spaces[0])
+    return numbers if len(numbers) == count and not (dtype == np.float64 and np.isnan(numbers).any()) else None
+
+
+def _signs_lead(letters: NDArray[np.uint8]) -> bool:
+    """Whether each sign stands at the start of a number or exponent, where NumPy takes some others for zeros."""
+    signs = np.flatnonzero((letters == ord("-")) | (letters == ord("+")))
+    if not len(signs):
+        return True
+    padded = np.concatenate([[ord(" ")], letters, [ord(" ")]])
+    before, after = padded[signs], padded[signs + 2]
+    leading = (before <= ord(" ")) | (before == ord("e")) | (before == ord("E"))
+    followed = ((after >= ord("0")) & (after <= ord("9"))) | (after == ord(".")) | (after == ord("i"))
+    return bool((leading & followed).all())

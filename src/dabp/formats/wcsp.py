@@ -67,17 +67,19 @@ class _Functions:
         for index in range(count):
             if position >= end:
                 raise tokens.ended(f"cost function {index + 1} of {count}")
-            arity = int(numbers[position])
-            sharing, arity = arity < 0, abs(arity)
+            announced = numbers[position]
+            if not abs(announced) < 2**53 or announced != announced // 1:
+                raise tokens.error(f"an arity is {announced:g}", position)
+            sharing, arity = bool(announced < 0), abs(int(announced))
             after = position + arity + 3
-            if arity > end or after > end:
+            if after > end:
                 raise tokens.ended("the scope, default cost and number of tuples of a cost function")
             default, tuples = numbers[after - 2 : after].tolist()
             if tuples == WORD:
                 position = self._keyword(default, position, after - 1)
                 continue
-            if tuples != tuples // 1:
-                raise tokens.error(f"a number of tuples is {tuples}", after - 1)
+            if not abs(tuples) < 2**53 or tuples != tuples // 1:
+                raise tokens.error(f"a number of tuples is {tuples:g}", after - 1)
             table = len(rows)
             if tuples < 0:
                 if -tuples > len(shared):

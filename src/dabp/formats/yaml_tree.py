@@ -13,6 +13,7 @@ from yaml.resolver import Resolver
 from dabp.formats.text import Source
 
 _DEEPEST = 30
+_TAGS = {"str", "int", "float", "bool", "null", "map", "seq", "!"}
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -71,7 +72,7 @@ def _node(source: Source, events: Iterator[Any], event: Any, depth: int) -> Node
     if depth > _DEEPEST:
         raise source.error(f"YAML is nested more than {_DEEPEST} deep", line)
     tag = getattr(event, "tag", None)
-    if tag is not None and not tag.startswith("tag:yaml.org,2002:"):
+    if tag is not None and tag.removeprefix("tag:yaml.org,2002:") not in _TAGS:
         raise source.error(f"YAML tag {tag[:40]!r} is refused", line)
     if isinstance(event, yaml.ScalarEvent):
         if event.style in ("|", ">"):
