@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-browser lint docs paper-small clean
+.PHONY: fuzz demo test test-browser lint docs paper-small clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dabp solve examples/frequencies.cfn --time 10
@@ -31,6 +31,9 @@ lint: $(VENV)/.developing
 
 docs: $(VENV)/.documenting
 	$(BIN)/mkdocs build --strict
+
+fuzz: $(VENV)/.developing
+	$(BIN)/python -m tests.formats.fuzz --count 100000 --seconds 900
 
 clean:
 	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache

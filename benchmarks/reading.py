@@ -1,7 +1,7 @@
 """How fast and how lean a large ``.wcsp`` file is read, against toulbar2 reading it in the same run.
 
-``python benchmarks/reading.py`` writes files of about 50 MB into a temporary folder, lets each reader read each of them in
-a process of its own, in turns, and prints medians, ratios and the peak memory of our process.
+``python benchmarks/reading.py`` writes files of about 50 MB into a temporary folder, lets each reader read each of
+them in a process of its own, in turns, and prints medians, ratios and the peak memory of the processes.
 """
 
 from __future__ import annotations
@@ -80,7 +80,6 @@ def main() -> None:
         ("dense binary, domain 30", 2, 30, 900),
         ("dense binary, domain 5", 2, 5, 25),
         ("sparse, arity 5, domain 4", 5, 4, 200),
-        ("tiny ternary", 3, 3, 4),
     ):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "large.wcsp"

@@ -38,6 +38,8 @@ class _ArityGroup:
 
 
 def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
+    if isinstance(array, np.ndarray) and array.dtype == dtype and array.base is None and not array.flags.writeable:
+        return array  # nobody else can change it, and large problems should not be copied
     result = np.array(array, dtype=dtype)
     result.flags.writeable = False
     return result

@@ -72,7 +72,8 @@ def _validate_tables(problem: Problem) -> None:
     largest = np.zeros(num_tables)
     filled = np.diff(problem.pool_offsets) > 0
     if filled.any():
-        magnitude = np.abs(np.where(np.isfinite(problem.pool), problem.pool, 0.0))
+        magnitude = np.abs(problem.pool)
+        magnitude[np.isinf(magnitude)] = 0.0
         largest[filled] = np.maximum.reduceat(magnitude, problem.pool_offsets[:-1][filled])
     if largest[problem.factor_table].sum() + abs(problem.constant) > EXACT:
         raise ProblemError("costs are so large that their sums are not exact in float64 (beyond 2^53)")

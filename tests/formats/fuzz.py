@@ -14,6 +14,7 @@ import random
 import resource
 import sys
 import time
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -163,6 +164,7 @@ def _mutation(rng: random.Random, data: bytes, good: list[tuple[str, bytes]]) ->
 def run(count: int, *, seed: int = 0, seconds: float = float("inf")) -> Report:
     """Feed so many mutated inputs to the readers, for at most so long."""
     rng, good, report = random.Random(seed), seeds(), Report()
+    warnings.simplefilter("error")
     start = time.monotonic()
     while report.inputs < count and time.monotonic() - start < seconds:
         name, data = mutated(rng, good)

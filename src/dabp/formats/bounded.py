@@ -6,6 +6,8 @@ import numpy as np
 
 from dabp.problem import Problem
 
+_BLOCK = 2**20  # cells looked at in one go, which bounds the temporary arrays
+
 
 def below(problem: Problem, bound: float) -> Problem:
     """The problem with each cost forbidden that no total strictly better than `bound` can contain.
@@ -16,14 +18,26 @@ def below(problem: Problem, bound: float) -> Problem:
     if not np.isfinite(bound) or not len(problem.pool):
         return problem
     sign = -1.0 if problem.maximize else 1.0
-    costs, limit = sign * problem.pool, sign * bound
     lengths = np.diff(problem.pool_offsets)
     least = np.zeros(len(lengths))
-    least[lengths > 0] = np.minimum.reduceat(costs, problem.pool_offsets[:-1][lengths > 0])
-    least[~np.isfinite(least)] = 0.0
+    reduce = np.maximum if problem.maximize else np.minimum
+    least[lengths > 0] = sign * reduce.reduceat(problem.pool, problem.pool_offsets[:-1][lengths > 0])
+    least[np.isinf(least)] = 0.0
     best = sign * problem.constant + least[problem.factor_table].sum()
     # Sums of rounded decimals may miss the bound by a few units in the last place; those stay allowed.
-    slack = 1e-9 * max(1.0, abs(limit))
-    excluded = best + (costs - np.repeat(least, lengths)) >= limit + (0 if problem.integral else slack)
-    excluded &= np.isfinite(costs)
-    return problem.replace(pool=np.where(excluded, problem.forbidden, problem.pool)) if excluded.any() else problem
+    slack = 0.0 if problem.integral else 1e-9 * max(1.0, abs(bound))
+    limit = sign * bound + slack - best + least  # [T], the least excluded cost of each table
+    pool = None
+    first = 0
+    while first < len(lengths):
+        last = max(
+            first + 1, int(np.searchsorted(problem.pool_offsets, problem.pool_offsets[first] + _BLOCK, "right")) - 1
+        )
+        part = slice(problem.pool_offsets[first], problem.pool_offsets[last])
+        costs = sign * problem.pool[part]
+        excluded = np.isfinite(costs) & (costs >= np.repeat(limit[first:last], lengths[first:last]))
+        if excluded.any():
+            pool = problem.pool.copy() if pool is None else pool
+            pool[part][excluded] = problem.forbidden
+        first = last
+    return problem if pool is None else problem.replace(pool=pool)

@@ -38,7 +38,7 @@ _PIECE = 2**20
 _XZ_MEMORY = 2**28  # an .xz header may ask for a dictionary of 4 GB
 
 
-@dataclass(frozen=True)
+@dataclass
 class Source:
     """One file in memory: its bytes, its name for messages, and how many table cells it may declare."""
 
@@ -50,6 +50,10 @@ class Source:
     def stem(self) -> str:
         """The file's name without folders and suffixes: what a problem is called that has no name of its own."""
         return Path(self.name).name.split(".")[0] or "problem"
+
+    def release(self) -> None:
+        """Forget the bytes, once they are parsed and memory is short."""
+        self.data = b""
 
     def error(self, message: str, line: Line = None) -> FormatError:
         """An error that says where."""
@@ -134,30 +138,32 @@ def _capped(raw: BinaryIO, name: str, suffix: str, max_bytes: int) -> bytes:
     kind = next((kind for kind, start in COMPRESSED.items() if magic.startswith(start)), "")
     if suffix and kind != suffix:
         raise FormatError(f"its name ends in {suffix}, but it is not compressed that way", source=name)
+    too_long = FormatError(
+        f"it has more than {max_bytes} bytes{' when decompressed' if kind else ''}; "
+        "raise the limit with max_bytes (--max-bytes) if that is meant",
+        source=name,
+    )
+    if not kind:
+        data = stream.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise too_long
+        return data
     result = bytearray()
     try:
         for piece in _pieces(stream, kind):
             result += piece
             if len(result) > max_bytes:
-                raise FormatError(
-                    f"it has more than {max_bytes} bytes{' when decompressed' if kind else ''}; "
-                    "raise the limit with max_bytes (--max-bytes) if that is meant",
-                    source=name,
-                )
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise FormatError(f"the {kind} data is damaged ({error})", source=name) from None
-    except OSError as error:
-        if not kind:
-            raise
+                raise too_long
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise FormatError(f"the {kind} data is damaged ({error})", source=name) from None
     return bytes(result)
 
 
 def _pieces(stream: BinaryIO, kind: str) -> Iterator[bytes]:
-    if kind in (".bz2", ".xz"):
+    if kind != ".gz":
         yield from _decompressed(stream, kind)
         return
-    reader = gzip.GzipFile(fileobj=stream) if kind == ".gz" else stream
+    reader = gzip.GzipFile(fileobj=stream)
     while piece := reader.read(_PIECE):
         yield piece
 

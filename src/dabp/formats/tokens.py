@@ -96,6 +96,11 @@ class Tokens:
             values.append(WORD)
         return np.array(values, dtype=np.float64 if any(isinstance(v, float) for v in values) else np.int64)
 
+    def release(self) -> None:
+        """Forget everything but the title, once all is taken and memory is short."""
+        self.numbers, self._data = self.numbers[:0].copy(), b""
+        self._source.release()
+
     def line(self, index: int) -> int:
         """The line of a token; walks the file, for messages only."""
         remaining = min(index, len(self) - 1)

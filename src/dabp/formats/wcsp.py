@@ -6,6 +6,7 @@ arity are checked and filled together, so that a file of a million tuples takes 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from functools import partial
 
@@ -60,17 +61,16 @@ class _Functions:
     def walk(self, count: int) -> None:
         """Find where each function starts and ends."""
         tokens, numbers, end = self.tokens, self.tokens.numbers, len(self.tokens)
-        rows: list[tuple[int, int, int, int]] = []  # arity, start, tuples, table
-        defaults: list[float] = []
+        rows, defaults = array("q"), array("d")  # rows: arity, start, tuples, table of each function
         shared: list[int] = []
         position = tokens.position
         for index in range(count):
             if position >= end:
                 raise tokens.ended(f"cost function {index + 1} of {count}")
-            announced = numbers[position]
+            announced = numbers[position].item()
             if not abs(announced) < 2**53 or announced != announced // 1:
                 raise tokens.error(f"an arity is {announced:g}", position)
-            sharing, arity = bool(announced < 0), abs(int(announced))
+            sharing, arity = announced < 0, abs(int(announced))
             after = position + arity + 3
             if after > end:
                 raise tokens.ended("the scope, default cost and number of tuples of a cost function")
@@ -80,17 +80,17 @@ class _Functions:
                 continue
             if not abs(tuples) < 2**53 or tuples != tuples // 1:
                 raise tokens.error(f"a number of tuples is {tuples:g}", after - 1)
-            table = len(rows)
+            table = len(defaults)
             if tuples < 0:
                 if -tuples > len(shared):
                     raise tokens.error(f"there is no shared cost function {-tuples:g} to reuse", after - 1)
                 table = shared[int(-tuples) - 1]
-                if rows[table][0] != arity:
+                if rows[4 * table] != arity:
                     raise tokens.error("it reuses the table of a cost function of another arity", after - 1)
             if sharing:
                 shared.append(table)
             listed = max(int(tuples), 0)
-            rows.append((arity, position + 1, listed, table))
+            rows.extend((arity, position + 1, listed, table))
             defaults.append(default)
             position = after + listed * (arity + 1)
             if position > end:
@@ -101,7 +101,7 @@ class _Functions:
             raise tokens.error(f"the {count} announced cost functions are complete, but the file goes on", position)
         self.arity, self.start, self.tuples, self.table = np.array(rows, dtype=np.int64).reshape(-1, 4).T
         self.default = np.array(defaults, dtype=np.float64)
-        self.own = self.table == np.arange(len(rows))
+        self.own = self.table == np.arange(len(defaults))
 
     def _keyword(self, default: float, position: int, place: int) -> int:
         """Take a function that a default cost of −1 announces by keyword; the position after it."""
@@ -174,6 +174,7 @@ class _Functions:
             block = np.cumsum(self.tuples[rows]) // _BLOCK
             for b in np.unique(block).tolist():
                 self._fill(pool, offsets, rows[block == b], k)
+        self.tokens.release()
         pool[pool >= self.top] = np.inf
         constant = self.arity == 0
         values = pool[offsets[self.table[constant]]]
@@ -183,6 +184,9 @@ class _Functions:
             pool = pool[np.repeat(kept, self.lengths)]
         scopes = [one for one, _ in self.named]
         tables = list({id(one): one for _, one in self.named}.values())  # parts of one function share theirs
+        if self.named:
+            pool = np.concatenate([pool, *(np.where(one >= self.top, np.inf, one).ravel() for one in tables)])
+        pool.flags.writeable = False
         number_of = {id(one): i for i, one in enumerate(tables, int(kept.sum()))}
         table_sizes = [*self.lengths[kept].tolist(), *(table.size for table in tables)]
         arities = [*self.arity[~constant].tolist(), *map(len, scopes)]
@@ -192,7 +196,7 @@ class _Functions:
                 self.sizes,
                 np.concatenate([self.scope, *(np.array(one, dtype=np.int64) for one in scopes)]),
                 np.concatenate([[0], np.cumsum(arities, dtype=np.int64)]),
-                np.concatenate([pool, *(np.where(one >= self.top, np.inf, one).ravel() for one in tables)]),
+                pool,
                 np.concatenate([[0], np.cumsum(table_sizes, dtype=np.int64)]),
                 np.concatenate([numbers, np.array([number_of[id(one)] for _, one in self.named], dtype=np.int64)]),
                 constant=float(values[np.isfinite(values)].sum()),
