@@ -30,6 +30,7 @@ SHARE = {
     "dabp": 30,
     "dabp-heter": 30,
     "dabp-homo": 30,
+    "dabp-static": 30,
     "gat-pcm-lns": 30,
 }
 """Solvers that see every so-manieth problem only, each beginning at its own."""
