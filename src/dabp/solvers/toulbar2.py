@@ -90,12 +90,11 @@ class Toulbar2(Solver):
 
     def options(self, seed: int) -> dict[str, Any]:
         """toulbar2's global options for the chosen mode."""
-        options: dict[str, Any] = {"vac": self.vac}
         if self.mode == "incop":
-            options["incop_cmd"] = f"0 {seed} {self.tries} idwa {self.steps or 100_000} cv v 0 200 1 0 0"
-        elif self.mode == "pils":
-            options["pils_cmd"] = f"{self.tries} 0 0.333 150 150 {self.steps or 1500} 0.1 0.5 0.1 0.1"
-        return options
+            return {"incop_cmd": f"0 {seed} {self.tries} idwa {self.steps or 100_000} cv v 0 200 1 0 0"}
+        if self.mode == "pils":
+            return {"pils_cmd": f"{self.tries} 0 0.333 150 150 {self.steps or 1500} 0.1 0.5 0.1 0.1"}
+        return {}
 
 
 class Toulbar2Search(Search):
@@ -198,8 +197,7 @@ class Toulbar2Search(Search):
         }
         order = {
             "columns": [[key, "d" if key == "pool" else "q", len(value)] for key, value in columns.items()],
-            "seed": seed,
-            "vns": -4 if self._solver.mode == "vns" else None,
+            "settings": {"seed": seed, "vac": self._solver.vac, "vns": -4 if self._solver.mode == "vns" else None},
             "options": self._solver.options(seed),
             "upper_bound": self._upper_bound,
         }

@@ -28,7 +28,7 @@ def main() -> None:
         os.write(tell, b".")
     import pytoulbar2
 
-    network = pytoulbar2.CFN(verbose=0, seed=order["seed"], vns=order["vns"])
+    network = pytoulbar2.CFN(verbose=0, **order["settings"])
     for name, value in order["options"].items():
         setattr(network.Option, name, value)
     found = None
