@@ -4,7 +4,8 @@ A page's ```python blocks share one namespace; a ```text block right after one i
 lines that start with ``$ `` are commands and the lines after each are its output. Times, speeds and paths are
 compared by shape, not by value; a line ``…`` in shown output stands for any lines.
 
-``python -m tests.docs.pages PAGE…`` writes what was printed into the pages where it differs.
+``python -m tests.docs.pages PAGE…`` writes what was printed into the pages where it differs (a line ``?`` asks for it),
+and copies pictures that a page makes and shows to docs/pictures.
 """
 
 from __future__ import annotations
@@ -119,7 +120,13 @@ def refresh(page: Path) -> int:
     """Write what was printed into a page wherever it shows something else; how often that was."""
     with tempfile.TemporaryDirectory() as folder:
         wrong = [one for one in run(page, Path(folder)) if one.wrong]
-    content = page.read_text(encoding="utf-8")
+        content = page.read_text(encoding="utf-8")
+        for picture in Path(folder).glob("*.png"):
+            if f"pictures/{picture.name}" in content:
+                shutil.copy(picture, ROOT / "docs" / "pictures" / picture.name)
+    for one in wrong:
+        if one.failed:
+            sys.exit(f"{one.what} failed:\n{one.printed}")
     for one in sorted(wrong, key=lambda each: -each.start):
         content = content[: one.start] + one.printed + content[one.end :]
     page.write_text(content, encoding="utf-8")

@@ -105,7 +105,8 @@ def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:
         shown = [f"{name}={label}" for name, label in list(result.values.items())[:limit]]
         rest = len(result.values) - len(shown)
         out.print(
-            "assignment  " + " ".join(shown) + (f" … and {rest} more (--output FILE)" if rest else ""), markup=False
+            f"{'assignment':15s} " + " ".join(shown) + (f" … and {rest} more (--output FILE)" if rest else ""),
+            markup=False,
         )
 
 
