@@ -42,7 +42,7 @@ def merge_factors(problem: Problem) -> Problem:
     constant = problem.constant + float(lowest[problem.factor_table[folded]].sum()) + float(least.sum())
     parts = [unary_factors(costs, starts)]
     if receives.any():
-        parts.append(_joined(problem, target, np.flatnonzero(receives & own)))
+        parts.append(joined_factors(problem, target, np.flatnonzero(receives & own)))
     return rebuilt(problem, kept, tuple(parts), constant)
 
 
@@ -88,7 +88,7 @@ def _row_keys(rows: Indices, base: int) -> Indices:
     return np.asarray(keys, dtype=np.int64)
 
 
-def _joined(problem: Problem, target: Indices, roots: Indices) -> Factors:
+def joined_factors(problem: Problem, target: Indices, roots: Indices) -> Factors:
     """The tables of the roots with everything that is sent to them added."""
     sizes = problem.domain_sizes[problem.scope_variables]
     strides = cell_strides(problem)

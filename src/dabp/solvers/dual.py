@@ -13,6 +13,7 @@ from dabp.errors import ParameterError
 from dabp.kernels.dual import dual_pass, total_cost
 from dabp.presolve.assembly import offsets_of
 from dabp.presolve.consistency import supported_values
+from dabp.presolve.joining import join_cliques
 from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.problem import Assignment, Problem
@@ -22,6 +23,12 @@ from dabp.solvers.incidence import Incidence
 
 ROUNDING = 1e-13
 """Relative error allowed for in the sum that makes the bound: some hundreds of roundings of float64."""
+
+SLOW_PASSES, SLOW_GAIN = 20, 2e-4
+"""Factors are joined when so many passes have raised the bound by less than this, relative to its size."""
+
+LARGEST_TABLE = 100_000
+"""Cells that a joined table may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +40,9 @@ class Dual(Solver):
     one pass costs about as much as an iteration of belief propagation. Proves optimality only where the relaxation
     is tight, and infeasibility where the bound outgrows every finite cost.
 
+    When that has converged, binary factors are joined along triangles, then along cliques of four, which tightens
+    the relaxation; each time the passes begin anew, and the better bound is kept.
+
     Reference: V. Kolmogorov, *Convergent tree-reweighted message passing for energy minimization*, PAMI 2006, and
     *A new look at reweighted message passing*, PAMI 2015.
 
@@ -42,16 +52,26 @@ class Dual(Solver):
         Ends when the bound has risen by less than this, relative to its size, over `patience` passes.
     patience
         See `tolerance`.
+    largest_clique
+        Variables of the largest joined factors; 2 = none are joined.
+    max_cells
+        Cells that all tables together may have after joining.
     """
 
     checkpoints: ClassVar[bool] = True
 
     tolerance: float = 1e-6
     patience: int = 50
+    largest_clique: int = 4
+    max_cells: int = 8_000_000
 
     def __post_init__(self) -> None:
         if not 0 <= self.tolerance < math.inf:
             raise ParameterError(f"dual's tolerance is a number of at least 0, not {self.tolerance}")
+        if not 2 <= self.largest_clique <= 8:
+            raise ParameterError(f"dual's largest_clique is 2 to 8, not {self.largest_clique}")
+        if self.max_cells < 1:
+            raise ParameterError(f"dual's max_cells is at least 1, not {self.max_cells}")
         if self.patience < 1:
             raise ParameterError(f"dual's patience is at least 1, not {self.patience}")
 
@@ -75,7 +95,8 @@ class DualSearch(Search):
             return
         # Without unsupported values every min-marginal, hence every message, is finite.
         self._problem = self._reduction.problem
-        self._arrays = _Arrays(self._problem)
+        self._stage, self._arrays = 2, _Arrays(self._problem)
+        self._stalled_stage = 0
         self._values = np.zeros(self._problem.num_variables, dtype=np.int64)
         self._best_cost = np.inf
 
@@ -94,6 +115,8 @@ class DualSearch(Search):
                 best, best_cost = self._values.copy(), cost
             self._best_cost = min(self._best_cost, cost)
             finished = self._verdict()
+            if (finished is Status.CONVERGED or (finished is None and self._slow())) and self._tighten(self._stage + 1):
+                finished = None
             if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
         if finished is Status.INFEASIBLE:
@@ -113,6 +136,7 @@ class DualSearch(Search):
             return {"passes": 0}
         return {
             "messages": self._arrays.messages.copy(),
+            "stage": self._stage,
             "passes": self.passes,
             "bound": self.bound,
             "best_cost": self._best_cost,
@@ -123,6 +147,8 @@ class DualSearch(Search):
         """Continue from there."""
         if self._reduction is None:
             return
+        if int(state["stage"]) != self._stage:
+            self._tighten(int(state["stage"]))
         self._arrays.messages[:] = state["messages"]
         self.passes, self.bound = int(state["passes"]), float(state["bound"])
         self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
@@ -138,6 +164,25 @@ class DualSearch(Search):
         self._history.append(self.bound)
         del self._history[: -self._solver.patience - 1]
         return float(self._arrays.cost(self._values)) + self._arrays.constant
+
+    def _slow(self) -> bool:
+        """Whether joining factors now promises more than further passes."""
+        if self._stalled_stage == self._stage or len(self._history) <= SLOW_PASSES:
+            return False
+        gain = self._history[-1] - self._history[-1 - SLOW_PASSES]
+        return gain < SLOW_GAIN * max(1.0, abs(self.bound))
+
+    def _tighten(self, stage: int) -> bool:
+        """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit."""
+        self._stalled_stage = self._stage  # asked once; if it does not work now it never will
+        if stage > self._solver.largest_clique:
+            return False
+        joined = join_cliques(self._problem, stage, LARGEST_TABLE)
+        if joined is self._problem or len(joined.pool) > self._solver.max_cells:
+            return False
+        self._stage, self._arrays = stage, _Arrays(joined)
+        self._history.clear()
+        return True
 
     def _verdict(self) -> Status | None:
         if self.bound > self._arrays.largest + self._arrays.constant:

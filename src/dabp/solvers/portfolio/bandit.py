@@ -16,6 +16,8 @@ class Arm:
     """What is remembered about one member."""
 
     prior: float
+    patient: bool = False
+    """Whether its costs say nothing before a run ends, so that it is never held back for them."""
     used: float = 0.0
     """Seconds, older ones counting less."""
     gain: float = 0.0
@@ -35,12 +37,14 @@ class Bandit:
     ----------
     priors
         One per member: what it deserves before anything is known.
+    patient
+        One per member: whether it keeps its share whatever it finds (its gains still count).
     memory
         Seconds after which a gain counts half.
     """
 
-    def __init__(self, priors: Collection[float], memory: float):
-        self.arms = [Arm(prior) for prior in priors]
+    def __init__(self, priors: Collection[float], patient: Collection[bool], memory: float):
+        self.arms = [Arm(*arm) for arm in zip(priors, patient, strict=True)]
         self._memory = max(memory, 1e-3)
 
     def choose(self, available: Collection[int], incumbent: float) -> int | None:
@@ -58,7 +62,7 @@ class Bandit:
         result = []
         for arm, distance in zip(self.arms, distances.tolist(), strict=True):
             untried = arm.used == 0.0
-            merit = 1.0 if untried else float(np.exp(-distance / unit))
+            merit = 1.0 if untried or arm.patient else float(np.exp(-distance / unit))
             result.append(arm.prior * (FLOOR + merit + (arm.gain / total if total > 0 else 0.0)))
         return result
 

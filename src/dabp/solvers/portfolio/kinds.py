@@ -14,11 +14,11 @@ LARGE = 600
 GENEROUS = 60.0
 """Seconds from which DABP takes part: it needs torch, whose import alone takes seconds, and some windows to learn."""
 
-RATES = (1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
-"""Rates of reinforcement from an answer at once to the best one."""
+FASTEST, SLOWEST = 1e-3, 1e-5
+"""Rates of reinforcement: an answer at once, and the best one."""
 
-SAFETY = 0.7
-"""The part of the time left that a run of reinforced BP is planned to take."""
+SECOND_RUN, LONG_RUN = 0.15, 0.75
+"""Parts of the time left that runs of reinforced BP are planned to take."""
 
 
 def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None = None) -> list[Kind]:
@@ -26,8 +26,8 @@ def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None 
     large = problem.num_variables >= LARGE
     if large:
         kinds = [
-            Kind("bp-reinforced", _Unhurried((0.2, 0.4)), prior=4.0, turn=200),
-            Kind("bp-reinforced 2", _Unhurried((0.0, 0.3)), prior=1.5, turn=200),
+            Kind("bp-reinforced", _Unhurried((0.2, 0.4)), prior=5.0, turn=200, patient=True),
+            Kind("bp-reinforced 2", _Unhurried((0.0, 0.3)), prior=2.0, turn=200, patient=True),
         ]
     else:
         kinds = [Kind("bp-reinforced", _reinforced, prior=1.0, turn=200)]
@@ -36,7 +36,7 @@ def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None 
         Kind("annealing", _restarted("annealing"), prior=1.0 if large else 1.5, turn=200),
         Kind("bp-split", _split, prior=0.3, turn=200),
         Kind("forest-lns", _polish, prior=0.4, turn=40),
-        Kind("dual", _dual, prior=0.6, turn=100, once=True),
+        Kind("dual", _dual, prior=0.5, turn=100, once=True, patient=True),
     ]
     if horizon >= GENEROUS and not large:
         kinds.append(Kind("dabp", _deep, prior=0.3, turn=40, delay=0.25))
@@ -46,7 +46,7 @@ def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None 
 def _reinforced(situation: Situation) -> Run:
     """Reinforced BP with everything drawn at random: on small problems runs are short and the best draw differs."""
     if situation.round == 0:
-        return Run(make_solver("bp-reinforced", {"damping": 0.2, "reinforcement": RATES[0], "restarts": 1}))
+        return Run(make_solver("bp-reinforced", {"damping": 0.2, "reinforcement": FASTEST, "restarts": 1}))
     rng = situation.rng
     params = {
         "damping": rng.uniform(0.0, 0.8),
@@ -60,36 +60,31 @@ def _reinforced(situation: Situation) -> Run:
 class _Unhurried:
     """Reinforced BP on large problems: as slow as the time left allows, since slower is better.
 
-    The first runs are fast and tell how long a run takes at which rate; the next takes the slowest rate that is
-    expected to end in time, seconds growing as a power of 1 / rate.
+    A run takes about 1 / rate iterations. The first is fast, and tells how long an iteration takes here; the second
+    is planned for a small part of the time, the next for most of what is left.
+
+    Parameters
+    ----------
+    dampings
+        The damping factor of the first three runs, and the largest that later runs draw.
     """
 
     def __init__(self, dampings: tuple[float, float]):
         self._dampings = dampings
-        self._seconds: dict[float, float] = {}
-        self._rate = RATES[0]
+        self._rate = FASTEST
 
     def __call__(self, situation: Situation) -> Run:
         """Learn from the run before, choose a rate."""
         rng = situation.rng
         params: dict[str, float] = {"damping": self._dampings[0], "restarts": 1}
         if situation.round:
-            self._seconds[self._rate] = situation.last_seconds
-            self._rate = self._choose(SAFETY * situation.time_left)
+            planned = (SECOND_RUN if situation.round == 1 else LONG_RUN) * situation.time_left
+            slower = situation.last_seconds / max(planned, 1e-6)
+            self._rate = float(np.clip(self._rate * slower, SLOWEST, FASTEST))
         if situation.round >= 3:
-            params["damping"] = float(rng.uniform(*self._dampings))
+            params["damping"] = float(rng.uniform(0.0, self._dampings[1]))
             params["perturbation"] = float(rng.uniform(0.0, 0.02))
         return Run(make_solver("bp-reinforced", {**params, "reinforcement": self._rate}))
-
-    def _choose(self, available: float) -> float:
-        fast = min(self._seconds, key=lambda rate: -rate)
-        slow = min(self._seconds)
-        if slow == fast:
-            return next(rate for rate in RATES if rate < fast)
-        power = np.log(self._seconds[slow] / self._seconds[fast]) / np.log(fast / slow)
-        power = float(np.clip(power, 0.3, 1.0))
-        expected = {rate: self._seconds.get(rate, self._seconds[slow] * (slow / rate) ** power) for rate in RATES}
-        return min((rate for rate in RATES if expected[rate] <= available), default=fast)
 
 
 def _restarted(name: str):  # type: ignore[no-untyped-def]

@@ -48,6 +48,8 @@ class Kind:
     """Iterations of its first turn when members take turns."""
     once: bool = False
     """Whether one run is all it can give."""
+    patient: bool = False
+    """Whether its costs say nothing before a run ends."""
     delay: float = 0.0
     """Fraction of the time that passes before it takes part."""
 
