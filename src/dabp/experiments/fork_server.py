@@ -38,7 +38,6 @@ TAIL = 2000
 
 Reason = tuple[str, str]
 """Why a run failed: a kind and a sentence."""
-GONE: Reason = ("gone", "")
 
 
 def serve(commands: int, replies: int) -> None:
@@ -69,16 +68,14 @@ def _supervise(run: Run, commands: int, wake: int) -> bytes | None:
         if child == 0:
             _run_child(run, output, errors)
         try:
-            reason = _watch(run, child, started, commands, wake)
+            watched = _watch(run, child, started, commands, wake)
         except SystemExit:
             _end(child)
             raise
-        if reason == GONE:
+        if watched is None:
             _end(child)
             return None
-        if reason is not None:
-            _end(child)
-        _, status, usage = os.wait4(child, 0)
+        reason, status, usage = watched
         measured = {
             "wall": round(time.perf_counter() - started, 4),
             "cpu": round(usage.ru_utime + usage.ru_stime, 4),
@@ -87,13 +84,18 @@ def _supervise(run: Run, commands: int, wake: int) -> bytes | None:
         return _payload(run, reason, status, measured, output, errors)
 
 
-def _watch(run: Run, child: int, started: float, commands: int, wake: int) -> Reason | None:
-    """Wait until the child has ended (None), the experiment is gone (`GONE`), or a limit is broken."""
+def _watch(
+    run: Run, child: int, started: float, commands: int, wake: int
+) -> tuple[Reason | None, int, resource.struct_rusage] | None:
+    """Wait until the child has ended, by itself or for a broken limit; None if the experiment is gone."""
     ticks = 0
-    while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+    while True:
+        done, status, usage = os.wait4(child, os.WNOHANG)
+        if done:
+            return None, status, usage
         ready, _, _ = select.select([commands, wake], [], [], TICK)
         if commands in ready:  # nothing is sent during a run: this is the end of the pipe
-            return GONE
+            return None
         if wake in ready:
             with contextlib.suppress(BlockingIOError):
                 os.read(wake, 4096)
@@ -101,8 +103,9 @@ def _watch(run: Run, child: int, started: float, commands: int, wake: int) -> Re
         ticks += 1
         reason = _excess(run, child, time.perf_counter() - started, ticks % FAMILY_TICKS == 0)
         if reason is not None:
-            return reason
-    return None
+            _end(child)
+            _, status, usage = os.wait4(child, 0)
+            return reason, status, usage
 
 
 def _run_child(run: Run, output: BinaryIO, errors: BinaryIO) -> None:
