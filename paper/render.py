@@ -37,7 +37,7 @@ def main(source: str, target: str) -> None:
 
 
 def side_by_side(table: list[Row]) -> str:
-    """Our cost and time beside the paper's, a Markdown table per family."""
+    """Our cost and processor time beside the paper's cost and time, a Markdown table per family."""
     ours = {(row.group, row.label): row for row in table}
     with open(PAPER, encoding="utf-8") as stream:
         theirs = list(csv.DictReader(stream))
@@ -67,7 +67,7 @@ def side_by_side(table: list[Row]) -> str:
 def _ours(row: Row) -> str:
     if not row.runs:
         return f"failed ({row.reasons})"
-    return f"{row.cost:.2f} ({seconds(row.time)}, n={row.runs})"
+    return f"{row.cost:.2f} ({seconds(row.cpu)}, n={row.runs})"
 
 
 if __name__ == "__main__":

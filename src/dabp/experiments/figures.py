@@ -127,17 +127,17 @@ def sweep(parameter: str | None, name: str, title: str) -> Callable[[Results, Pl
 
 
 def tuning_time(results: Results, plan: Plan) -> Figure:
-    """Mean seconds to try every swept value, for solvers that are swept; of one run for those that are not."""
+    """Mean processor seconds to try every swept value, or of one run for solvers that are not swept."""
     panels = []
     for group, by_label in _grouped(results, plan):
         totals: dict[str, float] = {}
         for outcomes in by_label.values():
-            times = [o.summary["runtime"] for o in outcomes if not o.failed]
+            times = [o.summary["cpu"] for o in outcomes if not o.failed]
             series = outcomes[0].run.series
             totals[series] = totals.get(series, 0.0) + (float(np.mean(times)) if times else math.nan)
         curves = [Curve(s, [s], [total]) for s, total in totals.items() if not math.isnan(total)]
         panels.append(Panel(group, curves))
-    return Figure("tuning-time", "Accumulated time of tuning", "", "seconds", "bars", panels)
+    return Figure("tuning-time", "Accumulated time of tuning", "", "processor seconds", "bars", panels)
 
 
 def final_cost(results: Results, plan: Plan) -> Figure:

@@ -76,7 +76,7 @@ def _plan_data(results: Results, name: str) -> dict[str, Any]:
 
 def _row(row: Row) -> dict[str, Any]:
     """Cells as people read them, and the numbers to sort them by."""
-    numbers = [row.label, row.cost, row.half, row.gap, row.time, row.runs, row.failed]
+    numbers = [row.label, row.cost, row.half, row.gap, row.time, row.cpu, row.runs, row.failed]
     return {"group": row.group, "best": row.best, "cells": cells(row), "sort": numbers}
 
 

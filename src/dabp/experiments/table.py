@@ -13,7 +13,7 @@ from dabp.experiments.plan import Plan
 from dabp.experiments.statistics import Wilcoxon, mean_interval, wilcoxon
 from dabp.experiments.store import Outcome, Results
 
-HEADINGS = ("Solver", "Cost", "±95 %", "Gap", "Time", "Runs", "Failed")
+HEADINGS = ("Solver", "Cost", "±95 %", "Gap", "Time", "CPU", "Runs", "Failed")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Row:
     """A solver on a group: means over its runs that have an answer.
 
     `cost` is per constraint, `half` the half width of its 95 % interval, `gap` the relative distance to the best mean
-    of the group, `runs` how many answers are averaged, `failed` how many runs gave none, with `reasons`.
+    of the group, `time` the solver's seconds, `cpu` the process's processor seconds (what a busy machine leaves
+    comparable), `runs` how many answers are averaged, `failed` how many runs gave none, with `reasons`.
     """
 
     group: str
@@ -30,6 +31,7 @@ class Row:
     half: float
     gap: float
     time: float
+    cpu: float
     runs: int
     failed: int
     reasons: str
@@ -63,8 +65,9 @@ def _group_rows(group: str, by_label: dict[str, list[Outcome]]) -> list[Row]:
                 reasons[reason] = reasons.get(reason, 0) + 1
         words = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         gap = abs(mean - best) / max(abs(best), 1e-9)
-        time = sum(times) / len(times) if times else math.nan
-        made.append(Row(group, label, mean, half, gap, time, count, len(outcomes) - count, words, mean == best))
+        spent = [o.summary["cpu"] for o in outcomes if not o.failed]
+        time, cpu = (sum(each) / len(each) if each else math.nan for each in (times, spent))
+        made.append(Row(group, label, mean, half, gap, time, cpu, count, len(outcomes) - count, words, mean == best))
     return made
 
 
@@ -121,7 +124,7 @@ def cells(row: Row) -> list[str]:
     half = "–" if math.isnan(row.half) else f"{row.half:.3f}"
     gap = "–" if math.isnan(row.gap) else f"{100 * row.gap:.2f} %"
     failed = f"{row.failed} ({row.reasons})" if row.failed else "0"
-    return [row.label, cost, half, gap, seconds(row.time), str(row.runs), failed]
+    return [row.label, cost, half, gap, seconds(row.time), seconds(row.cpu), str(row.runs), failed]
 
 
 def as_text(table: Sequence[Row]) -> str:
@@ -153,15 +156,17 @@ def as_csv(table: Sequence[Row]) -> str:
     """Full precision, a line per group and solver."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["group", "solver", "cost", "half_width_95", "gap", "seconds", "runs", "failed", "reasons"])
+    writer.writerow(
+        ["group", "solver", "cost", "half_width_95", "gap", "seconds", "cpu_seconds", "runs", "failed", "reasons"]
+    )
     for r in table:
-        writer.writerow([r.group, r.label, r.cost, r.half, r.gap, r.time, r.runs, r.failed, r.reasons])
+        writer.writerow([r.group, r.label, r.cost, r.half, r.gap, r.time, r.cpu, r.runs, r.failed, r.reasons])
     return stream.getvalue()
 
 
 def as_latex(table: Sequence[Row]) -> str:
     """For ``booktabs``; the best in bold."""
-    lines = ["\\begin{tabular}{@{}lrrrrrr@{}}", "\\toprule", " & ".join(map(_latex, HEADINGS)) + " \\\\"]
+    lines = ["\\begin{tabular}{@{}lrrrrrrr@{}}", "\\toprule", " & ".join(map(_latex, HEADINGS)) + " \\\\"]
     for group, members in _by_group(table):
         lines += ["\\midrule", f"\\multicolumn{{{len(HEADINGS)}}}{{c}}{{{_latex(group)}}} \\\\", "\\midrule"]
         for row in members:
