@@ -152,11 +152,11 @@ def larger() -> Problem:
 @pytest.mark.parametrize("name", SOLVERS)
 def test_limits(name: str, larger: Problem) -> None:
     """Iteration and time limits end the solve; generously timed, since other tests run beside this one."""
-    few = dabp.solve(larger, name, max_iterations=1, time_limit=20, seed=1)
+    few = dabp.solve(larger, name, max_iterations=1, time_limit=60, seed=1)
     assert few.status in (Status.LIMIT, Status.CONVERGED)
     start = time.perf_counter()
     short = dabp.solve(larger, name, time_limit=0.2, seed=1)
-    assert time.perf_counter() - start < 5.0 + dabp_compile_seconds()
+    assert time.perf_counter() - start < 20.0 + dabp_compile_seconds()
     assert short.status in (Status.LIMIT, Status.CONVERGED)
     for result in (few, short):
         if result.cost is not None:

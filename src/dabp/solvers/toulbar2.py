@@ -25,10 +25,13 @@ from numpy.typing import NDArray
 from dabp.errors import ParameterError, SolverError
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
-from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
+from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.integer_costs import IntegerCosts
 
 MODES = ("default", "vns", "incop", "pils")
+
+WAIT_SECONDS = 0.05
+"""How long a step waits for toulbar2 to say something."""
 
 BOUND_LINE = re.compile(
     r"(?:Optimality gap: \[|Initial lower and upper bounds: \[|Reverse (?:original )?DAC dual bound: )(\d+)\b(?!\.)"
@@ -121,7 +124,7 @@ class Toulbar2Search(Search):
         if self._child is None:
             return self._trivial(step)
         costs: list[float] = []
-        wait = BLOCK_SECONDS
+        wait = WAIT_SECONDS
         with contextlib.suppress(queue.Empty):
             while step.finished is None:
                 line = self._lines.get(timeout=wait) if wait else self._lines.get_nowait()
