@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,23 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
+from dabp.exchange import Exchange
 from dabp.validation import validate
-from dabp.views import Factor, FactorCost, Label, Variable
+from dabp.views import ArityGroup, Factor, FactorCost, Label, Variable
 
 __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
 Assignment = NDArray[np.int64]
 """One value index per variable, in the order of `Problem.variables`."""
-
-
-@dataclass(frozen=True)
-class _ArityGroup:
-    """The factors of one arity k: `variables` and `strides` [n, k], `bases` [n] into the pool."""
-
-    factors: NDArray[np.int64]
-    variables: NDArray[np.int64]
-    strides: NDArray[np.int64]
-    bases: NDArray[np.int64]
 
 
 def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
@@ -45,7 +35,7 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     return result
 
 
-class Problem:
+class Problem(Exchange):
     """An immutable, validated constraint optimisation problem.
 
     Parameters
@@ -269,7 +259,7 @@ class Problem:
     # ---- cost --------------------------------------------------------------------------------
 
     @cached_property
-    def arity_groups(self) -> tuple[_ArityGroup, ...]:
+    def arity_groups(self) -> tuple[ArityGroup, ...]:
         """Factors by arity, with the strides that turn values into positions of `pool`."""
         groups = []
         sizes = self.domain_sizes[self.scope_variables]
@@ -281,7 +271,7 @@ class Problem:
             for axis in range(int(arity) - 2, -1, -1):
                 strides[:, axis] = strides[:, axis + 1] * lengths[:, axis + 1]
             bases = self.pool_offsets[self.factor_table[factors]]
-            groups.append(_ArityGroup(factors, variables, strides, bases))
+            groups.append(ArityGroup(factors, variables, strides, bases))
         return tuple(groups)
 
     def cost(self, assignment: ArrayLike) -> Any:
@@ -304,7 +294,7 @@ class Problem:
         return total
 
     @staticmethod
-    def _cells(group: _ArityGroup, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _cells(group: ArityGroup, values: NDArray[np.int64]) -> NDArray[np.int64]:
         cells = np.broadcast_to(group.bases, (*values.shape[:-1], len(group.bases)))
         for axis in range(group.variables.shape[1]):
             cells = cells + values[..., group.variables[:, axis]] * group.strides[:, axis]

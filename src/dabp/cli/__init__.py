@@ -49,8 +49,9 @@ def _register() -> None:
     from dabp.cli.solve import solve
     from dabp.cli.solvers import solvers
     from dabp.cli.train_gat_pcm import train_gat_pcm
+    from dabp.cli.uai import uai
 
-    for command in (solve, info, evaluate, convert, presolve, generate, solvers, train_gat_pcm, doctor):
+    for command in (solve, info, evaluate, convert, presolve, generate, solvers, train_gat_pcm, uai, doctor):
         app.command()(command)
     app.add_typer(experiment, name="experiment")
     app.add_typer(plot, name="plot")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.formats.bounded import below
-from dabp.formats.cfn_lexer import Lexer
+from dabp.formats.cfn_lexer import DIGITS, Lexer
 from dabp.formats.draft import Draft
 from dabp.formats.intensional import NotSupported, Words, expand
 from dabp.formats.text import Source
@@ -192,9 +192,9 @@ class _Reader:
 
     def _scope_variable(self) -> int:
         word = self.lexer.word("a variable")
-        if not word[0].isdigit():
+        if word[0] not in DIGITS:
             return self.draft.variable(word, self.lexer.line)
-        index = int(word) if word.isdecimal() and len(word) < 19 else -1
+        index = int(word) if re.fullmatch(r"[0-9]{1,18}", word) else -1
         if not 0 <= index < len(self.draft.sizes):
             raise self.source.error(f"there is no variable {word[:40]!r}", self.lexer.line)
         return index
@@ -230,7 +230,7 @@ class _Reader:
     def _value(self, variable: int, word: str) -> int:
         size = self.draft.sizes[variable]
         names = self.values[variable]
-        if word.isdecimal() and len(word) < 19:
+        if re.fullmatch(r"[0-9]{1,18}", word):
             index = int(word)
         elif names:
             index = names.get(word, -1)
@@ -264,7 +264,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
 
 def _name(text: str, prefix: str) -> str:
     text = re.sub(r'[\s":,{}\[\]#/\\]', "_", text) or "_"
-    return prefix + text if text[0].isdigit() or text[0] in "<>" else text
+    return prefix + text if text[0] in DIGITS or text[0] in "<>" else text
 
 
 def _distinct(names: list[str]) -> list[str]:

@@ -12,6 +12,9 @@ from dabp.formats.text import Source
 _COMMENT = re.compile(r"^[ \t]*#[^\n]*|//[^\n]*", re.MULTILINE)
 _WORD = re.compile(r'[\s:,]*(?:"([^"\n]*)"|([{}\[\]])|([^\s":,{}\[\]]+))')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+DIGITS = "0123456789"
+"""What sizes and indices start with, and names do not."""
+
 _BRACKET = re.compile(r"[{}\[\]]")
 _SEPARATORS = str.maketrans('",:', "   ")
 
@@ -58,7 +61,7 @@ class Lexer:
     def peek_digit(self) -> bool:
         """Whether the next word starts with a digit, as sizes and indices do."""
         word = self.peek()
-        return word is not None and word[:1].isdigit()
+        return word is not None and word != "" and word[0] in DIGITS
 
     def peek_cost(self) -> bool:
         """Whether the next word starts like a number."""

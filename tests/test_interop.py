@@ -1,0 +1,79 @@
+"""Problems to and from other packages' objects."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dabp.errors import ProblemError
+from dabp.problem import Problem
+from tests.problems import exhaustive_optimum, random_problem
+
+_TOULBAR2 = """
+import json, os, sys
+from tests.problems import random_problem
+for seed in range(30):
+    if os.fork() == 0:
+        problem = random_problem(seed, max_variables=6)
+        try:
+            found = problem.to_toulbar2().Solve()
+        except Exception as error:
+            found = None if "contradiction" in str(error) else repr(error)
+        print(json.dumps([seed, list(found[:2]) if isinstance(found, tuple) else found]), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_graph_colouring_from_networkx() -> None:
+    """A five-cycle with three colours: costs of a shared matrix and of one edge's own add up as drawn."""
+    graph = nx.cycle_graph(5)
+    graph.edges[0, 1]["costs"] = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    graph.nodes[3]["costs"] = [0, 0, 7]
+    problem = Problem.from_networkx(graph, domain_size=3, edge_costs=np.eye(3))
+    assert problem.variable_names == ("0", "1", "2", "3", "4")
+    values = [0, 1, 2, 2, 0]
+    expected = sum(
+        (values[a] != values[b]) if (a, b) == (0, 1) else (values[a] == values[b]) for a, b in graph.edges
+    ) + (7 if values[3] == 2 else 0)
+    assert problem.cost(values) == expected
+    assert len(problem.pool) == 9 + 9 + 3  # the shared matrix is stored once
+
+
+def test_graphs_without_costs_are_refused() -> None:
+    """What is missing is named."""
+    with pytest.raises(ProblemError, match="node 0 has no 'costs'"):
+        Problem.from_networkx(nx.path_graph(2))
+    with pytest.raises(ProblemError, match="edge 0-1 has no 'costs'"):
+        Problem.from_networkx(nx.path_graph(2), domain_size=2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tables_there_and_back(seed: int) -> None:
+    """A problem is its scopes and tables."""
+    problem = random_problem(seed)
+    again = Problem.from_tables(
+        problem.domain_sizes.tolist(), problem.to_tables(), constant=problem.constant, maximize=problem.maximize
+    )
+    assert again == problem
+
+
+def test_toulbar2_networks() -> None:
+    """toulbar2 solves the network we hand it to the optimum of exhaustive search, and reports our cost."""
+    run = subprocess.run([sys.executable, "-c", _TOULBAR2], capture_output=True, text=True, timeout=100, check=True)
+    answers = dict(json.loads(line) for line in run.stdout.splitlines())
+    assert len(answers) == 30
+    for seed, found in answers.items():
+        problem = random_problem(seed, max_variables=6)
+        best = exhaustive_optimum(problem)
+        if best is None:
+            assert found is None
+            continue
+        values, cost = found
+        assert problem.cost(values) == pytest.approx(best, abs=1e-4), seed
+        assert (-cost if problem.maximize else cost) == pytest.approx(best, abs=1e-4), seed
