@@ -9,6 +9,8 @@ from tests.problems import random_problem
 import dabp
 from dabp.kernels.local_search import BEST, FEASIBLE, SOFT, VIOLATIONS, WEIGHTED, move_now, remember_now, reweigh
 from dabp.problem import Problem
+from dabp.solvers import make_solver
+from dabp.solvers.base import Budget
 from dabp.solvers.local_costs import LocalCosts
 
 
@@ -84,3 +86,16 @@ def test_proofs_that_lie_open() -> None:
     local.put(state, np.array([0]))
     assert not local.infeasible
     assert state.x.tolist() == [1]
+
+
+@pytest.mark.parametrize("solver", ["annealing", "tabu"])
+def test_weights_stay_in_range(solver: str) -> None:
+    """On an infeasible problem of large costs, weights grow to their limit and no further."""
+    triangle, clash = [0, 1, 1, 2, 0, 2], [np.inf, 2.0**20, 2.0**20, np.inf]
+    problem = Problem([2, 2, 2], triangle, [0, 2, 4, 6], clash, [0, 4], [0, 0, 0])
+    search = make_solver(solver).start(problem, seed=0, budget=Budget())
+    for _ in range(200):
+        assert np.isinf(search.step().costs).all()
+    local, state = search.local, search.state
+    assert 0 < state.weights.min() <= state.weights.max() <= local.heaviest * 3 // 2
+    assert np.abs(state.local[local.allowed]).max() < local.pad // 2

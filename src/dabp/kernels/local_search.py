@@ -45,6 +45,8 @@ class Costs(NamedTuple):
     """A variable's own costs; `pad` where padded or forbidden, [R]."""
     pad: int
     """Larger than any difference of local costs."""
+    heaviest: int
+    """No factor gains weight beyond this, so that local costs stay well below `pad`."""
     edge_offsets: NDArray[np.int64]
     """Binary factors at variable i are edges ``edge_offsets[i]:edge_offsets[i + 1]``, [N + 1]."""
     edge_target: NDArray[np.int64]
@@ -109,12 +111,13 @@ class State(NamedTuple):
 
 def local_kernel(function: Function) -> Function:
     """A kernel without reference counting, which around a call costs as much as a move; it cannot allocate."""
-    return cast(Function, kernel(_nrt=False)(function))
+    return cast(Function, kernel(_nrt=False, no_cfunc_wrapper=True)(function))
 
 
 def inlined(function: Function) -> Function:
-    """The same inside its caller: a call that hands over `Costs` and `State` copies 250 words."""
-    return cast(Function, kernel(_nrt=False, forceinline=True)(function))
+    """The same inside its caller, a kernel: a call that hands over `Costs` and `State` copies 250 words."""
+    options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Function, kernel(_nrt=False, **options)(function))
 
 
 @inlined

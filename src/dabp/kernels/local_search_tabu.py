@@ -177,57 +177,13 @@ def _gain_weight(c: Costs, s: State, m: Moves, increment: int) -> None:
     """Every violated factor weighs more from now on."""
     for k in range(s.tally[VIOLATIONS]):
         factor = s.violated[k]
+        if s.weights[factor] + increment > c.heaviest:
+            continue
         reweigh(c, s, factor, increment)
         for q in range(c.hard_offsets[factor], c.hard_offsets[factor + 1]):
             _weigh(c, s, m, c.hard_scope[q])
     s.tally[LEVEL] = s.tally[WEIGHTED]
     m.clock[2] = 0
-
-
-@inlined
-def _tabu(c: Costs, s: State, m: Moves, steps: int, tenure: int, spread: int, patience: int, increment: int) -> Any:
-    """The moves of one iteration; the least feasible cost seen."""
-    lowest = np.int64(NOTHING)
-    for _ in range(steps):
-        step = m.clock[0]
-        m.clock[0] += 1
-        random = draw(s.random)
-        _expire(c, s, m, step)
-        _summarise(m)
-        change = _least_of(m.open_block, 0, len(m.open_block))
-        change_any = _least_of(m.any_block, 0, len(m.any_block))
-        level = s.tally[BEST] if s.tally[FEASIBLE] else s.tally[LEVEL]
-        if change_any < change and s.tally[WEIGHTED] + change_any < level:
-            block = _find(m.any_block, 0, len(m.any_block), change_any, random)
-            i = _find(m.any_best, block * BLOCK, (block + 1) * BLOCK, change_any, random)
-            row = c.rows[i]
-            place = _find(s.local, row, row + c.widths[i], s.local[row + s.x[i]] + change_any, random)
-        elif change < c.pad // 2:
-            block = _find(m.open_block, 0, len(m.open_block), change, random)
-            i = _find(m.open_best, block * BLOCK, (block + 1) * BLOCK, change, random)
-            row = c.rows[i]
-            place = _find_open(s, m, row, row + c.widths[i], s.local[row + s.x[i]] + change, random)
-            if s.tally[VIOLATIONS] > 0 and change >= 0:
-                m.clock[2] += 1
-        else:
-            continue  # everything is tabu: let time pass
-        old = row + s.x[i]
-        _forbid(m, old, step, step + tenure + below(s.random, spread))
-        m.closed[place] = c.pad
-        move(c, s, i, place - row)
-        _weigh(c, s, m, i)
-        for q in range(c.neighbour_offsets[i], c.neighbour_offsets[i + 1]):
-            _weigh(c, s, m, c.neighbours[q])
-        if s.tally[WEIGHTED] < s.tally[LEVEL]:
-            s.tally[LEVEL] = s.tally[WEIGHTED]
-            m.clock[2] = 0
-        if s.tally[VIOLATIONS] == 0:
-            if s.tally[SOFT] < lowest:
-                lowest = s.tally[SOFT]
-                remember(s)
-        elif m.clock[2] >= patience:
-            _gain_weight(c, s, m, increment)
-    return lowest
 
 
 @local_kernel
@@ -249,4 +205,44 @@ def tabu(
     cost.
     """
     for t in range(len(lowest)):
-        lowest[t] = _tabu(c, s, m, steps, tenure, spread, patience, increment)
+        least_cost = np.int64(NOTHING)
+        for _ in range(steps):
+            step = m.clock[0]
+            m.clock[0] += 1
+            random = draw(s.random)
+            _expire(c, s, m, step)
+            _summarise(m)
+            change = _least_of(m.open_block, 0, len(m.open_block))
+            change_any = _least_of(m.any_block, 0, len(m.any_block))
+            level = s.tally[BEST] if s.tally[FEASIBLE] else s.tally[LEVEL]
+            if change_any < change and s.tally[WEIGHTED] + change_any < level:
+                block = _find(m.any_block, 0, len(m.any_block), change_any, random)
+                i = _find(m.any_best, block * BLOCK, (block + 1) * BLOCK, change_any, random)
+                row = c.rows[i]
+                place = _find(s.local, row, row + c.widths[i], s.local[row + s.x[i]] + change_any, random)
+            elif change < c.pad // 2:
+                block = _find(m.open_block, 0, len(m.open_block), change, random)
+                i = _find(m.open_best, block * BLOCK, (block + 1) * BLOCK, change, random)
+                row = c.rows[i]
+                place = _find_open(s, m, row, row + c.widths[i], s.local[row + s.x[i]] + change, random)
+                if s.tally[VIOLATIONS] > 0 and change >= 0:
+                    m.clock[2] += 1
+            else:
+                continue  # everything is tabu: let time pass
+            old = row + s.x[i]
+            _forbid(m, old, step, step + tenure + below(s.random, spread))
+            m.closed[place] = c.pad
+            move(c, s, i, place - row)
+            _weigh(c, s, m, i)
+            for q in range(c.neighbour_offsets[i], c.neighbour_offsets[i + 1]):
+                _weigh(c, s, m, c.neighbours[q])
+            if s.tally[WEIGHTED] < s.tally[LEVEL]:
+                s.tally[LEVEL] = s.tally[WEIGHTED]
+                m.clock[2] = 0
+            if s.tally[VIOLATIONS] == 0:
+                if s.tally[SOFT] < least_cost:
+                    least_cost = s.tally[SOFT]
+                    remember(s)
+            elif m.clock[2] >= patience:
+                _gain_weight(c, s, m, increment)
+        lowest[t] = least_cost

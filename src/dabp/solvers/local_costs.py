@@ -13,14 +13,14 @@ from dabp.kernels.local_search import LANES, VIOLATIONS, Costs, State, restart
 from dabp.problem import Assignment, Problem
 
 _NARROW, _NARROW_PAD = 2.0**24, 2**29
-_WIDE, _WIDE_PAD = 2.0**50, 2**60
+_WIDE, _WIDE_PAD = 2.0**44, 2**60
 
 
 class LocalCosts:
     """The compiled form and the units it is in.
 
     Costs are integers: the problem's own when it has integers only, otherwise scaled by a power of two and rounded at
-    about 1e-15 of the largest local cost. They take 32 bits where local costs stay below 2^24, 64 otherwise.
+    about 1e-13 of the largest local cost. They take 32 bits where local costs stay below 2^24, 64 otherwise.
     """
 
     def __init__(self, problem: Problem):
@@ -28,11 +28,15 @@ class LocalCosts:
         self.finite = np.where(np.isfinite(problem.pool), problem.pool, 0.0)
         self.forbids = ~np.isfinite(problem.pool)
         largest = self._largest_local()
-        narrow = problem.integral and largest < _NARROW
+        tables_forbid = _per_table(problem, self.forbids, np.logical_or)
+        self._hard_factor = tables_forbid[problem.factor_table].astype(bool)
+        busiest = self._most_hard_factors()
+        narrow = problem.integral and largest * (1 + busiest) < _NARROW
         self.dtype: Any = np.int32 if narrow else np.int64
         self.pad = _NARROW_PAD if narrow else _WIDE_PAD
         self._largest = largest
         self.scale = 1.0 if problem.integral else 2.0 ** np.floor(np.log2(_WIDE / max(largest, 1e-300)))
+        self.heaviest = self.pad // 8 // max(busiest, 1)
         self._cells = np.rint(self.finite * self.scale).astype(self.dtype)
         self._compile()
 
@@ -48,6 +52,11 @@ class LocalCosts:
         )
         return float(max(sums.max(initial=0.0), factor_max.max(initial=0.0)))
 
+    def _most_hard_factors(self) -> int:
+        """How many factors with forbidden combinations one variable has at most."""
+        hard = np.repeat(self._hard_factor, self.problem.arities)
+        return int(np.bincount(self.problem.scope_variables[hard], minlength=1).max())
+
     def cost(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
         """Costs of the problem from the kernels' integers; exact if the problem's costs are integers."""
         return np.asarray(units, dtype=np.float64) / self.scale + self._constant
@@ -61,7 +70,6 @@ class LocalCosts:
         rows = np.concatenate([[0], np.cumsum(widths)])[:-1].astype(np.int64)
         self._constant = problem.constant
         arity = problem.arities
-        self._hard_factor = _per_table(problem, self.forbids, np.logical_or)[problem.factor_table].astype(bool)
         self._soft_factor = _per_table(problem, self._cells != 0, np.logical_or)[problem.factor_table].astype(bool)
         weighted = self._hard_factor & (arity >= 2)
         self._weight_of = np.where(weighted, np.cumsum(weighted) - 1, -1)
@@ -76,6 +84,7 @@ class LocalCosts:
             widths=widths,
             unary=unary,
             pad=self.pad,
+            heaviest=self.heaviest,
             **edges,
             **wide,
             **violable,
@@ -220,12 +229,12 @@ class LocalCosts:
     def first_weight(self) -> int:
         """What violating a factor costs at first: the largest range of finite costs of one factor, at least 1."""
         span = _per_table(self.problem, self._cells, np.maximum) - _per_table(self.problem, self._cells, np.minimum)
-        return max(1, int(span.max(initial=0)))
+        return int(np.clip(span.max(initial=0), 1, self.heaviest))
 
     @property
     def dominant_weight(self) -> int:
         """A weight above what the finite costs of a variable's factors can differ by."""
-        return int(2 * self._largest * self.scale) + 1
+        return min(int(2 * self._largest * self.scale) + 1, self.heaviest)
 
     # ---- states ----------------------------------------------------------------------------------
 
@@ -257,12 +266,11 @@ class LocalCosts:
         """Make what the assignment violates weigh half as much again; L is then out of date until `put`."""
         violated = state.violated[: state.tally[VIOLATIONS]]
         state.weights[violated] += (state.weights[violated] + 1) // 2
-        self.limit_weights(state)
+        self.relax(state)
 
-    def limit_weights(self, state: State) -> None:
-        """Halve all weights while one is so large that sums might leave the integers' range."""
-        busiest = np.bincount(self.costs.hard_scope, minlength=1).max()
-        while len(state.weights) and int(state.weights.max()) * int(busiest) > self.pad // 8:
+    def relax(self, state: State) -> None:
+        """Halve all weights if one is so large that sums might leave the integers' range; then `put` as well."""
+        if len(state.weights) and state.weights.max() >= self.heaviest:
             state.weights[:] = (state.weights + 1) // 2
 
     def units(self, assignment: Assignment) -> int:

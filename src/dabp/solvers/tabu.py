@@ -131,7 +131,7 @@ class _TabuSearch(LocalSearch):
             score = float(self.state.tally[BEST])
             old = self._scores[self._arm]
             self._scores[self._arm] = score if old is None else old + 0.3 * (score - old)
-        self.local.limit_weights(self.state)
+        self.local.relax(self.state)
         known = [k for k, score in enumerate(self._scores) if score is not None]
         if known and self.rng.random() < 0.6:
             self._arm = min(known, key=lambda k: self._scores[k] or 0.0)
