@@ -1,6 +1,8 @@
 """Labels are exact, examples are what a search meets, and training can be interrupted anywhere."""
 
 import itertools
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import torch
 
 from dabp.errors import FormatError, ParameterError
 from dabp.solvers.base import generator
+from dabp.solvers.gat_pcm import weights
 from dabp.solvers.gat_pcm.examples import Examples
 from dabp.solvers.gat_pcm.labels import exact_costs
 from dabp.solvers.gat_pcm.pretraining import Pretraining, Trainer
@@ -125,6 +128,20 @@ def test_exported_weights_load(tmp_path):
         load(path)
     with pytest.raises(FormatError, match="no file"):
         load(tmp_path / "absent.safetensors")
+
+
+def test_shipped_parameters_are_those_of_their_report():
+    """The file in the package is the result of the curve beside it, on subtrees that were not trained on."""
+    folder = Path(weights.__file__).parent
+    report = json.loads((folder / "weights.json").read_text())
+    shipped = Pretraining(**{**report["settings"], "examples": Examples(**report["settings"]["examples"])})
+    trainer = Trainer(shipped)
+    trainer.model.load_state_dict({name: torch.from_numpy(array) for name, array in load().items()})
+    found, expected = trainer.validate(), report["validation"][-1]
+    assert expected["step"] == shipped.steps
+    assert found.centred_mse == pytest.approx(expected["centred_mse"], rel=1e-3)
+    assert found.regret == pytest.approx(expected["regret"], rel=0.05)
+    assert (folder / "weights.safetensors").stat().st_size < 200_000
 
 
 @pytest.mark.parametrize(
