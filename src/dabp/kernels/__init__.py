@@ -1,7 +1,8 @@
 """Compiled inner loops on plain arrays (Numba): cached on disk, GIL released, no allocation in the loops.
 
 Kernels are decorated with `kernel`, which fixes the compilation options in one place. The first call
-on a machine compiles; `compilation` measures that, so that time limits do not count it.
+on a machine compiles; `compilation` measures that, so that time limits do not count it. The cache notices a change of
+a kernel's own file only: after a change of one that others call, delete ``__pycache__/*.nb*``.
 """
 
 from __future__ import annotations
