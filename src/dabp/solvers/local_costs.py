@@ -35,7 +35,7 @@ class LocalCosts:
         self.dtype: Any = np.int32 if narrow else np.int64
         self.pad = _NARROW_PAD if narrow else _WIDE_PAD
         self._largest = largest
-        self.scale = 1.0 if problem.integral else 2.0 ** np.floor(np.log2(_WIDE / max(largest, 1e-300)))
+        self.scale = 1.0 if problem.integral or largest == 0 else 2.0 ** np.floor(np.log2(_WIDE / largest))
         self.heaviest = self.pad // 8 // max(busiest, 1)
         self._cells = np.rint(self.finite * self.scale).astype(self.dtype)
         self._compile()
