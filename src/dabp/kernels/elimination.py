@@ -86,11 +86,13 @@ def eliminate(
     tables_given: Array,
     small: int,
     growth: float,
+    allowance: Array,
 ) -> Any:
     """Eliminate variables as long as one is cheap: x is replaced by g(s) = min_x Σ_f f(x, s) over its neighbours s.
 
     Cheap means at most two neighbours and a table of at most `small` cells or `growth` times the cells it
-    replaces, or more neighbours and a table no larger than one it replaces. `unary` [sum D] is changed in place.
+    replaces, or more neighbours and a table no larger than one it replaces or than ``allowance[x]``. `unary`
+    [sum D] is changed in place.
 
     Returns
     -------
@@ -185,7 +187,7 @@ def eliminate(
         for k in range(width):
             product *= sizes[neighbours[k]]
         if width > 2:
-            if width > MAX_SCOPE or product > largest:
+            if width > MAX_SCOPE or product > max(largest, allowance[variable]):
                 continue
         elif product > max(float(small), growth * removed):
             continue

@@ -2,7 +2,8 @@
 
     merge factors → { remove unsupported values → eliminate variables of small degree → remove dominated values } …
 
-until nothing changes. Each technique is a file of this package; `presolve` puts them in order.
+until nothing changes; components with few assignments are then solved outright. Each technique is a file of this
+package; `presolve` puts them in order.
 """
 
 from __future__ import annotations
@@ -128,13 +129,15 @@ class Presolved:
         return variables, values, starts
 
 
-def presolve(problem: Problem) -> Presolved:
+def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
     """Simplify a problem exactly: its optimum, lifted, is an optimum of the original at the same cost.
 
     Parameters
     ----------
     problem
         Any problem; a maximisation is negated first, and the presolved problem is a minimisation.
+    solve_small
+        Whether components with few assignments are eliminated entirely at the end.
     """
     result = Presolved(problem.minimized())
     result._original = problem
@@ -147,22 +150,30 @@ def presolve(problem: Problem) -> Presolved:
             result.infeasible = True
             break
         facts.unsupported_values += _restrict(result, kept)
-        eliminated = Eliminated(result.problem)
-        if eliminated.infeasible:
-            result.infeasible = True
+        if not _eliminate(result, components=False):
             break
-        if eliminated.count:
-            facts.eliminated_variables += eliminated.count
-            result.apply(eliminated)
         facts.dominated_values += _restrict(result, undominated_values(result.problem))
         if len(result._stages) == stages:
             break
+    if solve_small and not result.infeasible:
+        _eliminate(result, components=True)
     facts.infeasible, left = result.infeasible, result.problem
     facts.fixed_variables = problem.num_variables - left.num_variables - facts.eliminated_variables
     facts.variables = (problem.num_variables, left.num_variables)
     facts.factors = (problem.num_factors, left.num_factors)
     facts.components = component_labels(left)[1]
     return result
+
+
+def _eliminate(result: Presolved, *, components: bool) -> bool:
+    """Minimise variables out; False if that proved infeasibility."""
+    eliminated = Eliminated(result.problem, components=components)
+    if eliminated.infeasible:
+        result.infeasible = True
+    elif eliminated.count:
+        result.facts.eliminated_variables += eliminated.count
+        result.apply(eliminated)
+    return not result.infeasible
 
 
 def _restrict(result: Presolved, kept: np.ndarray) -> int:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.elimination import eliminate, read_back
 from dabp.presolve.assembly import Factors, Indices, offsets_of, ragged_positions, rebuilt, unary_costs, unary_factors
+from dabp.presolve.components import component_labels
 from dabp.problem import Assignment, Problem
+
+COMPONENT_CELLS = 50_000_000
+"""Assignments that components which are eliminated entirely may have together: a second of work."""
 
 
 class Eliminated:
@@ -22,9 +27,11 @@ class Eliminated:
         Unary factors may repeat; parallel factors make it slower, not wrong.
     small, growth
         A new binary table may have this many cells, or this many times the cells of the tables it replaces.
+    components
+        Whether components with few assignments are eliminated entirely, as many as `COMPONENT_CELLS` allows.
     """
 
-    def __init__(self, problem: Problem, *, small: int = 256, growth: float = 4.0):
+    def __init__(self, problem: Problem, *, small: int = 256, growth: float = 4.0, components: bool = False):
         unary, starts = unary_costs(problem)
         higher = np.flatnonzero(problem.arities >= 2)
         (
@@ -52,6 +59,7 @@ class Eliminated:
             problem.pool,
             small,
             growth,
+            _allowance(problem) if components else np.zeros(problem.num_variables),
         )
         self._sizes = problem.domain_sizes
         gone = np.zeros(problem.num_variables, dtype=bool)
@@ -96,6 +104,16 @@ class Eliminated:
     def project(self, assignment: Assignment) -> Assignment:
         """Drop the eliminated variables."""
         return np.asarray(assignment, dtype=np.int64)[self.variables]
+
+
+def _allowance(problem: Problem) -> NDArray[np.float64]:
+    """The cells a table may have when each variable is eliminated: all of its component's, if these are few."""
+    labels, count = component_labels(problem)
+    digits = np.bincount(labels, np.log2(problem.domain_sizes), minlength=count)
+    order = np.argsort(digits, kind="stable")
+    affordable = np.zeros(count, dtype=bool)
+    affordable[order] = np.cumsum(np.exp2(np.minimum(digits[order], 60))) <= COMPONENT_CELLS
+    return np.where(affordable[labels], np.exp2(np.minimum(digits[labels], 60)), 0.0)
 
 
 def _pieces(starts: Indices, lengths: Indices) -> Indices:

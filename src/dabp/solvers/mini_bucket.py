@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.kernels import mini_bucket as compiled
-from dabp.ordering import elimination_order
+from dabp.ordering import EliminationOrder, elimination_order
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
@@ -93,8 +93,9 @@ class Plan(NamedTuple):
 class MiniBucketSearch(Search):
     """A run of mini-bucket elimination: first a small i-bound if the wanted one takes long, then that."""
 
-    def __init__(self, problem: Problem, i_bound: int, max_entries: int):
+    def __init__(self, problem: Problem, i_bound: int, max_entries: int, elimination: EliminationOrder | None = None):
         self._problem, self._i_bound, self._max_entries = problem, i_bound, max_entries
+        self._elimination = elimination
         self._steps = self._run()
 
     def step(self) -> Step:
@@ -104,13 +105,14 @@ class MiniBucketSearch(Search):
     @property
     def exact(self) -> bool:
         """Whether the i-bound that was asked for fits the memory and splits no bucket; plans, but computes nothing."""
-        self._order = elimination_order(self._problem).order
+        self._elimination = self._elimination or elimination_order(self._problem)
+        self._order = self._elimination.order
         self._scopes = _ranked_scopes(self._problem, self._order)
         plan = self._planned(self._i_bound)
         return plan.pool_size >= 0 and bool(plan.exact)
 
     def _run(self) -> Iterator[Step]:
-        elimination = elimination_order(self._problem)
+        elimination = self._elimination or elimination_order(self._problem)
         self._order = elimination.order
         yield Step()
         i_bound, plan = self._fitting()

@@ -19,12 +19,27 @@ WIDEST = 24
 """No problem with a larger induced width is tried: two values each would already be too many."""
 
 
+class Settled(Search):
+    """A problem without variables: nothing is left to decide."""
+
+    def __init__(self, problem: Problem):
+        self._problem = problem
+
+    def step(self) -> Step:
+        """Its only assignment."""
+        nothing = np.zeros(0, dtype=np.int64)
+        cost = float(self._problem.cost(nothing))
+        if not np.isfinite(cost):
+            return Step(finished=Status.INFEASIBLE)
+        return Step(np.array([cost]), nothing, cost, bound=cost, finished=Status.OPTIMAL)
+
+
 def exact_search(problem: Problem) -> MiniBucketSearch | None:
     """An elimination that is exact and fits, or None."""
-    width = elimination_order(problem).width
-    if width is None or width > WIDEST:
+    elimination = elimination_order(problem)
+    if elimination.width is None or elimination.width > WIDEST:
         return None
-    search = MiniBucketSearch(problem, max(1, width), ENTRIES)
+    search = MiniBucketSearch(problem, max(1, elimination.width), ENTRIES, elimination)
     return search if search.exact else None
 
 

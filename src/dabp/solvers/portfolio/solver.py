@@ -9,7 +9,7 @@ from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.portfolio.kinds import GENEROUS, kinds_for
-from dabp.solvers.portfolio.narrow import PartlyNarrow, exact_search, narrow_components
+from dabp.solvers.portfolio.narrow import PartlyNarrow, Settled, exact_search, narrow_components
 from dabp.solvers.portfolio.search import PortfolioSearch
 from dabp.solvers.portfolio.turns import TurnSearch
 
@@ -53,6 +53,8 @@ class Portfolio(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
+        if problem.num_variables == 0:
+            return Settled(problem)
         if (exact := exact_search(problem)) is not None:
             return exact
 
