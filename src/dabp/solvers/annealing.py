@@ -78,7 +78,7 @@ class _AnnealingSearch(LocalSearch):
     def __init__(self, solver: Annealing, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
         self._solver = solver
-        self._clock = Clock()
+        self._clock, self._resumed_at = Clock(), 0
         widest = int(self.local.costs.widths.max(initial=0))
         self._noise = self.rng.gumbel(size=NOISE + widest).astype(np.float32)
         self._cycle, self._length, self._swept = 0, QUENCH, 0
@@ -150,7 +150,8 @@ class _AnnealingSearch(LocalSearch):
             return self.remaining
         if self.budget.time_limit is None or self._cycle <= 3:
             return math.inf
-        return 0.97 * (self.budget.time_limit - self._clock.now) * self.iterations / self._clock.now
+        speed = (self.iterations - self._resumed_at) / self._clock.now
+        return 0.97 * (self.budget.time_limit - self._clock.now) * speed
 
     def _calibrated(self) -> tuple[float, float]:
         """Hot and cold, in units, from the local costs around the local minimum reached."""
@@ -171,6 +172,7 @@ class _AnnealingSearch(LocalSearch):
         super().load_state_dict(state)
         for name in self._saved:
             setattr(self, name, state[name])
+        self._resumed_at = self.iterations
 
     _saved = (
         *("_cycle", "_length", "_swept", "_longs", "_shorts", "_long_sweeps", "_short_sweeps"),

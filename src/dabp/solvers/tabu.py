@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 from typing import ClassVar
@@ -189,7 +190,7 @@ class _TabuSearch(LocalSearch):
         """Also what is tabu, the elites, and what is known of the tenures."""
         moves = {} if self._moves is None else self._moves._asdict()
         arrays = {f"moves.{key}": value.copy() for key, value in moves.items()}
-        own = {name: getattr(self, name) for name in self._saved}
+        own = {name: copy.copy(getattr(self, name)) for name in self._saved}
         return {**super().state_dict(), **arrays, **own}
 
     def load_state_dict(self, state: State) -> None:
@@ -198,7 +199,7 @@ class _TabuSearch(LocalSearch):
         for key, value in ({} if self._moves is None else self._moves._asdict()).items():
             value[...] = state[f"moves.{key}"]
         for name in self._saved:
-            setattr(self, name, state[name])
+            setattr(self, name, copy.copy(state[name]))
 
     _saved = ("_scores", "_arm", "_lowest", "_stalled", "_elites", "_elite_costs")
 
