@@ -38,9 +38,8 @@ def _expressible(problem: Problem, format: str) -> bool:
         )
         return strings and all(_CFN_NAME.fullmatch(name) for name in problem.variable_names)
     if format == "xml":
-        return not any(
-            isinstance(x, float) or re.search(r"\||:|\.\.|^[+-]?[\d.]", str(x)) for x in values if x != str(x)
-        ) and not any(isinstance(x, str) and re.search(r"\||:|\.\.|^[+-]?[\d.]", x) for x in values)
+        odd = re.compile(r"\||:|\.\.|[+-]?[\d.].*")  # text that tuples cannot hold, or that looks like a number
+        return not any(isinstance(x, float) or (isinstance(x, str) and odd.search(x)) for x in values)
     return not any("|" in str(x) for x in values)
 
 

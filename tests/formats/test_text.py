@@ -1,0 +1,106 @@
+"""Where bytes come from: paths, streams, compressed data, and never too many of them."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dabp.errors import FormatError
+from dabp.formats import FORMATS, read, write
+from tests.problems import random_problem
+
+_TEXT = b"p 2 2 1 10\n2 2\n1 0 3 0\n"
+
+
+def test_streams_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text and byte streams and standard input are read the same, compressed or not."""
+    expected = read(io.BytesIO(_TEXT), "wcsp")
+    assert read(io.StringIO(_TEXT.decode()), "WCSP") == expected
+    assert read(io.BytesIO(gzip.compress(_TEXT)), "wcsp") == expected
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lzma.compress(_TEXT))))
+    assert read("-", "wcsp") == expected
+
+
+def test_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    """``-`` writes to standard output."""
+    write(read(io.BytesIO(_TEXT), "wcsp"), "-", "wcsp")
+    assert capsys.readouterr().out.startswith("p 2 2 1 ")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_several_streams_in_one_file(compress: Callable[[bytes], bytes]) -> None:
+    """Concatenated compressed streams are one text."""
+    data = compress(_TEXT[:10]) + compress(_TEXT[10:])
+    assert read(io.BytesIO(data), "wcsp") == read(io.BytesIO(_TEXT), "wcsp")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_bombs(compress: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    """A small file that unpacks to more than the limit is refused by name of the limit, having unpacked no more."""
+    suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[compress]
+    path = tmp_path / f"bomb.wcsp.{suffix}"
+    path.write_bytes(compress(bytes(4_000_000)))
+    with pytest.raises(FormatError, match=r"more than 1000000 bytes when decompressed; .*--max-bytes"):
+        read(path, max_bytes=1_000_000)
+
+
+def test_limits_can_be_raised_and_lowered() -> None:
+    """max_cells is what decides about tables."""
+    text = b"p 2 100 1 10\n100 100\n2 0 1 0 0\n"
+    with pytest.raises(FormatError, match=r":3: its tables would have 10000 cells.*--max-cells"):
+        read(io.BytesIO(text), "wcsp", max_cells=9_999)
+    assert len(read(io.BytesIO(text), "wcsp", max_cells=10_000).pool) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing.wcsp", "there is no such file"),
+        ("folder.wcsp", "this is a directory, not a file"),
+        ("unknown.dat", "its name does not tell the format"),
+        ("nul\0.wcsp", "it cannot be read"),
+    ],
+)
+def test_places_that_are_no_files(name: str, reason: str, tmp_path: Path) -> None:
+    """One clear sentence instead of an exception of the system."""
+    (tmp_path / "folder.wcsp").mkdir()
+    (tmp_path / "unknown.dat").write_bytes(_TEXT)
+    with pytest.raises(FormatError, match=reason):
+        read(f"{tmp_path}/{name}")
+
+
+def test_places_that_cannot_be_written(tmp_path: Path) -> None:
+    """A missing folder and an unknown format are said, too."""
+    problem = random_problem(0)
+    with pytest.raises(FormatError, match="it cannot be written"):
+        write(problem, tmp_path / "missing" / "a.wcsp")
+    with pytest.raises(FormatError, match="there is no format 'csv'; there are wcsp"):
+        write(problem, tmp_path / "a.wcsp", "csv")
+
+
+def test_refusals_leave_files_alone(tmp_path: Path) -> None:
+    """What cannot be written does not overwrite what is there."""
+    path = tmp_path / "a.uai"
+    path.write_text("kept")
+    with pytest.raises(FormatError, match=r"\.LG"):
+        write(read(io.BytesIO(b"p 1 2 1 10000\n2\n1 0 900 1\n0 0\n"), "wcsp"), path)
+    assert path.read_text() == "kept"
+
+
+def test_readers_import_nothing_heavy() -> None:
+    """Reading a file must not wait for PyTorch or Numba."""
+    import subprocess
+
+    code = (
+        "import sys; from dabp.formats import FORMATS; [one.load() for one in FORMATS.values()]; "
+        "sys.exit(any(heavy in sys.modules for heavy in ('torch', 'numba', 'matplotlib')))"
+    )
+    assert len(FORMATS) == 6
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
