@@ -80,6 +80,14 @@ def test_large_integers_stay_exact() -> None:
     assert local.cost(state.tally[SOFT]) == problem.cost([2, 1])
 
 
+@pytest.mark.parametrize("table", [[0.0] * 4, [0.0, 1e-250, 2e-250, 0.0], [0.5, 1e15, 0.25, 7.0]])
+def test_extreme_scales(table: list[float]) -> None:
+    """No costs, tiny ones and very different ones are scaled without overflow; the optimum is found."""
+    problem = Problem([2, 2], [0, 1], [0, 2], table, [0, 4], constant=0.5)
+    assert dabp.solve(problem, "tabu", max_iterations=50).cost == min(table) + 0.5
+    assert dabp.solve(problem, "annealing", max_iterations=50).cost == min(table) + 0.5
+
+
 def test_proofs_that_lie_open() -> None:
     """A variable without an allowed value proves infeasibility; a value forbidden by itself is never taken."""
     assert LocalCosts(Problem([2], [0], [0, 1], [np.inf, np.inf], [0, 2])).infeasible

@@ -23,6 +23,9 @@ LONGEST = 20_000
 STUCK = 50_000
 """Moves without improvement before a restart; at least 20 iterations, and on small problems at most 5 N."""
 
+MOST_MOVES = 10_000
+"""Moves of an iteration at most, so that limits are answered promptly."""
+
 LARGE = 500
 """From so many variables on a start from scratch hardly catches up: restarts are from the incumbent only."""
 
@@ -37,9 +40,10 @@ class Tabu(Solver):
     A step gives one variable the value that lowers the cost most (or raises it least) among all values of all
     variables that are not tabu; the value it leaves is then tabu for tenure/2 + U{0 … tenure − 1} steps, unless
     returning gives a new best (Glover 1989; Galinier & Hao 1999 for colouring). One iteration is as many moves as
-    there are variables. After `patience` iterations without a better cost the search restarts: from a perturbed
-    incumbent, from a mixture of two of the best found, or at random. The tenure is drawn anew each time, mostly the
-    one that has done best. Violations are penalised, and weigh more each time the search is stuck with them.
+    there are variables, 10,000 at most. After `patience` iterations without a better cost the search restarts: from
+    a perturbed incumbent, from a mixture of two of the best found, or at random (on large problems only from the
+    incumbent). The tenure is drawn anew each time, mostly the one that has done best. Violations are penalised, and
+    weigh more each time the search is stuck with them.
 
     Good on dense problems of up to some hundred variables; it proves nothing.
 
@@ -102,7 +106,7 @@ class _TabuSearch(LocalSearch):
         assert self._moves is not None
         count = min(len(lowest), self._patience - self._stalled)
         tenure = self._tenures[self._arm]
-        moves = self.problem.num_variables
+        moves = min(self.problem.num_variables, MOST_MOVES)
         weight = self.local.first_weight
         tabu(
             self.local.costs,
