@@ -12,6 +12,7 @@ from dabp.formats import read
 _DATA = Path(__file__).parents[1] / "data"
 
 _EXPECTED = [
+    ("default.xml", 5, "a soft relation has no defaultCost, or a tuple has no cost"),
     ("alias.yaml", 5, "YAML aliases (*d) are refused"),
     ("attribute.yaml", 10, "an expression cannot have 'x.real'; only arithmetic and c"),
     ("binary.cfn", 1, "this is not UTF-8 text (byte 0xff)"),

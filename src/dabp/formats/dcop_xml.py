@@ -232,7 +232,7 @@ class _Reader:
         if arity != str(len(scope)):
             raise self.source.error(f"a relation of arity {arity[:20]} is used on {len(scope)} variables", line)
         if semantics == "soft":
-            default, listed = self._number(relation, "defaultCost", 0.0), 0.0
+            default, listed = self._number(relation, "defaultCost", np.nan), np.nan
         elif semantics == "supports":
             default, listed = self.draft.forbidden, 0.0
         elif semantics == "conflicts":
@@ -244,6 +244,8 @@ class _Reader:
         text = (relation.text or "").strip()
         if text:
             self._fill(table, text, scope, listed, semantics, line)
+        if np.isnan(table).any():
+            raise self.source.error("a soft relation has no defaultCost, or a tuple has no cost", line)
         return self._capped(table)
 
     def _fill(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import yaml
@@ -31,6 +31,7 @@ class _Reader:
         self.draft = Draft(source)
         self.domains: dict[str, tuple[Label, ...]] = {}
         self.constants: dict[str, Label] = {}
+        self.inputs: dict[str, Label] = {}  # the same, as expressions see them
         self.values: list[dict[str, int]] = []
 
     def problem(self) -> Problem:
@@ -139,6 +140,7 @@ class _Reader:
         if value is None:
             raise self.source.error(f"external variable {name[:40]!r} has no initial value", node.line)
         self.constants[name] = value
+        self.inputs[name] = _as_python([value])[0]
 
     def _constraint(self, name: str, node: Node) -> None:
         fields = self._mapping(node, f"constraint {name[:40]!r}")
@@ -162,17 +164,11 @@ class _Reader:
         shape = self.draft.shape(scope, line)
         self.draft.spend(expression.steps * int(np.prod(shape, dtype=float)), line)
         used = [one for one in expression.names if one not in self.constants]
-        domains = {one: self._python_values(v) for one, v in zip(used, scope, strict=False)}
+        domains = {one: _as_python(self.draft.labels(v)) for one, v in zip(used, scope, strict=False)}
         if len(used) < len(scope):  # a cost function that does not mention its own variable
-            domains = {f"?{v}": self._python_values(v) for v in scope}
-        constants = {one: self.constants[one] for one in expression.names if one in self.constants}
+            domains = {f"?{v}": _as_python(self.draft.labels(v)) for v in scope}
+        constants = {one: self.inputs[one] for one in expression.names if one in self.inputs}
         self.draft.add_factor(scope, self.draft.add_table(expression.evaluate(domains, constants), line), name)
-
-    def _python_values(self, variable: int) -> list[Label]:
-        """What an expression sees: YAML's truth values are numbers to it."""
-        truths: dict[Label, Label] = {"True": 1, "False": 0}
-        labels = self.draft.labels(variable)
-        return [truths[one] for one in labels] if set(labels) <= set(truths) else list(labels)
 
     def _extensional(self, name: str, fields: Mapping[str, Node], line: int) -> None:
         listed = self._field(fields, "variables", line)
@@ -223,6 +219,12 @@ class _Reader:
                 raise self.source.error(f"value {word[:40]!r} is not in the domain of {name[:40]!r}", node.line)
             place.append(self.values[variable][word])
         return tuple(place)
+
+
+def _as_python(labels: Sequence[Label]) -> list[Label]:
+    """What an expression sees: YAML's truth values are numbers to it."""
+    truths: dict[Label, Label] = {"True": 1, "False": 0}
+    return [truths[one] for one in labels] if set(labels) <= set(truths) else list(labels)
 
 
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
