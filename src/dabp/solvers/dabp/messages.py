@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from dabp.solvers.dabp.network import HIDDEN, Network
 from dabp.solvers.dabp.operations import Operations
@@ -49,11 +50,23 @@ class Propagation:
         "learned", or "uniform": w = 1 / (degree − 1) (paper App. C.5, DABP_Heter_λ).
     damping
         "edge", or "mean": one factor, the mean over the edges (DABP_Homo_λ).
+    recompute
+        Keep only messages and GRU states for the backward pass, and make the rest again: a quarter more time, a tenth
+        of the memory.
     """
 
-    def __init__(self, structure: Structure, operations: Operations, device: torch.device, weights: str, damping: str):
+    def __init__(
+        self,
+        structure: Structure,
+        operations: Operations,
+        device: torch.device,
+        weights: str,
+        damping: str,
+        recompute: bool = False,
+    ):
         graph = structure.graph
         self.structure, self.operations, self.weights, self.damping = structure, operations, weights, damping
+        self.recompute = recompute
         self.edge_variable = tensor(graph.edge_variable, device)
         self.unary = tensor(structure.padded(graph.unary, fill=torch.inf), device)
         own = tensor(structure.padded(graph.unary), device)
@@ -78,15 +91,25 @@ class Propagation:
         Messages are detached before the GRUs read them, as in the authors' program: gradients reach the network
         through λ and w of this and earlier iterations of the window only.
         """
-        v2f = messages.v2f
-        f2v = self.operations.f2v(v2f)
+        f2v = self.operations.f2v(messages.v2f)
         beliefs = self.beliefs(f2v)
-        hidden_v2f = network.gru_v2f(v2f.detach(), messages.hidden_v2f)
-        hidden_f2v = network.gru_f2v(f2v.detach(), messages.hidden_f2v)
+        state = (messages.v2f, f2v, beliefs, messages.hidden_v2f, messages.hidden_f2v)
+        if self.recompute and torch.is_grad_enabled():
+            made = checkpoint(self._advance, network, *state, use_reentrant=False, preserve_rng_state=False)
+        else:
+            made = self._advance(network, *state)
+        query, key, damping, *after = made
+        return Iteration(beliefs, query, key, damping, f2v, Messages(*after))
+
+    def _advance(
+        self, network: Network, v2f: Tensor, f2v: Tensor, beliefs: Tensor, hidden_v2f: Tensor, hidden_f2v: Tensor
+    ) -> tuple[Tensor, ...]:
+        """Query, key, damping, and the messages after them."""
+        hidden_v2f = network.gru_v2f(v2f.detach(), hidden_v2f)
+        hidden_f2v = network.gru_f2v(f2v.detach(), hidden_f2v)
         query, key = network(hidden_v2f, hidden_f2v, self.operations)
         damping, others = self.operations.attention(query, key, f2v)
-        composed = self._compose(v2f, f2v, beliefs, damping, others)
-        return Iteration(beliefs, query, key, damping, f2v, Messages(composed, hidden_v2f, hidden_f2v))
+        return query, key, damping, self._compose(v2f, f2v, beliefs, damping, others), hidden_v2f, hidden_f2v
 
     def _compose(self, v2f: Tensor, f2v: Tensor, beliefs: Tensor, damping: Tensor, others: Tensor) -> Tensor:
         """Eq. 6, shifted to minimum 0: λ v2f + (1 − λ)(unary + (d − 1) Σ w f2v).

@@ -26,6 +26,11 @@ from dabp.solvers.dabp.window import Window
 if TYPE_CHECKING:
     from dabp.solvers.dabp.solver import Dabp
 
+ACTIVATION_BYTES = 2**29
+"""A window that would keep more than this for its backward pass keeps messages and states only."""
+KEPT_PER_NODE = 160
+"""Numbers kept per node and iteration otherwise, about."""
+
 _NETWORK_STREAM = 0xDA
 
 
@@ -44,7 +49,10 @@ class DabpSearch(Search):
             else TorchOperations(self.structure, device)
         )
         self.device = device
-        self.propagation = Propagation(self.structure, self.operations, device, solver.weights, solver.damping)
+        kept = self.structure.num_nodes * KEPT_PER_NODE * graph.dtype.itemsize * solver.update_interval
+        self.propagation = Propagation(
+            self.structure, self.operations, device, solver.weights, solver.damping, recompute=kept > ACTIVATION_BYTES
+        )
         self.loss = Loss(self.structure, device)
         nullary = np.flatnonzero(problem.arities == 0).tolist()
         self.loss_constant = problem.constant + sum(float(problem.table(f)) for f in nullary)
@@ -66,8 +74,10 @@ class DabpSearch(Search):
 
     def step(self) -> Step:
         """A block of iterations; with the last one of a window also the update (Alg. 1, lines 5-13)."""
-        if self.device.type == "cpu" and torch.get_num_threads() != self.budget.threads:
-            torch.set_num_threads(self.budget.threads)
+        if torch.get_num_threads() != 1:
+            # Operations are small: PyTorch's threads would mostly wait for each other, on a busy machine for long.
+            # The kernels have their own (Budget.threads), on which results do not depend.
+            torch.set_num_threads(1)
         if self.structure.num_edges == 0:
             return self._without_factors()
         window = self.window or self._open()

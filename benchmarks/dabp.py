@@ -1,0 +1,181 @@
+"""Speed and memory of DABP: beside a plain PyTorch Geometric version, and as problems grow.
+
+    python -m benchmarks.dabp            # everything
+    python -m benchmarks.dabp speed      # only the comparison at 60 and 100 variables
+    python -m benchmarks.dabp growth     # only the growth table
+
+Each measurement is a process of its own, so that peak memory is that of one contestant.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+THREADS = 2
+LENGTH = 20
+
+
+def main(what: str = "all") -> None:
+    """Print the tables."""
+    if what in ("all", "speed"):
+        measure("check")
+        print("| variables | contestant | ms an iteration | peak memory, GB | ratio |")
+        print("| --- | --- | --- | --- | --- |")
+        for variables in (60, 100):
+            rounds = [(measure("ours", variables), measure("plain", variables)) for _ in range(2)]
+            ours, plain = (min((pair[i] for pair in rounds), key=lambda row: row["ms"]) for i in (0, 1))
+            for name, row in (("ours", ours), ("plain PyTorch Geometric", plain)):
+                ratio = row["ms"] / ours["ms"]
+                print(f"| {variables} | {name} | {row['ms']:.1f} | {row['memory']:.2f} | {ratio:.1f} |", flush=True)
+    if what in ("all", "growth"):
+        print("\n| problem | edges (split) | ms an iteration | ms per 1,000 edges | peak memory, GB |")
+        print("| --- | --- | --- | --- | --- |")
+        for kind, size in (("sparse", 1250), ("sparse", 5000), ("sparse", 20000), ("star", 2000), ("scale-free", 5000)):
+            row = measure(kind, size)
+            per_edge = 1000 * row["ms"] / row["edges"]
+            print(
+                f"| {kind} {size:,} | {row['edges']:,} | {row['ms']:.1f} | {per_edge:.2f} | {row['memory']:.2f} |",
+                flush=True,
+            )
+
+
+def measure(contestant: str, size: int = 0) -> dict[str, float]:
+    """Run one measurement in a fresh process."""
+    command = [sys.executable, "-m", "benchmarks.dabp", "measure", contestant, str(size)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measured(contestant: str, size: int) -> dict[str, float]:
+    """Milliseconds an iteration (share of backward pass and update included) and peak memory of this process."""
+    import torch
+
+    torch.set_num_threads(THREADS)
+    problem = make_problem("random" if contestant in ("ours", "plain") else contestant, size)
+    ms, edges = time_plain(problem) if contestant == "plain" else time_ours(problem)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return {"ms": ms, "memory": peak, "edges": edges}
+
+
+def make_problem(kind: str, size: int):
+    """The paper's random COP, a sparse random graph of degree 6, a star, or a scale-free graph with a large hub."""
+    import dabp
+    from dabp.problem import Problem
+
+    if kind == "random":
+        return dabp.generate("random-cop", variables=size, domain=15, density=0.25, seed=1)
+    rng = np.random.default_rng(size)
+    if kind == "sparse":
+        scopes = rng.integers(0, size, size=(3 * size, 2))
+        scopes = scopes[scopes[:, 0] != scopes[:, 1]]
+    elif kind == "star":
+        scopes = np.stack([np.zeros(size, dtype=np.int64), np.arange(1, size + 1)], 1)
+    else:  # each new variable joins 3 ends of edges drawn so far, and every second one the first variable
+        ends = [0, 1, 1, 2, 2, 0]
+        rows = [[0, 1], [1, 2], [2, 0]]
+        for new in range(3, size):
+            old = {int(ends[i]) for i in rng.integers(0, len(ends), 3)} | ({0} if new % 2 else set())
+            rows += [[one, new] for one in old]
+            ends += [end for one in old for end in (one, new)]
+        scopes = np.array(rows)
+    count, domain = len(scopes), 10
+    return Problem(
+        [domain] * (int(scopes.max()) + 1),
+        scopes.ravel(),
+        np.arange(0, 2 * count + 1, 2),
+        rng.integers(0, 101, size=count * domain**2).astype(float),
+        np.arange(count + 1) * domain**2,
+    )
+
+
+def time_ours(problem) -> tuple[float, int]:
+    """The solver itself, whole windows after the first; the median window."""
+    from dabp.solvers import make_solver
+    from dabp.solvers.base import Budget
+
+    search = make_solver("dabp", {"update_interval": LENGTH}).start(problem, seed=0, budget=Budget(threads=THREADS))
+    times = []
+    windows = 9 if problem.num_variables <= 200 else 3
+    for _ in range(windows):
+        start = time.perf_counter()
+        while True:
+            search.step()
+            if search.at_boundary:
+                break
+        times.append((time.perf_counter() - start) / LENGTH)
+    search.close()
+    return 1000 * float(np.median(times[1:])), search.structure.num_edges
+
+
+def plain_of(problem):
+    """The plain version with our parameters, and ours."""
+    import torch
+
+    from benchmarks.plain_dabp import PlainDabp
+    from dabp.graph import FactorGraph
+    from dabp.solvers.dabp.network import Network
+    from dabp.solvers.dabp.structure import Structure
+
+    graph = FactorGraph.from_problem(problem, 0.95, np.dtype(np.float32), cost_scale=50.0)
+    structure = Structure.from_graph(graph, problem)
+    network = Network(structure, 4, torch.Generator().manual_seed(0), torch.device("cpu"))
+    plain = PlainDabp(structure)
+    plain.load(network)
+    edges = structure.num_edges
+    return plain, network, (torch.zeros(edges, structure.width), torch.zeros(edges, 8), torch.zeros(edges, 8))
+
+
+def time_plain(problem) -> tuple[float, int]:
+    """Two windows of the plain version, the better one; gradients but no update, which is in its favour."""
+    plain, _, state = plain_of(problem)
+    times = []
+    for _ in range(2):
+        start = time.perf_counter()
+        _, *state = plain.window(state, LENGTH, [LENGTH - 2, LENGTH - 1])
+        times.append((time.perf_counter() - start) / LENGTH)
+    return 1000 * min(times), len(state[0])
+
+
+def check() -> dict[str, float]:
+    """The plain version computes what ours does: loss, messages and gradients of a window."""
+    import torch
+
+    import dabp
+    from dabp.solvers.dabp.compiled import CompiledOperations
+    from dabp.solvers.dabp.loss import Loss
+    from dabp.solvers.dabp.messages import Propagation
+
+    problem = dabp.generate("random-cop", variables=12, domain=4, density=0.5, seed=2)
+    plain, network, state = plain_of(problem)
+    expected, v2f, *_ = plain.window(state, 6, [4, 5])
+    structure, device = plain.structure, torch.device("cpu")
+    propagation = Propagation(structure, CompiledOperations(structure), device, "learned", "edge")
+    messages, beliefs = propagation.start(), []
+    for _ in range(6):
+        made = propagation.iterate(messages, network)
+        messages = made.messages
+        beliefs.append(made.beliefs)
+    loss = Loss(structure, device)
+    total = (loss(beliefs[4]) + loss(beliefs[5])) / 2
+    total.backward()
+    pairs = [(total, expected), (messages.v2f, v2f)]
+    pairs.append((network.gru_v2f.weight_ih.grad, plain.gru1.weight_ih.grad))
+    pairs += [(a.weight.grad, b.lin.weight.grad) for a, b in zip(network.layers, plain.convs, strict=True)]
+    worst = max(float((a - b).abs().max() / b.abs().max()) for a, b in pairs)
+    if worst > 1e-3:
+        raise SystemExit(f"the plain version differs from ours by {worst:.2g}")
+    return {"worst": worst}
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["measure"]:
+        print(json.dumps(check() if arguments[1] == "check" else measured(arguments[1], int(arguments[2]))))
+    else:
+        main(*arguments)
