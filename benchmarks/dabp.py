@@ -1,8 +1,9 @@
 """Speed and memory of DABP: beside a plain PyTorch Geometric version, and as problems grow.
 
-    python -m benchmarks.dabp            # everything
-    python -m benchmarks.dabp speed      # only the comparison at 60 and 100 variables
-    python -m benchmarks.dabp growth     # only the growth table
+    python -m benchmarks.dabp                # everything
+    python -m benchmarks.dabp speed          # only the comparison at 60 and 100 variables
+    python -m benchmarks.dabp growth         # only the growth table
+    python -m benchmarks.dabp speed 1        # on one thread; CPU time then does not depend on what else runs
 
 Each measurement is a process of its own, so that peak memory is that of one contestant.
 """
@@ -17,50 +18,52 @@ import time
 
 import numpy as np
 
-THREADS = 2
 LENGTH = 20
 
 
-def main(what: str = "all") -> None:
+def main(what: str = "all", threads: str = "2") -> None:
     """Print the tables."""
     if what in ("all", "speed"):
         measure("check")
-        print("| variables | contestant | ms an iteration | peak memory, GB | ratio |")
-        print("| --- | --- | --- | --- | --- |")
+        print("| variables | contestant | ms an iteration | CPU ms | peak memory, GB | ratio | CPU ratio |")
+        print("| --- | --- | --- | --- | --- | --- | --- |")
         for variables in (60, 100):
-            rounds = [(measure("ours", variables), measure("plain", variables)) for _ in range(2)]
-            ours, plain = (min((pair[i] for pair in rounds), key=lambda row: row["ms"]) for i in (0, 1))
+            ours, plain = measure("ours", variables, threads), measure("plain", variables, threads)
             for name, row in (("ours", ours), ("plain PyTorch Geometric", plain)):
-                ratio = row["ms"] / ours["ms"]
-                print(f"| {variables} | {name} | {row['ms']:.1f} | {row['memory']:.2f} | {ratio:.1f} |", flush=True)
+                ratios = f"{row['ms'] / ours['ms']:.1f} | {row['cpu'] / ours['cpu']:.1f}"
+                numbers = f"{row['ms']:.1f} | {row['cpu']:.1f} | {row['memory']:.2f}"
+                print(f"| {variables} | {name} | {numbers} | {ratios} |", flush=True)
     if what in ("all", "growth"):
-        print("\n| problem | edges (split) | ms an iteration | ms per 1,000 edges | peak memory, GB |")
-        print("| --- | --- | --- | --- | --- |")
+        print("\n| problem | edges (split) | ms an iteration | CPU ms | CPU ms per 1,000 edges | peak memory, GB |")
+        print("| --- | --- | --- | --- | --- | --- |")
         for kind, size in (("sparse", 1250), ("sparse", 5000), ("sparse", 20000), ("star", 2000), ("scale-free", 5000)):
-            row = measure(kind, size)
-            per_edge = 1000 * row["ms"] / row["edges"]
-            print(
-                f"| {kind} {size:,} | {row['edges']:,} | {row['ms']:.1f} | {per_edge:.2f} | {row['memory']:.2f} |",
-                flush=True,
-            )
+            row = measure(kind, size, threads)
+            numbers = f"{row['ms']:.1f} | {row['cpu']:.1f} | {1000 * row['cpu'] / row['edges']:.2f}"
+            print(f"| {kind} {size:,} | {row['edges']:,} | {numbers} | {row['memory']:.2f} |", flush=True)
 
 
-def measure(contestant: str, size: int = 0) -> dict[str, float]:
+def measure(contestant: str, size: int = 0, threads: str = "1") -> dict[str, float]:
     """Run one measurement in a fresh process."""
-    command = [sys.executable, "-m", "benchmarks.dabp", "measure", contestant, str(size)]
+    command = [sys.executable, "-m", "benchmarks.dabp", "measure", contestant, str(size), threads]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def measured(contestant: str, size: int) -> dict[str, float]:
-    """Milliseconds an iteration (share of backward pass and update included) and peak memory of this process."""
+def measured(contestant: str, size: int, threads: int) -> dict[str, float]:
+    """Milliseconds an iteration (share of backward pass and update included), CPU time and peak memory."""
     import torch
 
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(threads)
     problem = make_problem("random" if contestant in ("ours", "plain") else contestant, size)
-    ms, edges = time_plain(problem) if contestant == "plain" else time_ours(problem)
+    times, edges = time_plain(problem) if contestant == "plain" else time_ours(problem, threads)
+    ms, cpu = 1000 * np.median(np.array(times) / LENGTH, axis=0)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return {"ms": ms, "memory": peak, "edges": edges}
+    return {"ms": ms, "cpu": cpu, "memory": peak, "edges": edges}
+
+
+def clocks() -> np.ndarray:
+    """Wall clock and CPU time of all threads, in seconds."""
+    return np.array([time.perf_counter(), time.process_time()])
 
 
 def make_problem(kind: str, size: int):
@@ -94,23 +97,22 @@ def make_problem(kind: str, size: int):
     )
 
 
-def time_ours(problem) -> tuple[float, int]:
-    """The solver itself, whole windows after the first; the median window."""
+def time_ours(problem, threads: int) -> tuple[list[np.ndarray], int]:
+    """The solver itself, whole windows after the first, which compiles."""
     from dabp.solvers import make_solver
     from dabp.solvers.base import Budget
 
-    search = make_solver("dabp", {"update_interval": LENGTH}).start(problem, seed=0, budget=Budget(threads=THREADS))
+    search = make_solver("dabp", {"update_interval": LENGTH}).start(problem, seed=0, budget=Budget(threads=threads))
     times = []
-    windows = 9 if problem.num_variables <= 200 else 3
-    for _ in range(windows):
-        start = time.perf_counter()
+    for _ in range(9 if problem.num_variables <= 200 else 3):
+        start = clocks()
         while True:
             search.step()
             if search.at_boundary:
                 break
-        times.append((time.perf_counter() - start) / LENGTH)
+        times.append(clocks() - start)
     search.close()
-    return 1000 * float(np.median(times[1:])), search.structure.num_edges
+    return times[1:], search.structure.num_edges
 
 
 def plain_of(problem):
@@ -131,15 +133,13 @@ def plain_of(problem):
     return plain, network, (torch.zeros(edges, structure.width), torch.zeros(edges, 8), torch.zeros(edges, 8))
 
 
-def time_plain(problem) -> tuple[float, int]:
-    """Two windows of the plain version, the better one; gradients but no update, which is in its favour."""
+def time_plain(problem) -> tuple[list[np.ndarray], int]:
+    """A window of the plain version after a short one; gradients but no update, which is in its favour."""
     plain, _, state = plain_of(problem)
-    times = []
-    for _ in range(2):
-        start = time.perf_counter()
-        _, *state = plain.window(state, LENGTH, [LENGTH - 2, LENGTH - 1])
-        times.append((time.perf_counter() - start) / LENGTH)
-    return 1000 * min(times), len(state[0])
+    _, *state = plain.window(state, 2, [1])
+    start = clocks()
+    plain.window(state, LENGTH, [LENGTH - 2, LENGTH - 1])
+    return [clocks() - start], len(state[0])
 
 
 def check() -> dict[str, float]:
@@ -167,7 +167,7 @@ def check() -> dict[str, float]:
     pairs = [(total, expected), (messages.v2f, v2f)]
     pairs.append((network.gru_v2f.weight_ih.grad, plain.gru1.weight_ih.grad))
     pairs += [(a.weight.grad, b.lin.weight.grad) for a, b in zip(network.layers, plain.convs, strict=True)]
-    worst = max(float((a - b).abs().max() / b.abs().max()) for a, b in pairs)
+    worst = max(float(((a - b).abs().max() / b.abs().max()).detach()) for a, b in pairs)
     if worst > 1e-3:
         raise SystemExit(f"the plain version differs from ours by {worst:.2g}")
     return {"worst": worst}
@@ -176,6 +176,7 @@ def check() -> dict[str, float]:
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     if arguments[:1] == ["measure"]:
-        print(json.dumps(check() if arguments[1] == "check" else measured(arguments[1], int(arguments[2]))))
+        name, size, threads = arguments[1], int(arguments[2]), int(arguments[3])
+        print(json.dumps(check() if name == "check" else measured(name, size, threads)))
     else:
         main(*arguments)

@@ -171,6 +171,7 @@ def attend(
         np.empty(per_node, kind),
         np.empty(per_key, kind),
         np.empty(per_key, kind),
+        np.empty((4, largest), kind),
     )
     for variable in range(first, last):
         edges = variable_edges[offsets[variable] : offsets[variable + 1]]
@@ -226,6 +227,8 @@ def attend_backward(
         np.empty(per_key, kind),
         np.empty(per_node, kind),
         np.empty(per_node, kind),
+        np.empty(per_key, kind),
+        np.empty((7, largest), kind),
     )
     for variable in range(first, last):
         edges = variable_edges[offsets[variable] : offsets[variable + 1]]

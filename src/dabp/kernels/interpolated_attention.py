@@ -103,6 +103,40 @@ def _sums(messages: Floats, basis: Floats, degree: int, nodes: int, wide: int, r
 
 
 @kernel(fastmath=FAST)
+def _own_terms(queries: Floats, keys: Floats, degree: int, rows: Floats) -> None:
+    """Each target's own a and exp(a) into rows 0 and 1; rows 2 and 3 start at their negatives."""
+    for m in range(degree):
+        own = sigmoid(queries[m] + keys[m])
+        power = unit_exponential(own)
+        rows[0, m], rows[1, m] = own, power
+        rows[2, m], rows[3, m] = -power, -own
+
+
+@kernel(fastmath=FAST)
+def _node_terms(
+    queries: Floats,
+    degree: int,
+    nodes: int,
+    middle: float,
+    half: float,
+    cosine: Floats,
+    weights: Floats,
+    scores: Floats,
+    powers: Floats,
+    rows: Floats,
+) -> None:
+    """Scores a and exp(a) of each target at each node; rows 2 and 3 become the sums of exp(a) and of a over m ≠ ℓ."""
+    for j in range(nodes):
+        place, weight = middle + half * cosine[1, j], weights[j]
+        for m in range(degree):
+            score = sigmoid(queries[m] + place)
+            power = unit_exponential(score)
+            scores[j, m], powers[j, m] = score, power
+            rows[2, m] += power * weight
+            rows[3, m] += score * weight
+
+
+@kernel(fastmath=FAST)
 def interpolated(
     degree: int,
     wide: int,
@@ -116,7 +150,8 @@ def interpolated(
     out: Floats,
 ) -> None:
     """`attentive_messages.attend` of one variable: `damping` [d], `out` [d, wide]."""
-    basis, sums, at_nodes, scores, powers = room
+    basis, sums, at_nodes, scores, powers, rows = room
+    own, own_power, total, score_sum = rows[0], rows[1], rows[2], rows[3]
     heads, kind = len(queries), queries.dtype.type
     share, others, zero = kind(1.0 / heads), kind(degree - 1), kind(0.0)
     for m in range(degree):
@@ -129,24 +164,17 @@ def interpolated(
         _basis(keys[k], degree, middle, half, nodes, basis)
         _sums(messages, basis, degree, nodes, wide, sums)
         _at_nodes(sums, cosine, nodes, wide + 1, at_nodes)
-        for j in range(nodes):
-            place = middle + half * cosine[1, j]
-            for m in range(degree):
-                scores[j, m] = sigmoid(queries[k, m] + place)
-                powers[j, m] = unit_exponential(scores[j, m])
+        _own_terms(queries[k], keys[k], degree, rows)
+        _node_terms(queries[k], degree, nodes, middle, half, cosine, at_nodes[:, wide], scores, powers, rows)
+        for m in range(degree):
+            damping[m] += share * sigmoid(own[m] - score_sum[m] / others)
+            total[m] = share * others / total[m]
         for target in range(degree):
-            own = sigmoid(queries[k, target] + keys[k, target])
-            own_power = unit_exponential(own)
-            total, score_sum = -own_power, -own
-            for j in range(nodes):
-                total += powers[j, target] * at_nodes[j, wide]
-                score_sum += scores[j, target] * at_nodes[j, wide]
-            damping[target] += share * sigmoid(own - score_sum / others)
-            scale = share * others / total
-            into, mine = out[target], messages[target]
+            into, mine, scale = out[target], messages[target], total[target]
+            less = scale * own_power[target]
             for block in range(0, wide, BLOCK):
                 for c in range(BLOCK):
-                    into[block + c] -= scale * own_power * mine[block + c]
+                    into[block + c] -= less * mine[block + c]
                 for j in range(nodes):
                     factor = scale * powers[j, target]
                     for c in range(BLOCK):
@@ -170,74 +198,75 @@ def interpolated_backward(
     grad_messages: Floats,
 ) -> None:
     """Gradients of `interpolated`: `grad_queries` and `grad_keys` [K, d] are written, `grad_messages` added to."""
-    basis, sums, at_nodes, scores, powers, with_slope, with_power = room
-    dots = np.empty(LARGEST, queries.dtype)
+    basis, sums, at_nodes, scores, powers, with_slope, with_power, dots, rows = room
     heads, kind = len(queries), queries.dtype.type
     share, others, zero, one = kind(1.0 / heads), kind(degree - 1), kind(0.0), kind(1.0)
+    own, own_power, total, score_sum, own_dot, mean = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
+    of_others = rows[6]
+    for m in range(degree):
+        dot = zero
+        for block in range(0, wide, BLOCK):
+            for c in range(BLOCK):
+                dot += grad_out[m, block + c] * messages[m, block + c]
+        own_dot[m] = dot
     for k in range(heads):
         middle, half, nodes = range_of(keys[k], degree, limits)
         cosine = cosines[nodes]
         _basis(keys[k], degree, middle, half, nodes, basis)
         _sums(messages, basis, degree, nodes, wide, sums)
         _at_nodes(sums, cosine, nodes, wide + 1, at_nodes)
+        _own_terms(queries[k], keys[k], degree, rows)
+        _node_terms(queries[k], degree, nodes, middle, half, cosine, at_nodes[:, wide], scores, powers, rows)
+        for m in range(degree):
+            mean[m] = -own_power[m] * own_dot[m]
         for j in range(nodes):
-            place = middle + half * cosine[1, j]
+            row = at_nodes[j]
             for m in range(degree):
-                scores[j, m] = sigmoid(queries[k, m] + place)
-                powers[j, m] = unit_exponential(scores[j, m])
-            for x in range(wide + 1):
-                with_slope[j, x] = with_power[j, x] = zero
-        for target in range(degree):
-            gradient, mine = grad_out[target], messages[target]
-            own = sigmoid(queries[k, target] + keys[k, target])
-            own_power, own_slope = unit_exponential(own), own * (one - own)
-            own_dot = zero
-            for block in range(0, wide, BLOCK):
-                for c in range(BLOCK):
-                    own_dot += gradient[block + c] * mine[block + c]
-            total, score_sum, mean = -own_power, -own, -own_power * own_dot
-            for j in range(nodes):
-                score, power, weight = scores[j, target], powers[j, target], at_nodes[j, wide]
                 dot = zero
                 for block in range(0, wide, BLOCK):
                     for c in range(BLOCK):
-                        dot += gradient[block + c] * at_nodes[j, block + c]
-                dots[j] = dot
-                total += power * weight
-                score_sum += score * weight
-                mean += power * dot
-            mean /= total
-            # Σ w (dot − mean) = 0, so any constant may be taken off the slopes: with the target's own one the sum
-            # does not cancel, and the target's own term is gone.
-            through, slope_sum = zero, -own_slope
-            for j in range(nodes):
-                score, weight = scores[j, target], at_nodes[j, wide]
-                slope = score * (one - score)
-                through += powers[j, target] * (slope - own_slope) * (dots[j] - mean * weight)
-                slope_sum += slope * weight
-            scale = share * others / total
-            damped = sigmoid(own - score_sum / others)
-            of_own = grad_damping[target] * share * damped * (one - damped)
-            of_others = -of_own / others
-            itself = scale * own_power * own_slope * (own_dot - mean) + of_others * own_slope
-            grad_queries[k, target] = scale * through + of_others * slope_sum + of_own * own_slope
-            grad_keys[k, target] = of_own * own_slope - itself
-            into = grad_messages[target]
+                        dot += grad_out[m, block + c] * row[block + c]
+                dots[j, m] = dot
+            for m in range(degree):
+                mean[m] += powers[j, m] * dots[j, m]
+        for m in range(degree):
+            mean[m] /= total[m]
+            total[m] = share * others / total[m]
+            damped = sigmoid(own[m] - score_sum[m] / others)
+            of_own, slope = grad_damping[m] * share * damped * (one - damped), own[m] * (one - own[m])
+            of_others[m] = -of_own / others
+            itself = total[m] * own_power[m] * (own_dot[m] - mean[m]) + of_others[m]
+            grad_keys[k, m] = (of_own - itself) * slope
+            grad_queries[k, m] = (of_own - of_others[m]) * slope
+        for j in range(nodes):
+            weight, constant = at_nodes[j, wide], zero
+            for m in range(degree):
+                slope, own_slope = scores[j, m] * (one - scores[j, m]), own[m] * (one - own[m])
+                # Σ w (dot − mean) = 0, so any constant may be taken off the slopes: with the target's own one the sum
+                # does not cancel, and the target's own term is gone.
+                steep = total[m] * powers[j, m]
+                grad_queries[k, m] += (
+                    steep * (slope - own_slope) * (dots[j, m] - mean[m] * weight) + of_others[m] * slope * weight
+                )
+                powers[j, m], scores[j, m] = steep, steep * slope
+                constant += steep * slope * mean[m] - of_others[m] * slope
+            plain, sloped = with_power[j], with_slope[j]
             for x in range(wide):
-                into[x] -= scale * own_power * gradient[x]
-            for j in range(nodes):
-                score, power = scores[j, target], powers[j, target]
-                slope = score * (one - score)
-                plain, steep = scale * power, scale * power * slope
-                with_slope[j, wide] += steep * mean - of_others * slope
-                for block in range(0, wide, BLOCK):
+                plain[x] = sloped[x] = zero
+            sloped[wide] = constant
+            for block in range(0, wide, BLOCK):
+                for m in range(degree):
+                    power, steep = powers[j, m], scores[j, m]
                     for c in range(BLOCK):
-                        with_power[j, block + c] += plain * gradient[block + c]
-                        with_slope[j, block + c] += steep * gradient[block + c]
+                        plain[block + c] += power * grad_out[m, block + c]
+                        sloped[block + c] += steep * grad_out[m, block + c]
         _to_basis(with_power, cosine, nodes, wide, sums)
         _to_basis(with_slope, cosine, nodes, wide + 1, at_nodes)
         for m in range(degree):
-            into, mine, change = grad_messages[m], messages[m], zero
+            into, mine, change, less = grad_messages[m], messages[m], zero, total[m] * own_power[m]
+            for block in range(0, wide, BLOCK):
+                for c in range(BLOCK):
+                    into[block + c] -= less * grad_out[m, block + c]
             for n in range(nodes):
                 factor, dot = basis[n, m], -at_nodes[n, wide]
                 for block in range(0, wide, BLOCK):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +15,40 @@ if TYPE_CHECKING:
 
 
 def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
-    """Each iteration's cost as a dot, the best so far as a line."""
+    """Each iteration's cost as a dot, the best so far as a line, restarts as dotted lines.
+
+    A DABP trace gets two more panels when no axes are given: damping factors, and weights × (degree − 1), each as the
+    range and mean of a window. The axes of the costs are returned.
+    """
+    windows = [record for record in trace.records if "damping_min" in record]
+    panels: list[Axes] = []
     if ax is None:
         from matplotlib import pyplot as plt
 
-        _, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+        if windows:
+            _, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 7), layout="constrained", height_ratios=[2.2, 1, 1])
+            ax, panels = axes[0], list(axes[1:])
+        else:
+            _, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    _plot_costs(trace, ax)
+    for panel, kind, label in zip(panels, ("damping", "weight"), ("damping λ", "weight × (degree − 1)"), strict=False):
+        _plot_range(windows, kind, panel)
+        panel.set_ylabel(label)
+    marked = [ax, *panels]
+    for iteration in restarts(trace):
+        for each in marked:
+            each.axvline(iteration + 0.5, color="0.6", linestyle=":", linewidth=0.8)
+    marked[-1].set_xlabel("iteration")
+    return ax
+
+
+def restarts(trace: Trace) -> list[int]:
+    """The last iteration of each restart but the last, from the solver's records."""
+    numbered = [(record["restart"], record["iteration"]) for record in trace.records if "restart" in record]
+    return [done for (before, done), (after, _) in pairwise(numbered) if after != before]
+
+
+def _plot_costs(trace: Trace, ax: Axes) -> None:
     costs = trace.iteration_costs
     iterations = np.arange(1, len(costs) + 1)
     finite = np.isfinite(costs)
@@ -27,8 +57,15 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
         at = np.array([max(iteration, 1) for _, iteration, _ in trace.improvements] + [max(len(costs), 1)])
         best = np.array([cost for *_, cost in trace.improvements] + [trace.improvements[-1][2]])
         ax.step(at, best, where="post", color=colour(0), label="best so far")
-    ax.set_xlabel("iteration")
     ax.set_ylabel("cost")
     ax.grid(alpha=0.3)
     ax.legend()
-    return ax
+
+
+def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes) -> None:
+    at = [window["iteration"] for window in windows]
+    low, mean, high = ([window[f"{kind}_{part}"] for window in windows] for part in ("min", "mean", "max"))
+    ax.fill_between(at, low, high, color=colour(1), alpha=0.25, linewidth=0)
+    ax.plot(at, mean, color=colour(1))
+    ax.ticklabel_format(axis="y", useOffset=False)
+    ax.grid(alpha=0.3)

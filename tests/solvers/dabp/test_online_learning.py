@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def run(search: Search, iterations: int | None = None) -> list[float]:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_solves_whatever_a_problem_can_be(name: str, seed: int) -> None:
     """Any arity, mixed domains, forbidden combinations, no factors: an exact cost that no assignment beats."""
     problem = random_problem(seed)
@@ -131,3 +132,44 @@ def test_refuses_wrong_parameters(name: str, value: object) -> None:
     """A value outside a parameter's range is an error that names it."""
     with pytest.raises(ParameterError, match=name):
         dabp.solve(small_problem(), "dabp", params={name: value})
+
+
+def test_checkpoint_file_continues_the_solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solve stopped at a limit and resumed from its file ends as one that was never stopped."""
+    monkeypatch.setattr("dabp.saving.CAPTURE_SECONDS", 0.0)
+    problem = small_problem()
+    whole = dabp.solve(problem, "dabp", params=SHORT)
+    file = tmp_path / "state"
+    dabp.solve(problem, "dabp", params=SHORT, max_iterations=13, checkpoint=file)
+    resumed = dabp.solve(problem, "dabp", params=SHORT, checkpoint=file, resume=True)
+    np.testing.assert_array_equal(resumed.trace.iteration_costs, whole.trace.iteration_costs)
+    np.testing.assert_array_equal(resumed.assignment, whole.assignment)
+    assert resumed.cost == whole.cost
+
+
+def test_trace_is_drawn_with_restarts_damping_and_weights() -> None:
+    """A DABP trace has a panel for costs with restarts marked, one for damping and one for weights."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    from dabp.plots.trace import plot_trace, restarts
+
+    result = dabp.solve(small_problem(), "dabp", params={**SHORT, "restarts": 3})
+    assert len(restarts(result.trace)) == 2
+    ax = plot_trace(result.trace)
+    assert [each.get_ylabel() for each in ax.figure.axes] == ["cost", "damping λ", "weight × (degree − 1)"]
+    plt.close(ax.figure)
+    _, given = plt.subplots()
+    assert plot_trace(result.trace, given) is given
+    plt.close(given.figure)
+
+
+def test_recomputing_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeping only messages for the backward pass, as on large graphs, gives the same run."""
+    problem = small_problem()
+    kept = dabp.solve(problem, "dabp", params={**SHORT, "learning_rate": 1e-2})
+    monkeypatch.setattr("dabp.solvers.dabp.search.ACTIVATION_BYTES", 0)
+    made_again = dabp.solve(problem, "dabp", params={**SHORT, "learning_rate": 1e-2})
+    np.testing.assert_array_equal(kept.trace.iteration_costs, made_again.trace.iteration_costs)
+    assert [one["loss"] for one in kept.trace.records] == [one["loss"] for one in made_again.trace.records]
