@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dabp.problem import Assignment, Problem
@@ -87,7 +89,7 @@ class _Unhurried:
         return Run(make_solver("bp-reinforced", {**params, "reinforcement": self._rate}))
 
 
-def _restarted(name: str):  # type: ignore[no-untyped-def]
+def _restarted(name: str) -> Callable[[Situation], Run]:
     """A local search that restarts by itself: the first run from scratch, later ones from the incumbent."""
 
     def plan(situation: Situation) -> Run:

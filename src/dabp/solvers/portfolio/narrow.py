@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dabp.ordering import elimination_order
@@ -17,6 +19,10 @@ ENTRIES = 20_000_000
 
 WIDEST = 24
 """No problem with a larger induced width is tried: two values each would already be too many."""
+
+
+Begin = Callable[[Problem, Assignment | None], Search]
+"""Starts the search of a part of a problem, from an assignment of it if there is one."""
 
 
 class Settled(Search):
@@ -74,7 +80,7 @@ class PartlyNarrow(Search):
         Starts the search of the rest.
     """
 
-    def __init__(self, problem: Problem, narrow: Indices, begin, initial: Assignment | None):  # type: ignore[no-untyped-def]
+    def __init__(self, problem: Problem, narrow: Indices, begin: Begin, initial: Assignment | None):
         self._problem, self._begin = problem, begin
         labels, count = component_labels(problem)
         self._part, self._variables = component(problem, labels, narrow)

@@ -15,7 +15,7 @@ from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Step
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.crew import Crew
 from dabp.solvers.portfolio.explain import explain
-from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
 from dabp.solvers.portfolio.member import Kind, Member, Report
 from dabp.solvers.portfolio.prover import Prover
 from dabp.stopping import Clock
@@ -25,6 +25,9 @@ MEMORY = 0.25
 
 SHARED_CORE = 0.15
 """Seconds of each turn when toulbar2 and a member share a single core."""
+
+PROVER_CELLS, PROVER_FACTORS = 20_000_000, 300_000
+"""The largest problem that is handed to toulbar2: beyond, reading it would take its whole time."""
 
 
 class PortfolioSearch(Search):
@@ -53,20 +56,26 @@ class PortfolioSearch(Search):
     ):
         self._clock = Clock()
         self._incumbent = Incumbent(problem)
+        self._incumbent.offer(cheapest_values(problem), "the first guess", 0.0)
         if initial is not None:
             self._incumbent.offer(initial, "the given start", 0.0)
         self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(kinds)]
         bandit = Bandit([kind.prior for kind in kinds], [kind.patient for kind in kinds], MEMORY * horizon)
         self._crew = Crew(self._members, bandit, self._incumbent, budget.threads, self._now, horizon)
-        self._prover = Prover(problem, self._incumbent, seed) if prove else None
         self._threads = budget.threads
         self._notes: list[str] = []
         self._told = (np.inf, -np.inf)
         self._heard = self._now()
         self._turn_ends, self._provers_turn = 0.0, True
         self._verdict: Status | None = None
+        self._crew.start()  # before toulbar2's process, whose start takes a moment
+        affordable = len(problem.pool) <= PROVER_CELLS and problem.num_factors <= PROVER_FACTORS
+        try:
+            self._prover = Prover(problem, self._incumbent, seed) if prove and affordable else None
+        except BaseException:
+            self._crew.close()
+            raise
         self._share()
-        self._crew.start()
 
     def step(self) -> Step:
         """Gather reports for about a block, and hand out what is new."""
