@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compilation import compilation
 from dabp.errors import ParameterError
 from dabp.problem import Assignment
 
@@ -91,17 +91,12 @@ class Clock:
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
-        self._compiled = self._compile_seconds()
-
-    @staticmethod
-    def _compile_seconds() -> float:
-        kernels = sys.modules.get("dabp.kernels")  # not imported just to ask
-        return 0.0 if kernels is None else float(kernels.compilation.seconds)
+        self._compiled = compilation.seconds
 
     @property
     def now(self) -> float:
         """Seconds so far."""
-        return time.perf_counter() - self._start - (self._compile_seconds() - self._compiled)
+        return time.perf_counter() - self._start - (compilation.seconds - self._compiled)
 
 
 class Interruption:

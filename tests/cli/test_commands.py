@@ -99,7 +99,7 @@ def test_solvers_and_version(run: Run) -> None:
         (["solve", "FILE", "--solver", "bp", "--param", "damping=lots"], "not 'lots'"),
         (["solve", "FILE", "--fix", "zz=1"], "no variable 'zz'"),
         (["solve", "FILE", "--time", "-3"], "time limit"),
-        (["solve", "FILE", "--time", "soon"], "soon"),
+        (["solve", "FILE", "--time", "soon"], "valid number"),
         (["solve", "FILE", "FILE", "--output", "x.json"], "one file"),
         (["solve", "FILE", "--initial", "nowhere.json"], "nowhere.json"),
         (["solve", "FILE", "--solver", "bp", "--resume"], "checkpoint"),

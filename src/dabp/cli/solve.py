@@ -14,7 +14,7 @@ from dabp.cli.options import Format, MaxBytes, MaxCells, pairs, read_problem
 from dabp.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dabp.problem import Label, Problem
+    from dabp.problem import Assignment, Label, Problem
     from dabp.result import Result
 
 DEFAULT_SECONDS = 30.0
@@ -65,6 +65,8 @@ def solve(
 
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input.
     """
+    from dabp.formats.solution import read_solution, write_solution
+
     if len(files) > 1 and (output or trace or checkpoint or initial):
         raise ParameterError("--output, --trace, --checkpoint and --initial go with one file")
     options: dict[str, Any] = {
@@ -87,14 +89,15 @@ def solve(
     rows: list[tuple[Problem, Result]] = []
     for file in files:
         problem = read_problem(file, format, max_cells, max_bytes)
+        held = {**options, "fix": {**_observed(problem, evidence), **options["fix"]}}
+        start = None if initial is None else read_solution(initial, problem)
+        for name, value in held["fix"].items():
+            problem.value_index(problem.variable_index(name), value)  # complains before anything is announced
         if unlimited and not (rows or as_json or quiet):
             print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
-        held = {**options, "fix": {**_observed(problem, evidence), **options["fix"]}}
-        result = _solved(problem, solver, held, initial, quiet=quiet, verbose=verbose)
+        result = _solved(problem, solver, held, start, quiet=quiet, verbose=verbose)
         rows.append((problem, result))
         if output is not None:
-            from dabp.formats.solution import write_solution
-
             write_solution(result, problem, output)
         if trace is not None:
             result.trace.save(trace)
@@ -114,23 +117,17 @@ def _observed(problem: Problem, evidence: Path | None) -> dict[str, Label]:
 
 
 def _solved(
-    problem: Problem, solver: str, options: dict[str, Any], initial: Path | None, *, quiet: bool, verbose: bool
+    problem: Problem, solver: str, options: dict[str, Any], initial: Assignment | None, *, quiet: bool, verbose: bool
 ) -> Result:
     from dabp.cli.display import LiveDisplay
+    from dabp.compilation import compilation
     from dabp.solving import solve as run
 
-    start = None
-    if initial is not None:
-        from dabp.formats.solution import read_solution
-
-        start = read_solution(initial, problem)
     with LiveDisplay(options["time_limit"], quiet=quiet, verbose=verbose) as display, warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)
-        from dabp.kernels import compilation
-
         compilation.notice = display.compiling
         try:
-            return run(problem, solver, initial=start, callbacks=[display], **options)
+            return run(problem, solver, initial=initial, callbacks=[display], **options)
         finally:
             compilation.notice = None
 

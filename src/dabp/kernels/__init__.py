@@ -1,19 +1,19 @@
 """Compiled inner loops on plain arrays (Numba): cached on disk, GIL released, no allocation in the loops.
 
-Kernels are decorated with `kernel`, which fixes the compilation options in one place. The first call
-on a machine compiles; `compilation` measures that, so that time limits do not count it. The cache notices a change of
-a kernel's own file only: after a change of one that others call, delete ``__pycache__/*.nb*``.
+Kernels are decorated with `kernel`, which fixes the compilation options in one place. The first call on a machine
+compiles; `dabp.compilation` measures that, so that time limits do not count it. The cache notices a change of a
+kernel's own file only: after a change of one that others call, delete ``__pycache__/*.nb*``.
 """
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
+
+from dabp.compilation import compilation
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -36,36 +36,14 @@ def inline_kernel(function: Function) -> Function:
     return cast(Function, kernel(_nrt=False, inline="always")(function))
 
 
-class _Compilation(event.Listener):  # type: ignore[misc]
-    """Seconds spent compiling (loading from the disk cache does not count), and a hook for a notice."""
-
-    def __init__(self) -> None:
-        self._done = 0.0
-        self.notice: Callable[[], None] | None = None
-        self._depth = 0
-        self._start = 0.0
-        self._lock = threading.Lock()
+class _Listener(event.Listener):  # type: ignore[misc]
+    """Tells `dabp.compilation` what Numba is doing."""
 
     def on_start(self, happening: Any) -> None:
-        with self._lock:
-            self._depth += 1
-            if self._depth == 1:
-                self._start = time.perf_counter()
-                if self.notice is not None:
-                    self.notice()
+        compilation.begin()
 
     def on_end(self, happening: Any) -> None:
-        with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
-                self._done += time.perf_counter() - self._start
-
-    @property
-    def seconds(self) -> float:
-        """So far, with the compilation that is going on, in whatever thread."""
-        with self._lock:
-            return self._done + (time.perf_counter() - self._start if self._depth else 0.0)
+        compilation.end()
 
 
-compilation = _Compilation()
-event.register("numba:compile", compilation)
+event.register("numba:compile", _Listener())
