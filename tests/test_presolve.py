@@ -11,15 +11,15 @@ from dabp.presolve.consistency import supported_values
 from dabp.presolve.joining import join_cliques
 from dabp.presolve.merging import merge_factors
 from dabp.problem import Problem
-from tests.small_problems import all_assignments, exhaustive, random_problem
+from tests.problems import all_assignments, drawn_problem, exhaustive
 
 
 @pytest.mark.parametrize("block", range(6))
-def test_the_optimum_stays_on_random_problems(block: int) -> None:
+def test_the_optimum_stays_on_drawn_problems(block: int) -> None:
     """The presolved optimum, lifted, is the optimum; infeasible is only said when it is so."""
     for seed in range(block * 250, block * 250 + 250):
         rng = np.random.default_rng(seed)
-        problem = random_problem(rng, integral=seed % 2 == 0, hard=[0.2, 0.5][block % 2], dense=seed % 4 == 0)
+        problem = drawn_problem(rng, integral=seed % 2 == 0, hard=[0.2, 0.5][block % 2], dense=seed % 4 == 0)
         optimum, _ = exhaustive(problem)
         reduced = presolve(problem, solve_small=seed % 5 == 0)
         if reduced.infeasible:
@@ -36,7 +36,7 @@ def test_the_optimum_stays_on_random_problems(block: int) -> None:
 def test_merging_keeps_every_cost_and_leaves_no_nested_scope() -> None:
     """Merging is an identity on costs, and no scope is left inside another."""
     for seed in range(100):
-        problem = random_problem(np.random.default_rng(seed), dense=seed % 2 == 0)
+        problem = drawn_problem(np.random.default_rng(seed), dense=seed % 2 == 0)
         merged = merge_factors(problem)
         rows = all_assignments(problem)
         assert np.allclose(problem.cost(rows), merged.cost(rows))
@@ -49,7 +49,7 @@ def test_merging_keeps_every_cost_and_leaves_no_nested_scope() -> None:
 def test_named_problem_has_the_costs_names_and_labels_of_the_original() -> None:
     """What `dabp presolve` writes means the same as the original, also when maximising."""
     for seed in range(60):
-        problem = random_problem(np.random.default_rng(seed), dense=True)
+        problem = drawn_problem(np.random.default_rng(seed), dense=True)
         labels = [tuple(f"v{value}" for value in range(d)) for d in problem.domain_sizes]
         names = [f"name{i}" for i in range(problem.num_variables)]
         problem = problem.replace(
@@ -126,7 +126,7 @@ def test_a_large_tree_vanishes() -> None:
 def test_components_add_up() -> None:
     """The cost of the whole is the constant and the costs of its components."""
     rng = np.random.default_rng(3)
-    parts = [random_problem(np.random.default_rng(seed), dense=True, hard=0.0) for seed in range(4)]
+    parts = [drawn_problem(np.random.default_rng(seed), dense=True, hard=0.0) for seed in range(4)]
     first = np.cumsum([0] + [p.num_variables for p in parts])
     whole = Problem(
         np.concatenate([p.domain_sizes for p in parts]),
@@ -150,7 +150,7 @@ def test_joining_cliques_keeps_every_cost(largest: int) -> None:
     """Binary factors joined along cliques cost the same together, in fewer factors."""
     fewer = 0
     for seed in range(60):
-        problem = merge_factors(random_problem(np.random.default_rng(seed), dense=True))
+        problem = merge_factors(drawn_problem(np.random.default_rng(seed), dense=True))
         joined = join_cliques(problem, largest, 1000)
         rows = all_assignments(problem)
         assert np.allclose(problem.cost(rows), joined.cost(rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.small_problems import exhaustive, random_problem
+from tests.problems import drawn_problem, exhaustive
 
 from dabp.errors import ParameterError
 from dabp.problem import Problem
@@ -35,7 +35,7 @@ def test_the_bound_is_never_above_the_optimum(block: int) -> None:
     solver = Dual(patience=20)
     for seed in range(block * 250, block * 250 + 250):
         rng = np.random.default_rng(seed)
-        problem = random_problem(rng, integral=seed % 2 == 0, hard=[0.2, 0.5][seed % 3 == 0], dense=seed % 4 > 0)
+        problem = drawn_problem(rng, integral=seed % 2 == 0, hard=[0.2, 0.5][seed % 3 == 0], dense=seed % 4 > 0)
         optimum, _ = exhaustive(problem)
         best, bound, status = run(solver.start(problem, seed=0, budget=Budget()), problem)
         assert bound <= optimum + 1e-9
@@ -63,7 +63,7 @@ def test_trees_are_tight() -> None:
 
 def test_a_saved_state_continues_bit_for_bit() -> None:
     """Stopped after some passes and resumed, the bound takes the same course."""
-    problem = random_problem(np.random.default_rng(3), dense=True, hard=0.0, integral=False)
+    problem = drawn_problem(np.random.default_rng(3), dense=True, hard=0.0, integral=False)
     solver = Dual(tolerance=0.0, patience=10_000)
     first, second = (solver.start(problem, seed=0, budget=Budget()) for _ in range(2))
     for _ in range(5):

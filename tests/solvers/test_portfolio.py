@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.small_problems import exhaustive, random_problem
+from tests.problems import drawn_problem, exhaustive
 
 import dabp
 from dabp.errors import ParameterError
@@ -41,7 +41,7 @@ def cliques(count: int, size: int, domain: int, seed: int = 0) -> Problem:
 def test_small_problems_are_solved_and_proved() -> None:
     """Every small problem ends by itself with its optimum, or with the proof that there is none."""
     for seed in range(120):
-        problem = random_problem(np.random.default_rng(seed), integral=seed % 2 == 0, dense=seed % 3 > 0)
+        problem = drawn_problem(np.random.default_rng(seed), integral=seed % 2 == 0, dense=seed % 3 > 0)
         optimum, _ = exhaustive(problem)
         result = dabp.solve(problem, "auto", time_limit=20)
         if optimum == np.inf:

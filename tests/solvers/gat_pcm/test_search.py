@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.small_problems import exhaustive, random_problem
+from tests.problems import drawn_problem, exhaustive
 
 from dabp.errors import ParameterError
 from dabp.kernels.repair import destroy
@@ -45,7 +45,7 @@ def test_any_problem():
     """Any arity, mixed domains, forbidden combinations: exact costs, one per cycle, and never below the optimum."""
     reached, feasible = 0, 0
     for seed in range(60):
-        problem = random_problem(np.random.default_rng(seed), dense=seed % 2 == 0)
+        problem = drawn_problem(np.random.default_rng(seed), dense=seed % 2 == 0)
         optimum, _ = exhaustive(problem)
         search = GatPcmLns(max_cycles=30, destroy_probability=0.5).start(problem, seed=seed, budget=Budget())
         costs, best, best_cost, finished = run(search)
