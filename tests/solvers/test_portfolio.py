@@ -153,10 +153,10 @@ def test_the_incumbent_takes_the_better_part_of_each_candidate() -> None:
 
 def test_the_bandit_follows_gains_and_comes_back() -> None:
     """Who improves gets most of the time, and the others are still tried."""
-    bandit = Bandit([1.0] * 3, [False] * 3, memory=5.0)
+    bandit = Bandit([1.0] * 3, [False] * 3, [False] * 3, memory=5.0)
     chosen = np.zeros(3)
     for _ in range(300):
-        index = bandit.choose(range(3), 100.0)
+        index = bandit.choose(range(3), 100.0, 0.0)
         assert index is not None
         chosen[index] += 1
         bandit.reward(index, 0.1, 1.0 if index == 1 else 0.0, 100.0 if index == 1 else 120.0)

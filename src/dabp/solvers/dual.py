@@ -27,6 +27,9 @@ ROUNDING = 1e-13
 SLOW_PASSES, SLOW_GAIN = 20, 2e-4
 """Factors are joined when so many passes have raised the bound by less than this, relative to its size."""
 
+NARROW_GAP = 0.02
+"""Where the decoded assignments come this close to the bound, the relaxation is tight enough to go on as it is."""
+
 LARGEST_TABLE = 100_000
 """Cells that a joined table may have."""
 
@@ -169,8 +172,9 @@ class DualSearch(Search):
         """Whether joining factors now promises more than further passes."""
         if self._stalled_stage == self._stage or len(self._history) <= SLOW_PASSES:
             return False
+        size = max(1.0, abs(self.bound))
         gain = self._history[-1] - self._history[-1 - SLOW_PASSES]
-        return gain < SLOW_GAIN * max(1.0, abs(self.bound))
+        return gain < SLOW_GAIN * size and self._best_cost - self.bound > NARROW_GAP * size
 
     def _tighten(self, stage: int) -> bool:
         """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit."""

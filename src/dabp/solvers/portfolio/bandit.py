@@ -10,6 +10,9 @@ import numpy as np
 FLOOR = 0.08
 """The share of its prior that even the worst member keeps, so that a change of fortune is seen."""
 
+SMALL_GAP, CLOSING = 0.03, 8.0
+"""With a relative gap below this, members that raise the bound weigh so many times their prior."""
+
 
 @dataclass
 class Arm:
@@ -18,10 +21,12 @@ class Arm:
     prior: float
     patient: bool = False
     """Whether its costs say nothing before a run ends, so that it is never held back for them."""
+    bounding: bool = False
+    """Whether it raises the bound, which pays most when the gap is nearly closed."""
     used: float = 0.0
     """Seconds, older ones counting less."""
     gain: float = 0.0
-    """How much it improved the incumbent, older gains counting less."""
+    """How much it improved the incumbent or the bound, older gains counting less."""
     recent: float = np.inf
     """The best cost of its latest slices."""
 
@@ -37,24 +42,26 @@ class Bandit:
     ----------
     priors
         One per member: what it deserves before anything is known.
-    patient
-        One per member: whether it keeps its share whatever it finds (its gains still count).
+    patient, bounding
+        One per member: whether it keeps its share whatever it finds (its gains still count), and whether it gets
+        more when the gap is small.
     memory
         Seconds after which a gain counts half.
     """
 
-    def __init__(self, priors: Collection[float], patient: Collection[bool], memory: float):
-        self.arms = [Arm(*arm) for arm in zip(priors, patient, strict=True)]
+    def __init__(self, priors: Collection[float], patient: Collection[bool], bounding: Collection[bool], memory: float):
+        self.arms = [Arm(*arm) for arm in zip(priors, patient, bounding, strict=True)]
         self._memory = max(memory, 1e-3)
 
-    def choose(self, available: Collection[int], incumbent: float) -> int | None:
+    def choose(self, available: Collection[int], incumbent: float, bound: float) -> int | None:
         """The member to run next, None if none is available."""
-        weights = self.weights(incumbent)
+        weights = self.weights(incumbent, bound)
         behind = {i: self.arms[i].used / weights[i] for i in available if weights[i] > 0}
         return min(behind, key=lambda i: (behind[i], i)) if behind else None
 
-    def weights(self, incumbent: float) -> list[float]:
-        """Each member's weight, given the cost of the incumbent."""
+    def weights(self, incumbent: float, bound: float) -> list[float]:
+        """Each member's weight, given the cost of the incumbent and the bound."""
+        near = incumbent - bound <= SMALL_GAP * max(abs(incumbent), abs(bound))
         distances = np.array([max(arm.recent - incumbent, 0.0) if arm.recent < np.inf else np.inf for arm in self.arms])
         finite = distances[np.isfinite(distances) & (distances > 0)]
         unit = float(np.median(finite)) if len(finite) else 1.0
@@ -63,6 +70,8 @@ class Bandit:
         for arm, distance in zip(self.arms, distances.tolist(), strict=True):
             untried = arm.used == 0.0
             merit = 1.0 if untried or arm.patient else float(np.exp(-distance / unit))
+            if arm.bounding and near:
+                merit = CLOSING
             result.append(arm.prior * (FLOOR + merit + (arm.gain / total if total > 0 else 0.0)))
         return result
 

@@ -116,4 +116,4 @@ class Crew:
             for i, member in enumerate(self._members)
             if i not in self._busy and not member.exhausted and elapsed >= member.kind.delay
         ]
-        return self._bandit.choose(available, self._incumbent.cost)
+        return self._bandit.choose(available, self._incumbent.cost, self._incumbent.bound)

@@ -64,11 +64,13 @@ class Incumbent:
                 return 0.0  # within rounding
             return self._replace(values, cost, member, time)
 
-    def raise_bound(self, bound: float, member: str) -> None:
-        """Take a lower bound on the whole problem."""
+    def raise_bound(self, bound: float, member: str) -> float:
+        """Take a lower bound on the whole problem; returns by how much the best one rose (inf for the first)."""
         with self._lock:
-            if bound > self.bound:
+            gain = max(0.0, bound - self.bound)
+            if gain > 0:
                 self.bound, self.bound_by = bound, member
+            return gain
 
     def best(self) -> tuple[Assignment | None, float]:
         """The best assignment and its cost (None and inf without a feasible one)."""

@@ -50,6 +50,8 @@ class Kind:
     """Whether one run is all it can give."""
     patient: bool = False
     """Whether its costs say nothing before a run ends."""
+    bounding: bool = False
+    """Whether it raises the bound."""
     delay: float = 0.0
     """Fraction of the time that passes before it takes part."""
 
@@ -62,6 +64,7 @@ class Report:
     seconds: float
     costs: list[NDArray[np.float64]] = field(default_factory=list)
     gain: float = 0.0
+    """By how much the gap became smaller, from above or from below."""
     best: float = np.inf
     finished: Status | None = None
     error: Exception | None = None
@@ -106,7 +109,7 @@ class Member:
                 report.best = min(report.best, step.best_cost)
                 report.gain += incumbent.offer(step.best, self.kind.name, clock())
             if step.bound is not None:
-                incumbent.raise_bound(step.bound, self.kind.name)
+                report.gain += incumbent.raise_bound(step.bound, self.kind.name)
             if step.finished is not None:
                 report.finished = step.finished
                 if step.finished is Status.OPTIMAL:  # then what it offered, hence the incumbent, is optimal

@@ -60,7 +60,12 @@ class PortfolioSearch(Search):
         if initial is not None:
             self._incumbent.offer(initial, "the given start", 0.0)
         self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(kinds)]
-        bandit = Bandit([kind.prior for kind in kinds], [kind.patient for kind in kinds], MEMORY * horizon)
+        bandit = Bandit(
+            [kind.prior for kind in kinds],
+            [kind.patient for kind in kinds],
+            [kind.bounding for kind in kinds],
+            MEMORY * horizon,
+        )
         self._crew = Crew(self._members, bandit, self._incumbent, budget.threads, self._now, horizon)
         self._threads = budget.threads
         self._notes: list[str] = []
