@@ -173,3 +173,11 @@ def test_recomputing_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     made_again = dabp.solve(problem, "dabp", params={**SHORT, "learning_rate": 1e-2})
     np.testing.assert_array_equal(kept.trace.iteration_costs, made_again.trace.iteration_costs)
     assert [one["loss"] for one in kept.trace.records] == [one["loss"] for one in made_again.trace.records]
+
+
+def test_threads_do_not_change_the_result() -> None:
+    """Kernels share their work so that every number is the same on one and on two threads."""
+    problem = small_problem()
+    one, two = (dabp.solve(problem, "dabp", params=SHORT, threads=threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one.trace.iteration_costs, two.trace.iteration_costs)
+    assert [record["loss"] for record in one.trace.records] == [record["loss"] for record in two.trace.records]

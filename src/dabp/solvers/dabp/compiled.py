@@ -138,7 +138,7 @@ class _GraphAttention(torch.autograd.Function):
         grad_weight += torch.einsum("shc,shi->hci", attentions, grad_folded).flatten(0, 1)
         grad_features = None
         if ctx.needs_input_grad[0]:
-            grad_features = torch.addmm(grad_projected @ weight, grad_scores, _folded(weight, att_src, att_dst).T)
+            grad_features = (grad_projected @ weight).addmm_(grad_scores, _folded(weight, att_src, att_dst).T)
         return grad_features, grad_weight, grad_att[0], grad_att[1], grad_bias, None, None
 
 
