@@ -32,6 +32,7 @@ class CompiledOperations(Operations):
         self.structure, self.threads = structure, threads
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self.edge_factor = torch.from_numpy(structure.edge_factor)
+        self.buffers: dict[tuple[str, torch.dtype], Tensor] = {}
         degrees = np.diff(graph.variable_edge_offsets)
         self.shares = even_shares(degrees.astype(np.float64) ** 2, threads)
         self.hubs, self.groups = _hubs(structure, threads), _groups(structure, threads)
@@ -56,6 +57,13 @@ class CompiledOperations(Operations):
         kernel(*parts[0], *arguments)
         for future in waiting:
             future.result()
+
+    def buffer(self, name: str, rows: int, columns: int, like: Tensor) -> Tensor:
+        """Room [rows, columns] that is used again: fresh memory costs more than what is computed into it."""
+        kept = self.buffers.get((name, like.dtype))
+        if kept is None or len(kept) < rows * columns:
+            kept = self.buffers[name, like.dtype] = like.new_empty(rows * columns)
+        return kept[: rows * columns].view(rows, columns)
 
     def close(self) -> None:
         """End the threads."""
@@ -101,7 +109,7 @@ class _GraphAttention(torch.autograd.Function):
         operations: CompiledOperations,
     ) -> Tensor:
         heads, channels = att_src.shape
-        projected, scores = _projected(features, weight, att_src, att_dst)
+        projected, scores = _projected(operations, features, weight, att_src, att_dst)
         mixed = projected.new_empty(count, heads * channels)
         rows, out = _arrays(projected, scores), mixed.numpy()
         slope, lanes = rows[0].dtype.type(ATTENTION_SLOPE), (0,) * channels
@@ -124,8 +132,9 @@ class _GraphAttention(torch.autograd.Function):
         grad_bias = grad_mixed.sum(0)
         if len(grad_bias) == channels:
             grad_mixed = (grad_mixed / heads).repeat(1, heads)
-        projected, scores = _projected(features, weight, att_src, att_dst)
-        grad_projected, grad_scores = torch.zeros_like(projected), torch.zeros_like(scores)
+        projected, scores = _projected(operations, features, weight, att_src, att_dst)
+        grad_projected = operations.buffer("grad_projected", *projected.shape, like=projected).zero_()
+        grad_scores = operations.buffer("grad_scores", *scores.shape, like=scores).zero_()
         rows, gradients = _arrays(projected, scores), _arrays(grad_mixed, grad_projected, grad_scores)
         slope, lanes = rows[0].dtype.type(ATTENTION_SLOPE), (0,) * channels
 
@@ -148,9 +157,14 @@ def _folded(weight: Tensor, att_src: Tensor, att_dst: Tensor) -> Tensor:
     return torch.cat([torch.einsum("hci,hc->ih", by_head, att) for att in (att_src, att_dst)], 1)
 
 
-def _projected(features: Tensor, weight: Tensor, att_src: Tensor, att_dst: Tensor) -> tuple[Tensor, Tensor]:
-    """W e [nodes, heads × channels] and the rows a_src·W e, a_dst·W e [nodes, 2 × heads]."""
-    return features @ weight.T, features @ _folded(weight, att_src, att_dst)
+def _projected(
+    operations: CompiledOperations, features: Tensor, weight: Tensor, att_src: Tensor, att_dst: Tensor
+) -> tuple[Tensor, Tensor]:
+    """W e [nodes, heads × channels] and the rows a_src·W e, a_dst·W e [nodes, 2 × heads], in buffers."""
+    folded = _folded(weight, att_src, att_dst)
+    projected = operations.buffer("projected", len(features), len(weight), features)
+    scores = operations.buffer("scores", len(features), folded.shape[1], features)
+    return torch.mm(features, weight.T, out=projected), torch.mm(features, folded, out=scores)
 
 
 class _MinMarginals(torch.autograd.Function):
