@@ -133,8 +133,8 @@ class _GraphAttention(torch.autograd.Function):
         if len(grad_bias) == channels:
             grad_mixed = (grad_mixed / heads).repeat(1, heads)
         projected, scores = _projected(operations, features, weight, att_src, att_dst)
-        grad_projected = operations.buffer("grad_projected", *projected.shape, like=projected).zero_()
-        grad_scores = operations.buffer("grad_scores", *scores.shape, like=scores).zero_()
+        grad_projected = operations.buffer("grad_projected", len(projected), projected.shape[1], projected).zero_()
+        grad_scores = operations.buffer("grad_scores", len(scores), scores.shape[1], scores).zero_()
         rows, gradients = _arrays(projected, scores), _arrays(grad_mixed, grad_projected, grad_scores)
         slope, lanes = rows[0].dtype.type(ATTENTION_SLOPE), (0,) * channels
 

@@ -20,7 +20,7 @@ from dabp.solvers.dabp.messages import Iteration, Messages, Propagation
 from dabp.solvers.dabp.network import Network
 from dabp.solvers.dabp.operations import Operations, TorchOperations
 from dabp.solvers.dabp.optimizer import AdamW
-from dabp.solvers.dabp.structure import Structure
+from dabp.solvers.dabp.structure import Structure, tensor
 from dabp.solvers.dabp.window import Window
 
 if TYPE_CHECKING:
@@ -212,9 +212,7 @@ class DabpSearch(Search):
             ):
                 for name, value in tensors.items():
                     value.copy_(torch.from_numpy(np.array(state[f"{prefix}.{name}"])))
-        restored = {
-            name: torch.from_numpy(np.array(state[f"messages.{name}"])).to(self.device) for name in vars(self.messages)
-        }
+        restored = {name: tensor(state[f"messages.{name}"], self.device) for name in vars(self.messages)}
         self.messages = Messages(**restored)
         self.window = None
 

@@ -147,5 +147,5 @@ def greedy_colors(problem: Problem) -> NDArray[np.int64]:
 
 
 def tensor(array: NDArray[np.generic], device: torch.device) -> torch.Tensor:
-    """A copy of an array on a device."""
-    return torch.from_numpy(np.array(array)).to(device)
+    """A copy of an array on a device, in memory of PyTorch: sums in its libraries depend on the alignment of arrays."""
+    return torch.from_numpy(np.array(array)).clone().to(device)
