@@ -94,6 +94,14 @@ def test_refusals_leave_files_alone(tmp_path: Path) -> None:
     assert path.read_text() == "kept"
 
 
+def test_names_cannot_steer_terminals() -> None:
+    """Control characters in a problem's name are replaced; variables and values cannot have any."""
+    assert read(io.BytesIO(b"a\x1b[31m/../b 0 0 0 1\n"), "wcsp").name == "a?[31m/../b"
+    text = '{problem: {name: p, mustbe: <1}, variables: {"x\\u001b": 2}, functions: {}}'.replace("\\u001b", "\x1b")
+    with pytest.raises(FormatError, match="characters that cannot be printed"):
+        read(io.StringIO(text), "cfn")
+
+
 def test_readers_import_nothing_heavy() -> None:
     """Reading a file must not wait for PyTorch or Numba."""
     import subprocess

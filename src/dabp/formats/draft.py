@@ -13,6 +13,11 @@ from dabp.formats.text import Line, Source
 from dabp.problem import Label, Problem
 
 
+def printable(text: str) -> str:
+    """Text that is safe to show: control characters, which can steer terminals, become question marks."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:1000])
+
+
 class Draft:
     """Collects what a reader finds and becomes a `Problem`; every complaint carries the line it is given."""
 
@@ -24,6 +29,7 @@ class Draft:
         self._names: list[str] = []
         self._index: dict[str, int] = {}
         self._labels: list[tuple[Label, ...] | None] = []
+        self._domains: dict[int, tuple[tuple[Label, ...], tuple[Label, ...] | None]] = {}
         self._scopes: list[int] = []
         self._offsets = [0]
         self._tables: list[NDArray[np.float64]] = []
@@ -32,25 +38,33 @@ class Draft:
         self._cells = 0
         self._work = 0.0
 
-    def add_variable(
-        self, name: str, labels: int | tuple[Label, ...], line: Line = None, *, rename: bool = False
-    ) -> int:
+    def add_variable(self, name: str, labels: int | tuple[Label, ...], line: Line = None) -> int:
         """A new variable with so many values, or with these labels; the index it gets."""
-        if name in self._index and not rename:
+        if name in self._index:
             raise self.source.error(f"variable {name!r} is defined twice", line)
+        if not name.isprintable():
+            raise self.source.error(f"a name has characters that cannot be printed: {name[:40]!r}", line)
         size = labels if isinstance(labels, int) else len(labels)
         if size < 1:
             raise self.source.error(f"variable {name!r} has an empty domain", line)
-        if size > self.source.max_cells:
-            self.source.check_cells(size, line)
-        plain = isinstance(labels, int) or labels == tuple(range(size))
-        if not plain and len({str(label) for label in labels}) != size:  # type: ignore[union-attr]
-            raise self.source.error(f"variable {name!r} has two values of one name", line)
+        self.source.check_cells(size, line)
+        self._labels.append(None if isinstance(labels, int) else self._checked(name, labels, line))
         self._index[name] = len(self.sizes)
         self.sizes.append(size)
         self._names.append(name)
-        self._labels.append(None if plain else labels)  # type: ignore[arg-type]
         return len(self.sizes) - 1
+
+    def _checked(self, name: str, labels: tuple[Label, ...], line: Line) -> tuple[Label, ...] | None:
+        """Labels that can be told apart and shown, None if they are 0, 1, …; each domain is looked at once."""
+        if id(labels) not in self._domains:
+            for text in labels:
+                if isinstance(text, str) and not text.isprintable():
+                    raise self.source.error(f"a name has characters that cannot be printed: {text[:40]!r}", line)
+            if len({str(label) for label in labels}) != len(labels):
+                raise self.source.error(f"variable {name!r} has two values of one name", line)
+            plain = labels == tuple(range(len(labels))) and all(type(label) is int for label in labels)
+            self._domains[id(labels)] = (labels, None if plain else labels)
+        return self._domains[id(labels)][1]
 
     def variable(self, name: str, line: Line = None) -> int:
         """The index of a variable that was added."""
@@ -126,7 +140,7 @@ class Draft:
                 variable_names=names,
                 factor_names=factor_names if any(one != f"f{i}" for i, one in enumerate(factor_names)) else None,
                 labels=self._labels,
-                name=name,
+                name=printable(name),
             )
         except ProblemError as error:
             raise self.source.error(str(error)) from None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
 from dabp.formats.bounded import below
+from dabp.formats.draft import printable
 from dabp.formats.intensional import NotSupported, Words, expand
 from dabp.formats.scaling import IntegerCosts, integer_costs
 from dabp.formats.text import Source
@@ -200,7 +201,7 @@ class _Functions:
                 np.concatenate([[0], np.cumsum(table_sizes, dtype=np.int64)]),
                 np.concatenate([numbers, np.array([number_of[id(one)] for _, one in self.named], dtype=np.int64)]),
                 constant=float(values[np.isfinite(values)].sum()),
-                name=self.tokens.title,
+                name=printable(self.tokens.title),
             )
         except ProblemError as error:
             raise self.source.error(str(error)) from None
