@@ -18,8 +18,8 @@ MAX_JOBS = 64
 FIRST_LOOK = 1.0
 """Seconds after which toulbar2 is started again, once, if the incumbent is better than what it has found."""
 
-TRIAL = 3.0
-"""Seconds that toulbar2 has on a core of its own before its prospects are judged."""
+TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
+"""The part of the time, between these seconds, that toulbar2 has a core before its prospects are judged."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""
@@ -36,7 +36,8 @@ class Prover:
 
     name = "toulbar2"
 
-    def __init__(self, problem: Problem, incumbent: Incumbent, seed: int):
+    def __init__(self, problem: Problem, incumbent: Incumbent, seed: int, horizon: float):
+        self._trial = float(np.clip(TRIAL * horizon, SHORTEST_TRIAL, LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
         apart = 1 < incumbent.num_components <= MAX_JOBS
@@ -59,7 +60,7 @@ class Prover:
     def hopeless(self, time: float) -> bool:
         """Whether the current job, after a fair trial, looks beyond reach while others still find improvements."""
         finds = self._incumbent.finds
-        if self._search is None or self._seconds < TRIAL or not finds or not np.isfinite(self._incumbent.cost):
+        if self._search is None or self._seconds < self._trial or not finds or not np.isfinite(self._incumbent.cost):
             return False
         if time - finds[-1].time > STALL:
             return False

@@ -76,7 +76,7 @@ class PortfolioSearch(Search):
         self._crew.start()  # before toulbar2's process, whose start takes a moment
         affordable = len(problem.pool) <= PROVER_CELLS and problem.num_factors <= PROVER_FACTORS
         try:
-            self._prover = Prover(problem, self._incumbent, seed) if prove and affordable else None
+            self._prover = Prover(problem, self._incumbent, seed, horizon) if prove and affordable else None
         except BaseException:
             self._crew.close()
             raise
