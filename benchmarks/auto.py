@@ -40,7 +40,8 @@ PEERS: dict[str, tuple[str, dict[str, Any], float]] = {
     "toulbar2": ("toulbar2", {}, 60.0),
     "toulbar2-vns": ("toulbar2-vns", {}, 60.0),
     "toulbar2-pils": ("toulbar2-pils", {"tries": 100}, 60.0),
-    "toulbar2-incop": ("toulbar2-incop", {"steps": 1_500_000}, 60.0),
+    "incop": ("toulbar2-incop", {}, 60.0),
+    "incop long": ("toulbar2-incop", {"steps": 1_500_000}, 60.0),
 }
 """Name → solver, parameters, seconds."""
 

@@ -24,7 +24,7 @@ from dabp.solvers.incidence import Incidence
 ROUNDING = 1e-13
 """Relative error allowed for in the sum that makes the bound: some hundreds of roundings of float64."""
 
-SLOW_PASSES, SLOW_GAIN = 20, 2e-4
+SLOW_PASSES, SLOW_GAIN = 10, 5e-4
 """Factors are joined when so many passes have raised the bound by less than this, relative to its size."""
 
 NARROW_GAP = 0.02
