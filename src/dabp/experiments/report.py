@@ -81,9 +81,9 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _labels(plan: Plan, figures: Sequence[Figure]) -> list[str]:
-    """Solvers by the plan's order, then names that only figures use: each has its colour on the whole page."""
+    """What figures show, in their order, then the plan's other solvers: each has its colour on the whole page."""
     curves = [curve.label for each in figures for panel in each.panels for curve in panel.curves]
-    return list(dict.fromkeys([*plan.labels, *curves]))
+    return list(dict.fromkeys([*curves, *plan.labels]))
 
 
 def _comparisons(results: Results, plan: Plan) -> list[dict[str, Any]]:
