@@ -1,4 +1,4 @@
-"""The paper's plans fit the solvers and generators as they are."""
+"""The paper's plans fit the solvers and generators as they are; the recorded results are those of the small plans."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from dabp.experiments.plan import load_plan
 from dabp.experiments.run import check
+from dabp.experiments.store import Results
 
 PAPER = Path(__file__).parents[2] / "paper"
 SMALL = sorted((PAPER / "small").glob("*.toml"))
@@ -28,6 +29,15 @@ def test_full_plans_have_the_papers_size():
     assert len(plan.groups) == 12
     assert len(plan.runs) == 12 * 100 * 8
     assert {run.limits.time for run in plan.runs if run.label == "toulbar2"} == {1200}
+
+
+def test_recorded_results_are_complete():
+    """Every run of every small plan, as it stands, has its result in the file that is kept with them."""
+    results = Results(PAPER / "small" / "results.jsonl.xz")
+    for path in SMALL:
+        plan = load_plan(path)
+        assert results.plan(plan.name).runs == plan.runs, path.name
+        assert len(results.outcomes(plan)) == len(plan.runs), path.name
 
 
 def test_the_papers_table_is_whole():
