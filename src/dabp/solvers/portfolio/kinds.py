@@ -29,13 +29,13 @@ def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None 
     if large:
         kinds = [
             Kind("bp-reinforced", _Unhurried((0.2, 0.4)), prior=5.0, turn=200, patient=True),
-            Kind("bp-reinforced 2", _Unhurried((0.0, 0.3)), prior=2.0, turn=200, patient=True),
+            Kind("bp-reinforced 2", _Unhurried((0.0, 0.3)), prior=3.0, turn=200, patient=True),
         ]
     else:
         kinds = [Kind("bp-reinforced", _reinforced, prior=1.0, turn=200)]
     kinds += [
-        Kind("tabu", _restarted("tabu"), prior=0.7 if large else 2.0, turn=100),
-        Kind("annealing", _restarted("annealing"), prior=1.0 if large else 1.5, turn=200),
+        Kind("tabu", _restarted("tabu"), prior=0.3 if large else 2.0, turn=100),
+        Kind("annealing", _restarted("annealing"), prior=0.6 if large else 1.5, turn=200),
         Kind("bp-split", _split, prior=0.3, turn=200),
         Kind("forest-lns", _polish, prior=0.4, turn=40),
         Kind("dual", _dual, prior=0.7, turn=100, once=True, patient=True, bounding=True),
@@ -63,7 +63,7 @@ class _Unhurried:
     """Reinforced BP on large problems: as slow as the time left allows, since slower is better.
 
     A run takes about 1 / rate iterations. The first is fast, and tells how long an iteration takes here; the second
-    is planned for a small part of the time, the next for most of what is left.
+    is planned for a small part of the time, if that allows a slower one, the next for most of what is left.
 
     Parameters
     ----------
@@ -80,7 +80,9 @@ class _Unhurried:
         rng = situation.rng
         params: dict[str, float] = {"damping": self._dampings[0], "restarts": 1}
         if situation.round:
-            planned = (SECOND_RUN if situation.round == 1 else LONG_RUN) * situation.time_left
+            planned = SECOND_RUN * situation.time_left
+            if situation.round > 1 or planned < 2 * situation.last_seconds:
+                planned = LONG_RUN * situation.time_left
             slower = situation.last_seconds / max(planned, 1e-6)
             self._rate = float(np.clip(self._rate * slower, SLOWEST, FASTEST))
         if situation.round >= 3:

@@ -70,6 +70,13 @@ class Report:
     error: Exception | None = None
 
 
+STALE, STALE_SECONDS = 0.5, 0.5
+"""A patient run ends when it has found nothing better for this part of its time and so many seconds more …"""
+
+CLOSE = 0.005
+"""… if what it found is within this of the incumbent, relative to its size: it has frozen, but for a few variables."""
+
+
 class Member:
     """One kind of search on one problem, with its current run."""
 
@@ -78,7 +85,8 @@ class Member:
         self._seed = np.random.SeedSequence([seed, 0xA070, number])
         self._search: Search | None = None
         self.rounds = 0
-        self.seconds = self._run_began = 0.0
+        self.seconds = self._run_began = self._run_improved = 0.0
+        self._run_best = np.inf
         self.exhausted = False
 
     def slice(
@@ -117,6 +125,9 @@ class Member:
                 self._finish()
                 break
             spent = time.perf_counter() - started
+            if self._stale(report.best, self.seconds + spent, incumbent.cost):
+                self._finish()
+                break
             if spent > seconds or (budget.max_iterations is not None and done >= budget.max_iterations):
                 break
         report.seconds = time.perf_counter() - started
@@ -132,11 +143,20 @@ class Member:
     def _start(self, incumbent: Incumbent, time_left: float, budget: Budget) -> None:
         rng = np.random.default_rng(self._seed.spawn(1)[0])
         run = self.kind.plan(Situation(self.rounds, rng, time_left, self.seconds - self._run_began, incumbent))
-        self._run_began = self.seconds
+        self._run_began = self._run_improved = self.seconds
+        self._run_best = np.inf
         self._search = run.solver.start(
             self._problem, seed=int(rng.integers(2**31)), budget=budget, initial=run.initial
         )
         self.rounds += 1
+
+    def _stale(self, best: float, now: float, incumbent: float) -> bool:
+        """Whether a patient run has come to rest without saying so."""
+        if best < self._run_best:
+            self._run_best, self._run_improved = best, now
+        if not self.kind.patient or self.kind.once or self._run_best - incumbent > CLOSE * abs(incumbent):
+            return False
+        return now - self._run_improved > STALE_SECONDS + STALE * (now - self._run_began)
 
     def _finish(self) -> None:
         self.close()
