@@ -164,3 +164,16 @@ def test_restarts_over_an_executor(problem: Problem) -> None:
     assert many.cost is not None
     assert one.cost is not None
     assert many.cost <= one.cost
+
+
+@pytest.mark.parametrize(
+    ("limit", "status"), [(4.0, Status.OPTIMAL), (3.0, Status.INFEASIBLE), (2.0, Status.INFEASIBLE)]
+)
+def test_a_limit_on_the_total_is_kept(limit: float, status: Status) -> None:
+    """Only totals strictly better than a file's bound are answers; a bound at or beyond it proves there is none."""
+    problem = Problem([2], [0], [0, 1], [3, 5], [0, 2], limit=limit)
+    for each in (problem, problem.replace(pool=-problem.pool, maximize=True, limit=-limit)):
+        for solver in (Sampling(bound=2.5), "toulbar2", "auto"):
+            result = solve(each, solver, max_iterations=20)
+            assert result.status is status
+            assert result.feasible == (status is Status.OPTIMAL)

@@ -56,6 +56,8 @@ class Problem(Exchange):
         Optional; ``x0, x1, …`` and ``f0, f1, …`` otherwise.
     labels
         Optional, per variable a tuple of value labels or None (0, 1, …).
+    limit
+        Only assignments strictly better than this are feasible: the ``top`` or ``mustbe`` of a file; None = all are.
     name
         What the problem is called.
     """
@@ -74,6 +76,7 @@ class Problem(Exchange):
         variable_names: Sequence[str] | None = None,
         factor_names: Sequence[str] | None = None,
         labels: Sequence[tuple[Label, ...] | None] | None = None,
+        limit: float | None = None,
         name: str = "problem",
     ):
         self.domain_sizes: NDArray[np.int64] = _frozen(domain_sizes, np.int64)
@@ -87,6 +90,7 @@ class Problem(Exchange):
         )
         self.constant = float(constant)
         self.maximize = bool(maximize)
+        self.limit = None if limit is None else float(limit)
         self.name = name
         self._variable_names = None if variable_names is None else tuple(variable_names)
         self._factor_names = None if factor_names is None else tuple(factor_names)
@@ -338,6 +342,7 @@ class Problem(Exchange):
             "variable_names": self._variable_names,
             "factor_names": self._factor_names,
             "labels": self._labels,
+            "limit": self.limit,
             "name": self.name,
         }
         return Problem(**{**columns, **changes})
@@ -346,7 +351,15 @@ class Problem(Exchange):
         """The same problem as a minimisation: itself, or every cost negated."""
         if not self.maximize:
             return self
-        return self.replace(pool=-self.pool, constant=-self.constant, maximize=False)
+        limit = None if self.limit is None else -self.limit
+        return self.replace(pool=-self.pool, constant=-self.constant, limit=limit, maximize=False)
+
+    def within_limit(self, cost: float) -> bool:
+        """Whether a total is strictly better than `limit`; real costs that differ by rounding count as equal."""
+        if self.limit is None:
+            return True
+        slack = 0.0 if self.integral else 1e-9 * max(1.0, abs(self.limit))
+        return cost > self.limit + slack if self.maximize else cost < self.limit - slack
 
     @cached_property
     def digest(self) -> str:
@@ -372,6 +385,7 @@ class Problem(Exchange):
         if (
             self.maximize != other.maximize
             or self.constant != other.constant
+            or self.limit != other.limit
             or not np.array_equal(self.domain_sizes, other.domain_sizes)
             or not np.array_equal(self.scope_offsets, other.scope_offsets)
             or not np.array_equal(self.scope_variables, other.scope_variables)

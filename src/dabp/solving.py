@@ -241,14 +241,19 @@ class _Run:
         if step.bound is not None:
             self._tighten(step.bound)
         if step.finished is Status.OPTIMAL:
+            if progress.cost is None and self.problem.limit is not None:
+                return Status.INFEASIBLE  # the optimum of all assignments is not better than the limit
             if progress.cost is None:
                 raise SolverError(f"solver {self.name!r} calls optimal what it gave no assignment for")
             self._tighten(self.sign * progress.cost)
             return Status.OPTIMAL
         if step.finished is Status.INFEASIBLE and progress.cost is not None:
             raise SolverError(f"solver {self.name!r} calls infeasible what has an assignment of cost {progress.cost}")
-        if progress.cost is not None and progress.bound is not None and progress.cost == progress.bound:
-            return Status.OPTIMAL
+        if progress.bound is not None:
+            if not self.problem.within_limit(progress.bound):
+                return Status.INFEASIBLE
+            if progress.cost == progress.bound:
+                return Status.OPTIMAL
         return step.finished
 
     def _offer(self, reduced: Assignment) -> None:
@@ -256,7 +261,9 @@ class _Run:
         progress = self.progress
         lifted = self.lift(np.asarray(reduced, dtype=np.int64))
         cost = float(self.problem.cost(lifted))
-        if not math.isfinite(cost) or (progress.cost is not None and self.sign * cost >= self.sign * progress.cost):
+        if not math.isfinite(cost) or not self.problem.within_limit(cost):
+            return
+        if progress.cost is not None and self.sign * cost >= self.sign * progress.cost:
             return
         progress.cost, progress.assignment, progress.improved = cost, lifted, True
         progress.last_improvement = progress.iterations

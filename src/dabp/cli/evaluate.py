@@ -33,7 +33,7 @@ def evaluate(
     problem = read_problem(file, format, max_cells, max_bytes)
     assignment = read_solution(solution, problem)
     cost = problem.cost(assignment)
-    feasible = math.isfinite(cost)
+    feasible = math.isfinite(cost) and problem.within_limit(cost)
     lines = problem.explain(assignment, limit=top)
     violated = sum(math.isinf(each) for each in problem.factor_costs(assignment).tolist())
     if as_json:
@@ -51,6 +51,8 @@ def evaluate(
         print(json.dumps(facts, allow_nan=False))
     else:
         _print(problem.name, cost, violated, lines)
+        if math.isfinite(cost) and not feasible:
+            print(f"not feasible: the file asks for a total better than {problem.limit:g}")
     if not feasible:
         raise typer.Exit(1)
 

@@ -85,6 +85,8 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     except FormatError as error:
         raise FormatError(error.message, source=place_name(place)) from None
     write_text(place, pieces)
+    if problem.limit is not None:
+        notes = [*notes, f"the bound on the total, {problem.limit:g}, is left out: worse assignments become feasible"]
     return cast(list[str], notes)
 
 

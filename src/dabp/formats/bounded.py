@@ -1,6 +1,8 @@
-"""A bound on the total cost, as some files state one: what it excludes for certain becomes forbidden."""
+"""A bound on the total, as some files state one: the problem's limit; what it surely excludes is forbidden."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ _BLOCK = 2**20  # cells looked at in one go, which bounds the temporary arrays
 
 
 def below(problem: Problem, bound: float) -> Problem:
-    """The problem with each cost forbidden that no total strictly better than `bound` can contain.
+    """The problem limited to totals strictly better than `bound`, and each cost forbidden that none of them contains.
 
     A cell of a table counts as excluded if it reaches the bound even with every other factor at its best; a problem
     whose best conceivable total reaches the bound has no feasible assignment left.
@@ -27,6 +29,7 @@ def below(problem: Problem, bound: float) -> Problem:
     # Sums of rounded decimals may miss the bound by a few units in the last place; those stay allowed.
     slack = 0.0 if problem.integral else 1e-9 * max(1.0, abs(bound))
     limit = sign * bound + slack - best + least  # [T], the least excluded cost of each table
+    worst = np.zeros(len(lengths))  # [T], the largest finite cost that stays
     pool = None
     first = 0
     while first < len(lengths):
@@ -39,5 +42,14 @@ def below(problem: Problem, bound: float) -> Problem:
         if excluded.any():
             pool = problem.pool.copy() if pool is None else pool
             pool[part][excluded] = problem.forbidden
+            costs = np.where(excluded, np.inf, costs)
+        filled = lengths[first:last] > 0
+        if filled.any():
+            starts = (problem.pool_offsets[first:last] - problem.pool_offsets[first])[filled]
+            kept = np.maximum.reduceat(np.where(np.isfinite(costs), costs, -np.inf), starts)
+            worst[first:last][filled] = np.where(np.isfinite(kept), kept, 0.0)
         first = last
-    return problem if pool is None else problem.replace(pool=pool)
+    changes: dict[str, Any] = {} if pool is None else {"pool": pool}
+    if sign * problem.constant + worst[problem.factor_table].sum() >= sign * bound - slack:
+        changes["limit"] = bound  # without it some finite total would be taken that the file excludes
+    return problem.replace(**changes) if changes else problem
