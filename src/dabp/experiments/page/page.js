@@ -34,7 +34,7 @@ const groupBy = (items, key) => {
 function number(value) {
   if (value === null) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return Number(value.toPrecision(3)).toExponential().replace("e+", "e");
   return String(Number(value.toPrecision(size >= 1000 ? 6 : 4)));
 }
 
