@@ -16,7 +16,7 @@ test: lint
 	$(BIN)/python -m pytest
 
 test-browser: $(VENV)/.developing
-	command -v chromium chromium-browser google-chrome > /dev/null || apt-get install --yes --no-install-recommends chromium
+	command -v chromium || command -v chromium-browser || command -v google-chrome || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest -n 0 tests/experiments/test_browser.py
 
 paper-small: $(VENV)/.installed

@@ -1,9 +1,9 @@
 """What experiments cost and survive: overhead a run, tables of many results, and kill -9 at random moments.
 
-python benchmarks/experiments.py overhead   # 2,000 trivial runs, seconds a run a worker beyond the runs themselves
-python benchmarks/experiments.py table      # the table of 10,000 results
-python benchmarks/experiments.py kill       # the experiment, then a worker, killed at 10 random moments each
-python benchmarks/experiments.py cluster    # a local Dask cluster of two workers, one of which is killed
+python -m benchmarks.experiments overhead   # 2,000 trivial runs, seconds a run a worker beyond the runs themselves
+python -m benchmarks.experiments table      # the table of 10,000 results
+python -m benchmarks.experiments kill       # the experiment, then a worker, killed at 10 random moments each
+python -m benchmarks.experiments cluster    # a local Dask cluster of two workers, one of which is killed
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dabp.experiments.table import as_text, rows
 
 VARYING = {"runtime", "generation_time", "wall", "cpu", "peak_memory", "time"}
 """What may differ between two runs of the same run."""
-TRIVIAL = 'solver = "trivial_solver:Trivial"\n'
+TRIVIAL = 'solver = "benchmarks.trivial_solver:Trivial"\n'
 PLAN = """
 seed = {seed}
 [limits]
@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=None)
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     os.environ["PYTHONPATH"] = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
