@@ -21,14 +21,18 @@ STARTS_PROCESSES = frozenset({"toulbar2", "auto"})
 """Solvers with children or threads of their own: a process that forks must not have met them."""
 REHEARSED = 25
 """Iterations of a rehearsal."""
+FEW = 14
+"""Variables of a rehearsal: enough for every family's parameters in the paper."""
+
+Rehearsal = tuple[str, dict[str, Any], str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Modules to import, and (solver, parameters, domain size) to rehearse."""
+    """Modules to import, and (solver, parameters, family, its parameters) to rehearse."""
 
     modules: list[str] = field(default_factory=list)
-    rehearsals: list[tuple[str, dict[str, Any], int]] = field(default_factory=list)
+    rehearsals: list[Rehearsal] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for a message."""
@@ -42,30 +46,24 @@ def preparation_for(runs: Iterable[Run]) -> Preparation:
     solvers = sorted({f"dabp.solvers.{SOLVERS[run.solver].module}" for run in registered})
     families = {run.instance.get("family") for run in runs}
     sources = {f"dabp.generators.{GENERATORS[name]}" if name in GENERATORS else "dabp.formats" for name in families}
-    rehearsals: dict[tuple[str, int], dict[str, Any]] = {}
+    rehearsals: dict[tuple[str, str, Any], Rehearsal] = {}
     for run in registered:
         if run.solver not in STARTS_PROCESSES:
-            rehearsals.setdefault((run.solver, _domain(run)), dict(run.parameters))
+            family, shape = run.instance.get("family", "random-cop"), dict(run.instance.get("parameters", {}))
+            rehearsal = (run.solver, dict(run.parameters), family, {**shape, "variables": FEW})
+            rehearsals.setdefault((run.solver, family, shape.get("domain")), rehearsal)
     return Preparation(
         ["dabp.solving", "numpy.random", "numpy.ma", *sorted(sources), *solvers],
-        [(solver, parameters, domain) for (solver, domain), parameters in rehearsals.items()],
+        list(rehearsals.values()),
     )
 
 
-def prepare(modules: Iterable[str], rehearsals: Iterable[tuple[str, dict[str, Any], int]]) -> None:
+def prepare(modules: Iterable[str], rehearsals: Iterable[Rehearsal]) -> None:
     """Do it. What fails here fails again in the run that needs it, and is told there."""
     for module in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
-    for solver, parameters, domain in rehearsals:
+    for solver, parameters, family, shape in rehearsals:
         with contextlib.suppress(Exception):
-            problem = dabp.generate("random-cop", variables=5, domain=domain, density=0.8, seed=0)
+            problem = dabp.generate(family, **shape, seed=0)
             dabp.solve(problem, solver, params=parameters, max_iterations=REHEARSED, time_limit=1.0)
-
-
-def _domain(run: Run) -> int:
-    """The instance's domain size, as far as the plan tells."""
-    defaults = {"graph-coloring": 5}
-    family = run.instance.get("family", "")
-    size = run.instance.get("parameters", {}).get("domain", defaults.get(family, 15))
-    return min(int(size), 50) if isinstance(size, int) else 15
