@@ -38,7 +38,7 @@ def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None 
         Kind("annealing", _restarted("annealing"), prior=0.6 if large else 1.5, turn=200),
         Kind("bp-split", _split, prior=0.3, turn=200),
         Kind("forest-lns", _polish, prior=0.4, turn=40),
-        Kind("dual", _dual, prior=0.7, turn=100, once=True, patient=True, bounding=True),
+        Kind("dual", _dual, prior=0.35, turn=100, once=True, patient=True, bounding=True),
     ]
     if horizon >= GENEROUS and not large:
         kinds.append(Kind("dabp", _deep, prior=0.3, turn=40, delay=0.25))
