@@ -20,4 +20,4 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def _with_math(text: str) -> str:
     text = DISPLAY.sub(lambda found: f'<div class="math">{convert(found[1], display="block")}</div>', text)
-    return INLINE.sub(lambda found: convert(found[1]), text)
+    return INLINE.sub(lambda found: f'<span class="math">{convert(found[1])}</span>', text)  # a span stays in its line
