@@ -1,6 +1,6 @@
 """`auto` against every solver there is, ours and others', in the times that a user would give them.
 
-``python -m benchmarks.auto`` runs all parts at full size (days of machine time on two cores); each part alone by name:
+``python -m benchmarks.auto`` runs all parts at full size (about five hours on two cores); each part alone by name:
 
 - ``families``: the paper's families with 60, 80 and 100 variables, `auto` for 10 s with two threads beside each
   solver alone for longer; gaps to the best cost that anything found.
@@ -9,15 +9,21 @@
 - ``bounds``: lower bounds after 10 s beside toulbar2's.
 
 ``--scale 0.2`` shortens all times alike, ``--instances``, ``--seeds`` and ``--sizes`` take fewer; ``--json FILE`` keeps
-every run as a line and continues where it was interrupted.
+every run as a line and continues where it was interrupted. `auto` runs alone, on two threads; the peers, which have one
+thread each, run two at a time, each in a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,25 +35,63 @@ from dabp.formats import read
 from dabp.problem import Problem
 
 FAMILIES = ("random-cop", "graph-coloring", "scale-free", "small-world")
-FIRST_INSTANCE = 9001
+FIRST_INSTANCE = 20_001
 """Seed of the first instance: far from those that anything was tuned on."""
 
 PEERS: dict[str, tuple[str, dict[str, Any], float]] = {
     "annealing": ("annealing", {}, 20.0),
     "tabu": ("tabu", {}, 20.0),
-    "bp restarts": ("bp-reinforced", {}, 20.0),
+    "bp restarts": ("dbp-scfg", {"damping": 0.5, "jitter": 0.4, "restarts": 1_000_000}, 20.0),
     "dabp": ("dabp", {}, 60.0),
     "toulbar2": ("toulbar2", {}, 60.0),
     "toulbar2-vns": ("toulbar2-vns", {}, 60.0),
     "toulbar2-pils": ("toulbar2-pils", {"tries": 100}, 60.0),
-    "incop": ("toulbar2-incop", {}, 60.0),
-    "incop long": ("toulbar2-incop", {"steps": 1_500_000}, 60.0),
+    "incop": ("toulbar2-incop", {"steps": 1_500_000, "tries": 100}, 60.0),
 }
-"""Name → solver, parameters, seconds."""
+"""Name → solver, parameters, seconds. INCOP is given long runs, as many as fit its time."""
+
+PEERS_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class Run:
+    """One solver on one problem."""
+
+    key: str
+    problem: Problem
+    solver: str
+    seconds: float
+    params: dict[str, Any] = field(default_factory=dict)
+    threads: int = 1
+    seed: int = 0
+
+    def __call__(self) -> dict[str, Any]:
+        """Warm up off the record, solve, and say what came of it."""
+        if "toulbar2" not in self.solver:
+            dabp.solve(self.problem, self.solver, params=self.params, time_limit=0.5, threads=self.threads)
+        started = time.perf_counter()
+        result = dabp.solve(
+            self.problem,
+            self.solver,
+            params=self.params,
+            time_limit=self.seconds,
+            threads=self.threads,
+            seed=self.seed,
+        )
+        return {
+            "key": self.key,
+            "cost": result.cost,
+            "bound": result.bound,
+            "status": result.status.name,
+            "runtime": round(result.runtime, 3),
+            "wall": round(time.perf_counter() - started, 3),
+            "last": round(result.trace.improvements[-1][0], 3) if result.trace.improvements else None,
+            "notes": list(result.notes),
+        }
 
 
 class Runs:
-    """Runs by key, kept in a file of JSON lines if there is one."""
+    """Rows of runs by key, kept in a file of JSON lines if there is one."""
 
     def __init__(self, path: Path | None):
         self._path = path
@@ -57,91 +101,111 @@ class Runs:
                 row = json.loads(line)
                 self.rows[row["key"]] = row
 
-    def solve(self, key: str, problem: Problem, solver: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
-        """Solve, unless it was done before."""
-        if key not in self.rows:
-            started = time.perf_counter()
-            result = dabp.solve(problem, solver, params=params, **options)
-            row = {
-                "key": key,
-                "cost": result.cost,
-                "bound": result.bound,
-                "status": result.status.name,
-                "runtime": result.runtime,
-                "wall": time.perf_counter() - started,
-                "last": result.trace.improvements[-1][0] if result.trace.improvements else None,
-                "notes": list(result.notes),
-            }
-            self.rows[key] = row
-            if self._path:
-                with self._path.open("a") as stream:
-                    stream.write(json.dumps(row) + "\n")
-        return self.rows[key]
+    def alone(self, run: Run) -> dict[str, Any]:
+        """Do this run, unless it was done before."""
+        if run.key not in self.rows:
+            self._keep(run())
+        return self.rows[run.key]
+
+    def together(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
+        """Do those not done before, two at a time, the longest first."""
+        missing = sorted((run for run in runs if run.key not in self.rows), key=lambda run: -run.seconds)
+        if missing:
+            context = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(PEERS_AT_ONCE, mp_context=context, max_tasks_per_child=1) as pool:
+                for future in as_completed([pool.submit(run) for run in missing]):
+                    self._keep(future.result())
+        return [self.rows[run.key] for run in runs]
+
+    def _keep(self, row: dict[str, Any]) -> None:
+        self.rows[row["key"]] = row
+        print(f"{row['key']}: {row['cost']} after {row['last']} s", file=sys.stderr, flush=True)
+        if self._path:
+            with self._path.open("a") as stream:
+                stream.write(json.dumps(row) + "\n")
 
 
-def warm_up(problem: Problem) -> None:
-    """Compile and load whatever this shape of problem needs, off the record."""
-    for name in ("auto", "annealing", "tabu", "bp-reinforced"):
-        dabp.solve(problem, name, time_limit=0.5, threads=2)
+def cost_of(row: dict[str, Any]) -> float:
+    """The cost found, infinite for none."""
+    return np.inf if row["cost"] is None else float(row["cost"])
+
+
+def table(heads: Iterable[str]) -> None:
+    """Print the head of a table."""
+    print("| " + " | ".join(heads) + " |\n|" + " --- |" * len(list(heads)))
 
 
 def families(runs: Runs, options: argparse.Namespace) -> None:
-    """Gaps to the best known cost, in per cent, mean over instances (and seeds for `auto`)."""
+    """Gaps to the best known cost, in per cent, mean over instances (and seeds for `auto`).
+
+    All configurations have their first instance before any has its second, so that an interrupted run is of use.
+    """
     chosen = options.peers.split(",") if options.peers else list(PEERS)
-    print("| configuration | auto | " + " | ".join(chosen) + " |\n| --- |" + " --- |" * (len(chosen) + 1))
-    for family in FAMILIES:
-        for variables in options.sizes:
-            gaps = defaultdict(list)
-            for number in range(options.instances):
-                problem = dabp.generate(family, variables=variables, seed=FIRST_INSTANCE + number)
-                warm_up(problem)
-                key = f"{family}-{variables}-{number}-x{options.scale}"
-                costs: dict[str, list[float]] = {"auto": []}
-                for seed in range(options.seeds):
-                    limits = {"time_limit": 10.0 * options.scale, "threads": 2, "seed": seed}
-                    costs["auto"].append(runs.solve(f"{key}-auto-{seed}", problem, "auto", {}, **limits)["cost"])
-                for name in chosen:
-                    solver, params, seconds = PEERS[name]
-                    row = runs.solve(f"{key}-{name}", problem, solver, params, time_limit=seconds * options.scale)
-                    costs[name] = [np.inf if row["cost"] is None else row["cost"]]
+    gaps: dict[tuple[str, int], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for number in range(options.instances):
+        for family in FAMILIES:
+            for variables in options.sizes:
+                costs = _family_costs(runs, options, family, variables, number, chosen)
                 best = min(min(values) for values in costs.values())
                 for name, values in costs.items():
-                    gaps[name].append(100.0 * (np.mean(values) - best) / best)
-            cells = " | ".join(f"{np.mean(gaps[name]):.3f}" for name in ["auto", *chosen])
-            print(f"| {family} {variables} | {cells} |", flush=True)
+                    gaps[family, variables][name].append(100.0 * (np.mean(values) - best) / best)
+    table(["configuration", "auto", *chosen, "auto above the best single solver"])
+    for (family, variables), columns in gaps.items():
+        means = [float(np.mean(columns[name])) for name in ["auto", *chosen]]
+        cells = [f"{mean:.3f}" for mean in [*means, means[0] - min(means[1:])]]
+        print(f"| {family} {variables} | {' | '.join(cells)} |", flush=True)
+    print(f"\nauto, mean over all: {np.mean([columns['auto'] for columns in gaps.values()]):.3f} %")
+
+
+def _family_costs(
+    runs: Runs, options: argparse.Namespace, family: str, variables: int, number: int, chosen: list[str]
+) -> dict[str, list[float]]:
+    problem = dabp.generate(family, variables=variables, seed=options.first + number)
+    key, scale = f"{family}-{variables}-{options.first + number}-x{options.scale:g}", options.scale
+    ours = [
+        Run(f"{key}-auto-{seed}", problem, "auto", 10.0 * scale, threads=2, seed=seed) for seed in range(options.seeds)
+    ]
+    costs = {"auto": [cost_of(runs.alone(run)) for run in ours]}
+    peers = [
+        Run(f"{key}-{name}", problem, solver, seconds * scale, params)
+        for name, (solver, params, seconds) in ((name, PEERS[name]) for name in chosen)
+    ]
+    for name, row in zip(chosen, runs.together(peers), strict=True):
+        costs[name] = [cost_of(row)]
+    return costs
 
 
 def large(runs: Runs, options: argparse.Namespace) -> None:
     """Normalised costs of `auto`, of reinforced BP alone, which takes the rate that fits its time, and of toulbar2."""
-    modes = ["toulbar2-incop", "toulbar2-vns"]
+    modes = ["toulbar2", "toulbar2-vns", "toulbar2-pils", "incop"]
     names = ["auto", "bp-reinforced", *modes]
-    print("| problem | " + " | ".join(names) + " |\n| --- |" + " --- |" * len(names))
-    for kind, make in KINDS.items():
-        for number in range(options.instances):
-            problem = make(FIRST_INSTANCE + number)
-            warm_up(problem)
-            key = f"{kind}-{number}-x{options.scale}"
-            limits = {"time_limit": 20.0 * options.scale, "seed": 0}
-            rows = [runs.solve(f"{key}-auto", problem, "auto", {}, threads=2, **limits)]
-            rows.append(runs.solve(f"{key}-bp", problem, "bp-reinforced", {}, **limits))
-            seconds = 60.0 * options.scale
-            rows += [runs.solve(f"{key}-{mode}", problem, mode, {}, time_limit=seconds) for mode in modes]
-            cells = [row["cost"] / problem.num_constraints if row["cost"] is not None else np.inf for row in rows]
-            print(f"| {kind} {number} | " + " | ".join(f"{cell:.4f}" for cell in cells) + " |", flush=True)
+    table(["problem", *names, "auto below toulbar2's best, %"])
+    scale = options.scale
+    for number in range(options.instances):
+        for kind, make in KINDS.items():
+            seed = options.first + number
+            problem = make(seed)
+            key = f"{kind}-{seed}-x{scale:g}"
+            rows = [runs.alone(Run(f"{key}-auto", problem, "auto", 20.0 * scale, threads=2))]
+            rows.append(runs.alone(Run(f"{key}-bp", problem, "bp-reinforced", 20.0 * scale)))
+            peers = [Run(f"{key}-{mode}", problem, PEERS[mode][0], 60.0 * scale, PEERS[mode][1]) for mode in modes]
+            rows += runs.together(peers)
+            costs = [cost_of(row) / problem.num_constraints for row in rows]
+            below = 100.0 * (1.0 - costs[0] / min(costs[2:]))
+            print(f"| {kind} {seed} | " + " | ".join(f"{cost:.4f}" for cost in costs) + f" | {below:.1f} |", flush=True)
 
 
 def instances(runs: Runs, options: argparse.Namespace) -> None:
     """Cost, bound, status and seconds of `auto` and of toulbar2 alone."""
-    print("| instance | auto | s | toulbar2 | s | auto: time / (1.5 × toulbar2 + 2 s) |\n| --- |" + " --- |" * 5)
+    table(["instance", "auto", "s", "toulbar2", "s", "auto: time / (1.5 × toulbar2 + 2 s)"])
     seconds = 60.0 * options.scale
     for path in sorted(options.folder.iterdir()):
         try:
             problem = read(str(path))
         except dabp.DabpError:
             continue
-        warm_up(problem)
-        ours = runs.solve(f"{path.name}-auto", problem, "auto", {}, time_limit=seconds, threads=2)
-        peer = runs.solve(f"{path.name}-toulbar2", problem, "toulbar2", {}, time_limit=seconds)
+        ours = runs.alone(Run(f"{path.name}-auto", problem, "auto", seconds, threads=2))
+        peer = runs.alone(Run(f"{path.name}-toulbar2", problem, "toulbar2", seconds))
         ratio = f"{ours['runtime'] / (1.5 * peer['runtime'] + 2):.2f}" if peer["status"] == "OPTIMAL" else "–"
         cells = [f"{row['cost']:.8g}, {row['status']} | {row['runtime']:.2f}" for row in (ours, peer)]
         print(f"| {path.name} | {' | '.join(cells)} | {ratio} |", flush=True)
@@ -149,14 +213,14 @@ def instances(runs: Runs, options: argparse.Namespace) -> None:
 
 def bounds(runs: Runs, options: argparse.Namespace) -> None:
     """Normalised lower bounds after 10 s."""
-    print("| configuration | auto's bound | toulbar2's bound | auto's cost |\n| --- | --- | --- | --- |")
+    table(["configuration", "auto's bound", "toulbar2's bound", "auto's cost"])
+    seconds = 10.0 * options.scale
     for family in FAMILIES:
         for variables in options.sizes:
-            problem = dabp.generate(family, variables=variables, seed=FIRST_INSTANCE)
-            warm_up(problem)
-            key, seconds = f"{family}-{variables}-0-x{options.scale}", 10.0 * options.scale
-            ours = runs.solve(f"{key}-auto-0", problem, "auto", {}, time_limit=seconds, threads=2, seed=0)
-            peer = runs.solve(f"{key}-bound", problem, "toulbar2", {}, time_limit=seconds)
+            problem = dabp.generate(family, variables=variables, seed=options.first)
+            key = f"{family}-{variables}-{options.first}-x{options.scale:g}"
+            ours = runs.alone(Run(f"{key}-auto-0", problem, "auto", seconds, threads=2))
+            peer = runs.alone(Run(f"{key}-bound", problem, "toulbar2", seconds))
             cells = [value / problem.num_constraints for value in (ours["bound"], peer["bound"], ours["cost"])]
             print(f"| {family} {variables} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
 
@@ -170,6 +234,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--scale", type=float, default=1.0, help="all times are multiplied by this")
     parser.add_argument("--instances", type=int, default=5, help="instances of each configuration")
+    parser.add_argument("--first", type=int, default=FIRST_INSTANCE, help="seed of the first instance")
     parser.add_argument("--seeds", type=int, default=3, help="seeds of auto on each")
     parser.add_argument("--sizes", type=int, nargs="*", default=[60, 80, 100], help="numbers of variables")
     parser.add_argument("--peers", help="solvers beside auto, separated by commas; all by default")
