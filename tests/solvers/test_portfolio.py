@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.problems import drawn_problem, exhaustive
 
 import dabp
+from dabp import saving
 from dabp.errors import ParameterError
 from dabp.generators import generate
 from dabp.problem import Problem
@@ -19,6 +23,7 @@ from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.kinds import kinds_for
 from dabp.solvers.portfolio.search import PortfolioSearch
+from dabp.stopping import Progress
 
 QUICK_MEMBERS = "forest-lns,dual"
 
@@ -35,6 +40,18 @@ def cliques(count: int, size: int, domain: int, seed: int = 0) -> Problem:
         np.arange(0, 2 * len(scopes) + 1, 2),
         rng.integers(0, 100, len(scopes) * cells).astype(float),
         np.arange(0, cells * len(scopes) + 1, cells),
+    )
+
+
+def beside(first: Problem, second: Problem, constant: float = 0.0) -> Problem:
+    """Two problems as one that has them as components; each factor with a table of its own."""
+    return Problem(
+        np.concatenate([first.domain_sizes, second.domain_sizes]),
+        np.concatenate([first.scope_variables, second.scope_variables + first.num_variables]),
+        np.concatenate([first.scope_offsets, first.scope_offsets[-1] + second.scope_offsets[1:]]),
+        np.concatenate([first.pool, second.pool]),
+        np.concatenate([first.pool_offsets, first.pool_offsets[-1] + second.pool_offsets[1:]]),
+        constant=constant,
     )
 
 
@@ -78,14 +95,7 @@ def test_narrow_components_beside_a_wide_one() -> None:
     """What elimination solves and what is searched are put together into one assignment at the right cost."""
     wide = cliques(1, 30, 6)
     narrow = cliques(3, 5, 3, seed=1)
-    whole = Problem(
-        np.concatenate([narrow.domain_sizes, wide.domain_sizes]),
-        np.concatenate([narrow.scope_variables, wide.scope_variables + narrow.num_variables]),
-        np.concatenate([narrow.scope_offsets, narrow.scope_offsets[-1] + wide.scope_offsets[1:]]),
-        np.concatenate([narrow.pool, wide.pool]),
-        np.concatenate([narrow.pool_offsets, narrow.pool_offsets[-1] + wide.pool_offsets[1:]]),
-        constant=5.0,
-    )
+    whole = beside(narrow, wide, constant=5.0)
     solver = Portfolio(members=QUICK_MEMBERS, prove=False)
     result = dabp.solve(whole, solver, time_limit=1.0, presolve=False)
     best = dabp.solve(narrow, "auto", time_limit=5)
@@ -102,6 +112,59 @@ def test_same_seed_same_result_when_limited_by_iterations() -> None:
     assert (results[0].assignment == results[1].assignment).all()
     assert np.array_equal(results[0].trace.iteration_costs, results[1].trace.iteration_costs)
     assert results[0].iterations == 700
+
+
+@pytest.mark.parametrize("components", [1, 2])
+def test_turns_resume_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, components: int) -> None:
+    """Limited by iterations, a run that is stopped and resumed again and again equals the undisturbed one."""
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 0.0)
+    problem = cliques(1, 30, 6)
+    if components == 2:  # the smaller one is eliminated first
+        problem = beside(cliques(1, 5, 3, seed=1), problem)
+    limits: dict[str, Any] = {"max_iterations": 4000, "seed": 3, "presolve": False}
+    whole = dabp.solve(problem, "auto", **limits)
+    path = tmp_path / "c"
+
+    def stopping_after(blocks: int) -> Callable[[Progress], bool]:
+        left = itertools.count(blocks, -1)
+        return lambda progress: next(left) == 0
+
+    for run in range(3):
+        stops = [stopping_after(4)] if run < 2 else []
+        part = dabp.solve(problem, "auto", checkpoint=path, resume=run > 0, callbacks=stops, **limits)
+    assert np.array_equal(part.trace.iteration_costs, whole.trace.iteration_costs)
+    assert [row[1:] for row in part.trace.improvements] == [row[1:] for row in whole.trace.improvements]
+    assert part.bound == whole.bound
+    assert np.array_equal(part.assignment, whole.assignment)
+
+
+def test_a_resumed_portfolio_starts_from_what_was_known(tmp_path: Path) -> None:
+    """Limited by time, neither the answer nor the bound is lost, and the members have the answer to work on."""
+    problem = generate("random-cop", variables=60, domain=10, density=0.25, seed=1)
+    path = tmp_path / "c"
+    first = dabp.solve(problem, "auto", time_limit=2.0, checkpoint=path)
+    seen: list[float | None] = []
+    second = dabp.solve(
+        problem,
+        "auto",
+        time_limit=1.0,
+        checkpoint=path,
+        resume=True,
+        callbacks=[lambda progress: seen.append(progress.cost)],
+    )
+    assert first.cost is not None
+    assert first.bound is not None
+    assert seen[0] is not None
+    assert seen[0] <= first.cost
+    assert second.bound is not None
+    assert second.bound >= first.bound
+    assert second.runtime > first.runtime
+    search = PortfolioSearch(problem, [], seed=0, budget=Budget(), initial=None, horizon=1.0, prove=False)
+    search.load_state_dict({"assignment": first.assignment, "bound": first.bound, "bound_by": "dual", "finds": []})
+    step = search.step()
+    search.close()
+    assert step.best_cost == first.cost
+    assert step.bound == first.bound
 
 
 @pytest.mark.parametrize("threads", [1, 2])

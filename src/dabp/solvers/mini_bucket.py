@@ -16,7 +16,7 @@ from dabp.kernels import mini_bucket as compiled
 from dabp.ordering import EliminationOrder, elimination_order
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
-from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 
 BLOCK_CELLS = 1_000_000
 """Message cells computed between two looks at the clock."""
@@ -97,10 +97,25 @@ class MiniBucketSearch(Search):
         self._problem, self._i_bound, self._max_entries = problem, i_bound, max_entries
         self._elimination = elimination
         self._steps = self._run()
+        self._answered = False
 
     def step(self) -> Step:
         """Go on for a block."""
-        return next(self._steps)
+        step = next(self._steps)
+        self._answered = self._answered or len(step.costs) > 0
+        return step
+
+    @property
+    def at_boundary(self) -> bool:
+        """Only before the first answer."""
+        return not self._answered
+
+    def state_dict(self) -> State:
+        """Nothing: what an elimination holds is larger than the problem, so a resumed one begins anew."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Begin anew."""
 
     @property
     def exact(self) -> bool:

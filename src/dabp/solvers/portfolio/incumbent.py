@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dabp.presolve.assembly import unary_costs
 from dabp.presolve.components import component_labels, factor_components
 from dabp.problem import Assignment, Problem
+from dabp.solvers.base import State
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,21 @@ class Incumbent:
     def proved(self) -> bool:
         """Whether the bound has reached the cost."""
         return self.bound >= self.cost - 1e-9 * max(1.0, abs(self.cost)) and np.isfinite(self.cost)
+
+    def state_dict(self) -> State:
+        """What a checkpoint keeps: the best assignment, the bound, and who found them."""
+        with self._lock:
+            state: State = {"bound": self.bound, "bound_by": self.bound_by}
+            if self.assignment is not None:
+                state["assignment"] = self.assignment.copy()
+            state["finds"] = [[find.member, find.cost] for find in self.finds]
+        return state
+
+    def load_state_dict(self, state: State) -> None:
+        """Take up what an earlier search knew, unless more is known already."""
+        if "assignment" in state and self.offer(state["assignment"], "", 0.0) > 0:
+            self.finds = [Find(member, 0.0, cost) for member, cost in state["finds"]]
+        self.raise_bound(state["bound"], state["bound_by"])
 
     def _replace(self, values: Assignment, cost: float, member: str, time: float) -> float:
         gain = self.cost - cost if np.isfinite(cost) else 0.0

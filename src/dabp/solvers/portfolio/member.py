@@ -82,7 +82,8 @@ class Member:
 
     def __init__(self, kind: Kind, problem: Problem, seed: int, number: int):
         self.kind, self._problem = kind, problem
-        self._seed = np.random.SeedSequence([seed, 0xA070, number])
+        self._entropy = [seed, 0xA070, number]
+        self._seed = np.random.SeedSequence(self._entropy)
         self._search: Search | None = None
         self.rounds = 0
         self.seconds = self._run_began = self._run_improved = 0.0
@@ -124,15 +125,24 @@ class Member:
                     incumbent.raise_bound(incumbent.cost, self.kind.name)
                 self._finish()
                 break
+            if budget.max_iterations is not None:  # then no clock decides anything
+                if done >= budget.max_iterations:
+                    break
+                continue
             spent = time.perf_counter() - started
             if self._stale(report.best, self.seconds + spent, incumbent.cost):
                 self._finish()
                 break
-            if spent > seconds or (budget.max_iterations is not None and done >= budget.max_iterations):
+            if spent > seconds:
                 break
         report.seconds = time.perf_counter() - started
         self.seconds += report.seconds
         return report
+
+    def resume(self, rounds: int, exhausted: bool) -> None:
+        """Be as after so many runs, with none under way."""
+        self.rounds, self.exhausted = rounds, exhausted
+        self._seed = np.random.SeedSequence(self._entropy, n_children_spawned=rounds)
 
     def close(self) -> None:
         """End the current run."""

@@ -11,7 +11,7 @@ from dabp.presolve.assembly import Indices
 from dabp.presolve.components import component, component_labels
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
-from dabp.solvers.base import Search, Step
+from dabp.solvers.base import Search, State, Step
 from dabp.solvers.mini_bucket import MiniBucketSearch
 
 ENTRIES = 20_000_000
@@ -38,6 +38,13 @@ class Settled(Search):
         if not np.isfinite(cost):
             return Step(finished=Status.INFEASIBLE)
         return Step(np.array([cost]), nothing, cost, bound=cost, finished=Status.OPTIMAL)
+
+    def state_dict(self) -> State:
+        """Nothing is under way, ever."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """There is nothing to take up."""
 
 
 def exact_search(problem: Problem) -> MiniBucketSearch | None:
@@ -117,6 +124,21 @@ class PartlyNarrow(Search):
         """What was eliminated, and what the search of the rest did."""
         line = f"variable elimination solved {len(self._variables):,} variables in components of their own"
         return (line, *(self._inner.summary() if self._inner is not None else ()))
+
+    def state_dict(self) -> State:
+        """The narrow components' values once they are known, and the state of the search of the rest."""
+        if self._inner is None:
+            return {}
+        inner = {f"rest.{key}": value for key, value in self._inner.state_dict().items()}
+        return {**inner, "values": self._values, "cost": self._cost}
+
+    def load_state_dict(self, state: State) -> None:
+        """Skip the elimination if it was done, and go on with the rest."""
+        if "values" not in state:
+            return
+        self._values, self._cost = state["values"], state["cost"]
+        self._inner = self._begin(self._rest, self._initial)
+        self._inner.load_state_dict({k.removeprefix("rest."): v for k, v in state.items() if k.startswith("rest.")})
 
     def close(self) -> None:
         """End the search of the rest."""

@@ -11,7 +11,7 @@ import numpy as np
 from dabp.errors import DabpError
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
-from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Step
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.crew import Crew
 from dabp.solvers.portfolio.explain import explain
@@ -108,6 +108,14 @@ class PortfolioSearch(Search):
     def summary(self) -> tuple[str, ...]:
         """What was done, a line each."""
         return tuple(explain(self._incumbent, self._members, self._notes, self._prover))
+
+    def state_dict(self) -> State:
+        """The best answer and bound. What members are in the midst of is not kept: they start anew from these."""
+        return self._incumbent.state_dict()
+
+    def load_state_dict(self, state: State) -> None:
+        """Share with all members what was known."""
+        self._incumbent.load_state_dict(state)
 
     def close(self) -> None:
         """End the threads and the child process."""

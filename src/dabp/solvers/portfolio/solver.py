@@ -28,7 +28,8 @@ class Portfolio(Solver):
     the bound meets the cost.
 
     Limited by iterations instead of time the members take turns without toulbar2, and the same seed gives the same
-    result.
+    result. A checkpoint keeps the best answer and the bound, from which a resumed solve sets all members to work
+    anew; limited by iterations it continues where it was, turn by turn.
 
     Parameters
     ----------
@@ -39,6 +40,7 @@ class Portfolio(Solver):
     """
 
     presolves: ClassVar[bool] = True
+    checkpoints: ClassVar[bool] = True
 
     members: str | None = None
     prove: bool = True

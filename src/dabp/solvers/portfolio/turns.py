@@ -6,7 +6,7 @@ import numpy as np
 
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
-from dabp.solvers.base import Budget, Search, Step
+from dabp.solvers.base import Budget, Search, State, Step
 from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Kind, Member
@@ -67,6 +67,18 @@ class TurnSearch(Search):
     def summary(self) -> tuple[str, ...]:
         """What was done, a line each."""
         return tuple(explain(self._incumbent, self._members, [], None))
+
+    def state_dict(self) -> State:
+        """Whose turn it is and what is known; between turns no member runs."""
+        members = [[member.rounds, member.exhausted] for member in self._members]
+        return {**self._incumbent.state_dict(), "turn": self._turn, "done": self._done, "members": members}
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on with the next turn."""
+        self._incumbent.load_state_dict(state)
+        self._turn, self._done, self._told = state["turn"], state["done"], self._incumbent.bound
+        for member, (rounds, exhausted) in zip(self._members, state["members"], strict=True):
+            member.resume(rounds, exhausted)
 
     def close(self) -> None:
         """End what runs."""
