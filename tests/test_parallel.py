@@ -80,7 +80,8 @@ def test_a_lost_worker_loses_only_its_restart(problem):
 
 def test_dask_is_an_executor(problem):
     """A Dask client's executor runs restarts, and goes on when a worker is killed."""
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         client.run(sys.path.append, str(Path(__file__).parent / "experiments"))

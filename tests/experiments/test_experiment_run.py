@@ -189,7 +189,8 @@ def test_a_packed_file_says_the_same(tmp_path, results):
 
 def test_a_cluster_loses_a_worker_and_nothing_else(tmp_path):
     """On Dask, one of two workers killed: the same results as on one machine; and stopping ends what runs there."""
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     plan = make_plan(tmp_path, 16, TRIVIAL)
     run_plan(plan, tmp_path / "calm", jobs=2)
     with distributed.LocalCluster(
@@ -229,7 +230,7 @@ def fork_servers() -> list[int]:
 
 def test_no_scheduler_is_told(tmp_path, monkeypatch):
     """A wrong address is one sentence, not a trace of Dask's."""
-    distributed = pytest.importorskip("distributed")
+    import distributed
 
     def refuse(*args, **kwargs):
         raise OSError("Timed out")

@@ -149,8 +149,9 @@ def test_checkpoint_file_continues_the_solve(tmp_path: Path, monkeypatch: pytest
 
 def test_trace_is_drawn_with_restarts_damping_and_weights() -> None:
     """A DABP trace has a panel for costs with restarts marked, one for damping and one for weights."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    import matplotlib as mpl
+
+    mpl.use("Agg")
     from matplotlib import pyplot as plt
 
     from dabp.plots.trace import plot_trace, restarts

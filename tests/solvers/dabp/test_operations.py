@@ -141,7 +141,8 @@ def test_compiled_equals_torch(seed: int) -> None:
 
 def test_layers_equal_pyg() -> None:
     """The four layers are PyTorch Geometric's GATConv on the message-node graph."""
-    geometric = pytest.importorskip("torch_geometric.nn")
+    import torch_geometric.nn as geometric  # seconds, so only here
+
     structure = structure_of(mixed())
     network = Network(structure, 4, torch.Generator().manual_seed(3), CPU).double()
     target = np.repeat(np.arange(structure.num_nodes), np.diff(structure.in_offsets))

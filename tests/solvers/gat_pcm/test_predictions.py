@@ -121,7 +121,8 @@ def plain_graph(subtree):
 
 def test_network_is_pyg_on_the_plain_graph():
     """Pruning, stand-ins and compiled attention change nothing: PyTorch Geometric's GATConv on every node agrees."""
-    geometric = pytest.importorskip("torch_geometric.nn")
+    import torch_geometric.nn as geometric  # seconds, so only here
+
     _, subtree = tree_problem(np.random.default_rng(1))
     model = large_model(3).double()
     nodes, edges, targets, constraints = plain_graph(subtree)
