@@ -1,27 +1,31 @@
-"""Write every table and figure of an experiment's results, the report, and our Table 1 beside the paper's.
+"""Write every table and figure of an experiment's results, the report, and our numbers beside the paper's.
 
 python paper/render.py build/paper-small build/paper-small/rendered
+python paper/render.py paper/small/results.jsonl.xz rendered --page docs/paper.md    # and fill in that page's tables
 """
 
 from __future__ import annotations
 
-import csv
-import sys
+import argparse
+import re
+from collections.abc import Mapping
 from pathlib import Path
+
+from tables import tables
 
 from dabp.experiments.figures import figure
 from dabp.experiments.report import write_report
 from dabp.experiments.store import Results
-from dabp.experiments.table import FORMATS, Row, rows, seconds
+from dabp.experiments.table import FORMATS, rows
 from dabp.plots.drawing import draw_figure, label_order
 
 SUFFIXES = {"text": "txt", "csv": "csv", "markdown": "md", "latex": "tex"}
-PAPER = Path(__file__).parent / "table1.csv"
+PLACE = re.compile(r"(<!-- (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+"""Where a table stands on a page."""
 
 
-def main(source: str, target: str) -> None:
-    """Render results (a folder or a packed file) into a folder."""
-    results, folder = Results(source), Path(target)
+def render(results: Results, folder: Path) -> None:
+    """Every plan's tables and figures, the report, and the tables beside the paper's."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in results.plan_names:
         plan = results.plan(name)
@@ -31,44 +35,29 @@ def main(source: str, target: str) -> None:
         for each in plan.figures:
             made = figure(each, results, plan)
             draw_figure(made, label_order(made)).savefig(folder / f"{name}-{each}.svg")
-        if name.startswith("table1"):
-            (folder / "side-by-side.md").write_text(side_by_side(table), encoding="utf-8")
+    beside = [f"## {name}\n\n{text}" for name, text in tables(results).items()]
+    (folder / "side-by-side.md").write_text("\n".join(beside), encoding="utf-8")
     write_report(results, folder / "report.html", "The paper's experiments")
 
 
-def side_by_side(table: list[Row]) -> str:
-    """Our cost and processor time beside the paper's cost and time, a Markdown table per family."""
-    ours = {(row.group, row.label): row for row in table}
-    with open(PAPER, encoding="utf-8") as stream:
-        theirs = list(csv.DictReader(stream))
-    sizes = sorted({line["variables"] for line in theirs}, key=int)
-    parts = []
-    for family in dict.fromkeys(line["family"] for line in theirs):
-        heads = [f"{size} variables: paper | ours" for size in sizes]
-        lines = [
-            f"**{family}**",
-            "",
-            "| Solver | " + " | ".join(heads) + " |",
-            "| --- |" + " ---: | ---: |" * len(sizes),
-        ]
-        published = {(line["solver"], line["variables"]): line for line in theirs if line["family"] == family}
-        labels = dict.fromkeys([*(s for s, _ in published), *(lb for g, lb in ours if g.startswith(f"{family} ("))])
-        for label in labels:
-            cells = []
-            for size in sizes:
-                line, row = published.get((label, size)), ours.get((f"{family} (variables={size})", label))
-                cells.append(f"{line['cost']} ({seconds(float(line['seconds']))})" if line else "")
-                cells.append("" if row is None else _ours(row))
-            lines.append(f"| {label} | " + " | ".join(cells) + " |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
+def filled(page: str, made: Mapping[str, str]) -> str:
+    """The page with each place's table as it is made now."""
+    return PLACE.sub(lambda place: f"{place[1]}\n{made[place['name']]}\n{place[3]}", page)
 
 
-def _ours(row: Row) -> str:
-    if not row.runs:
-        return f"failed ({row.reasons})"
-    return f"{row.cost:.2f} ({seconds(row.cpu)}, n={row.runs})"
+def main() -> None:
+    """Render results (a folder or a packed file) into a folder."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--page", type=Path, help="a page whose tables are filled in")
+    options = parser.parse_args()
+    results = Results(options.results)
+    render(results, options.folder)
+    if options.page:
+        page = options.page.read_text(encoding="utf-8")
+        options.page.write_text(filled(page, tables(results)), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
