@@ -9,9 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dabp import solving
+from dabp.cli.options import available_cores
 from dabp.formats import read
 from tests.cli.conftest import Run
 
@@ -50,6 +53,26 @@ def test_fixed_variables_and_parameters(run: Run, problem_file: Path) -> None:
     """--fix and --param reach the solver."""
     options = ["--solver", "bp", "--iterations", 20, "--json", "--fix", "x0=2", "--param", "damping=0.5"]
     assert json.loads(run("solve", problem_file, *options).out)["assignment"]["x0"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "threads"),
+    [(["auto"], available_cores()), (["auto", "--threads", 1], 1), (["tabu"], 1), (["tabu", "--threads", 2], 2)],
+)
+def test_auto_takes_all_cores_unless_told(
+    run: Run, problem_file: Path, monkeypatch: pytest.MonkeyPatch, options: list[object], threads: int
+) -> None:
+    """What a solve may use, by solver and option."""
+    given: list[int] = []
+    solve = solving.solve
+
+    def noting(*arguments: Any, **keywords: Any) -> Any:
+        given.append(keywords["threads"])
+        return solve(*arguments, **keywords)
+
+    monkeypatch.setattr(solving, "solve", noting)
+    assert run("solve", problem_file, "--time", 0.2, "--solver", *options).code == 0
+    assert given == [threads]
 
 
 def test_standard_input_and_several_files(run: Run, problem_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

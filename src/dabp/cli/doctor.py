@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import platform
 import tempfile
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import typer
 
 from dabp import __version__
+from dabp.cli.options import available_cores
 
 PACKAGES = ("numpy", "numba", "torch", "pytoulbar2", "safetensors", "typer", "rich", "matplotlib", "distributed")
 
@@ -20,7 +20,7 @@ def doctor() -> None:
     checks = [
         ("dabp", __version__, True),
         ("python", platform.python_version(), True),
-        ("cores", str(os.cpu_count()), True),
+        ("cores", str(available_cores()), True),
         *(_package(name) for name in PACKAGES),
         _device(),
         _kernels(),

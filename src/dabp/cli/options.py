@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,3 +39,9 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
             raise ParameterError(f"{option} takes name=value, not {text!r}")
         result[key.strip()] = value.strip()
     return result
+
+
+def available_cores() -> int:
+    """Cores that this process may use: fewer than the machine's in a container or a batch job."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dabp.cli.options import Format, MaxBytes, MaxCells, pairs, read_problem
+from dabp.cli.options import Format, MaxBytes, MaxCells, available_cores, pairs, read_problem
 from dabp.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def solve(
     ] = None,
     memory: Annotated[int | None, typer.Option("--memory", help="Stop when the process holds more MB.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of all randomness.")] = 0,
-    threads: Annotated[int, typer.Option("--threads", help="Cores to use.")] = 1,
+    threads: Annotated[
+        int | None, typer.Option("--threads", help="Cores to use; by default all for auto, one for others.")
+    ] = None,
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", help="A solver's parameter, name=value; repeatable.")
     ] = None,
@@ -77,7 +79,7 @@ def solve(
         "stagnation": stagnation,
         "memory_limit": None if memory is None else memory * 1_000_000,
         "seed": seed,
-        "threads": threads,
+        "threads": threads if threads is not None else available_cores() if solver == "auto" else 1,
         "fix": pairs(fix or [], "--fix"),
         "presolve": presolve,
         "checkpoint": checkpoint,
