@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from statistics import mean, median
 
+from dabp.errors import ParameterError
 from dabp.experiments.plan import Plan
 from dabp.experiments.store import Outcome, Results
 from dabp.experiments.table import Row, compare, rows, seconds
 
 PAPER = Path(__file__).parent / "table1.csv"
 PAPER_MEMORY = Path(__file__).parent / "memory.csv"
+NONE = "–"
+"""Where nothing was run, or nothing answered."""
 DABP = "DABP (restarts=5)"
 PAIRS = (
     (DABP, "toulbar2"),
@@ -66,7 +69,10 @@ def paired(results: Results, plan: Plan) -> str:
     """Win, draw and loss of the first over all instances of the table, with Wilcoxon's test."""
     body = []
     for first, second in PAIRS:
-        c = compare(results, plan, first, second)
+        try:
+            c = compare(results, plan, first, second)
+        except ParameterError:  # not both in the plan, or no instance answered by both
+            continue
         counts = f"{c.wins} / {c.draws} / {c.losses}"
         body.append([first, second, counts, f"{c.mean_difference:.3f}".replace("-", "−"), f"{c.test.p_value:.1g}"])
     return _markdown(["First", "Second", "W / D / L", "Difference", "p"], body)
@@ -86,6 +92,9 @@ def convergence(results: Results, plan: Plan) -> str:
                 if row["type"] == "restart"
             ]
             ends = [("converged",)] if label != DABP else [("converged",), ("converged", "settled")]
+            if not restarts:
+                cells += [NONE] * len(ends)
+                continue
             length = f"{median(row['iterations'] for row in restarts):.0f}"
             shares = [f"{mean(any(row.get(end) for end in each) for row in restarts):.2f}" for each in ends]
             cells += [*shares[:-1], f"{shares[-1]}, {length}"]
@@ -94,19 +103,20 @@ def convergence(results: Results, plan: Plan) -> str:
 
 
 def damping(results: Results, plan: Plan) -> str:
-    """Mean cost for each damping factor over a family's instances of all sizes, and what five of them find at best."""
+    """Mean cost for each damping factor over a family's instances of all sizes, and what they find at best."""
     factors = sorted({run.swept["damping"] for run in plan.runs if "damping" in run.swept})
     body = []
     for family, outcomes in _families(results, plan):
         costs = _by_label(outcomes)
-        learned = mean(costs[DABP].values())
         for series in ("DBP", "DBP-SCFG"):
             swept = [costs[f"{series} (damping={factor:g})"] for factor in factors]
-            least = mean(min(each[instance] for each in swept) for instance in swept[0])
-            cells = [f"{mean(each.values()):.2f}" for each in swept]
             first = series == "DBP"
-            body.append([family if first else "", series, *cells, f"{least:.2f}", "" if first else f"{learned:.2f}"])
-    heads = ["", "", *(f"λ={factor:g}" for factor in factors), "best of all λ", "DABP, R=5"]
+            learned = "" if first else _mean(costs[_learned(plan)].values())
+            body.append(
+                [family if first else "", series, *(_mean(each.values()) for each in swept),
+                 _mean(_least(swept).values()), learned]
+            )  # fmt: skip
+    heads = ["", "", *(f"λ={factor:g}" for factor in factors), "best of all λ", _learned(plan)]
     return _markdown(heads, body)
 
 
@@ -116,17 +126,18 @@ def tuning(results: Results, plan: Plan) -> str:
     for family, outcomes in _families(results, plan):
         spent: dict[str, float] = defaultdict(float)
         for outcome in outcomes:
-            spent[outcome.run.series] += outcome.summary["cpu"]
+            spent[outcome.run.series] += outcome.summary.get("cpu", 0.0)
         costs = _by_label(outcomes)
-        swept = [each for label, each in costs.items() if label.startswith("DBP-SCFG (")]
-        results_of = [0, 0, 0]
-        for instance, cost in costs[DABP].items():
-            difference = cost - min(each[instance] for each in swept)
-            results_of[1 if abs(difference) < 1e-9 else (0 if difference < 0 else 2)] += 1
-        count = len(costs[DABP])
-        times = [seconds(spent[series] / count) for series in ("DBP", "DBP-SCFG", "DABP")]
-        body.append([family, *times, " / ".join(map(str, results_of))])
-    heads = ["", "DBP, all λ", "DBP-SCFG, all λ", "DABP, R=5", "DABP against DBP-SCFG's best λ: W / D / L"]
+        best = _least([each for label, each in costs.items() if label.startswith("DBP-SCFG (")])
+        counts = [0, 0, 0]
+        for instance, cost in costs[_learned(plan)].items():
+            difference = cost - best.get(instance, math.nan)
+            if not math.isnan(difference):
+                counts[1 if abs(difference) < 1e-9 else (0 if difference < 0 else 2)] += 1
+        instances = len({outcome.run.instance_key for outcome in outcomes})
+        times = [seconds(spent[series] / instances) for series in ("DBP", "DBP-SCFG", "DABP")]
+        body.append([family, *times, " / ".join(map(str, counts))])
+    heads = ["", "DBP, all λ", "DBP-SCFG, all λ", _learned(plan), "DABP against DBP-SCFG's best λ: W / D / L"]
     return _markdown(heads, body)
 
 
@@ -137,7 +148,7 @@ def effective_iterations(results: Results, plan: Plan) -> str:
     for row in rows(results, plan):
         by_group[row.group][row.label] = row
     body = [
-        [group, *(f"{cells[f'DABP (effective_iterations={value})'].cost:.3f}" for value in values)]
+        [group, *(_cost(cells.get(f"DABP (effective_iterations={value})")) for value in values)]
         for group, cells in by_group.items()
     ]
     return _markdown(["", *(f"T_eff={value}" for value in values)], body)
@@ -149,11 +160,8 @@ def ablation(results: Results, plan: Plan) -> str:
     body = []
     for family, outcomes in _families(results, plan):
         costs = _by_label(outcomes)
-        body.append([family, *(f"{mean(costs[label].values()):.3f}" for label in labels)])
-    versus = ["DABP: W / D / L", ""]
-    for label in labels[1:]:
-        c = compare(results, plan, labels[0], label)
-        versus.append(f"{c.wins} / {c.draws} / {c.losses}")
+        body.append([family, *(_mean(costs[label].values(), 3) for label in labels)])
+    versus = ["DABP: W / D / L", "", *(_wins(results, plan, labels[0], label) for label in labels[1:])]
     return _markdown(["", *labels], [*body, versus])
 
 
@@ -189,6 +197,37 @@ TABLES: dict[str, Callable[[Results, Plan], str]] = {
 }
 PLANS = {**{name: name for name in TABLES}, "paired": "table1", "convergence": "table1", "tuning": "damping"}
 """The plan that each is made from, at either size."""
+
+
+def _learned(plan: Plan) -> str:
+    """The label of DABP in a plan that has it with one number of restarts."""
+    return next(label for label in plan.labels if label.startswith("DABP"))
+
+
+def _wins(results: Results, plan: Plan, first: str, second: str) -> str:
+    try:
+        c = compare(results, plan, first, second)
+    except ParameterError:  # no instance was answered by both
+        return NONE
+    return f"{c.wins} / {c.draws} / {c.losses}"
+
+
+def _least(columns: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Instance → the least cost of several solvers."""
+    least: dict[str, float] = {}
+    for column in columns:
+        for instance, cost in column.items():
+            least[instance] = min(cost, least.get(instance, math.inf))
+    return least
+
+
+def _mean(values: Iterable[float], digits: int = 2) -> str:
+    known = [value for value in values if not math.isnan(value)]
+    return f"{mean(known):.{digits}f}" if known else NONE
+
+
+def _cost(row: Row | None) -> str:
+    return NONE if row is None or math.isnan(row.cost) else f"{row.cost:.3f}"
 
 
 def _families(results: Results, plan: Plan) -> Iterable[tuple[str, list[Outcome]]]:

@@ -3,12 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dabp.experiments.store import Results
+from dabp.experiments.plan import Plan, load_plan
+from dabp.experiments.store import Outcome, Results
 
 ROOT = Path(__file__).parents[2]
+
+
+class Empty:
+    """The full plans before anything has run, as `Results` gives them."""
+
+    def __init__(self) -> None:
+        plans = [load_plan(path) for path in (ROOT / "paper").glob("*.toml")]
+        self._plans = {plan.name: plan for plan in plans}
+        self.plan_names = list(self._plans)
+
+    def plan(self, name: str) -> Plan:
+        return self._plans[name]
+
+    def outcomes(self, plan: Plan) -> list[Outcome]:
+        """One run that failed, of each group."""
+        first = {run.group: run for run in reversed(plan.runs)}
+        return [Outcome(run, {"state": "failed", "reason": "lost"}) for run in first.values()]
+
+    def trace(self, key: str) -> list[dict[str, Any]]:
+        return []
+
+
+def test_tables_of_the_full_plans_stand_before_their_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has not been run, or failed, is a gap in a table and no error."""
+    monkeypatch.syspath_prepend(str(ROOT / "paper"))
+    import tables
+
+    made = tables.tables(Empty())
+    assert made.keys() == tables.TABLES.keys()
+    assert "–" in made["ablation"]
 
 
 def test_the_page_shows_what_was_run(monkeypatch: pytest.MonkeyPatch) -> None:

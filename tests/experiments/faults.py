@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import signal
 import time
 from dataclasses import dataclass
 
 import numpy as np
+import psutil
 
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
@@ -52,12 +55,22 @@ class Misbehaving(Search):
             time.sleep(1)
         if self.how == "crash":
             ctypes.string_at(0)
+        if self.how == "told to stop":
+            os.kill(os.getpid(), signal.SIGTERM)
+            return Step()
+        if self.how == "tensors":
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        if self.how == "kill the machine":
+            server = psutil.Process().parent()
+            assert server is not None
+            os.kill(server.ppid(), signal.SIGKILL)
+            time.sleep(60)
         raise RuntimeError("broken on purpose")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault(Solver):
-    """Allocates without bound, hangs, crashes, or raises."""
+    """Misbehaves as it is told."""
 
     how: str = "hang"
 

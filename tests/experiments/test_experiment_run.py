@@ -19,6 +19,7 @@ from dabp.experiments.plan import Plan, load_plan
 from dabp.experiments.preparation import Preparation
 from dabp.experiments.run import run_plan
 from dabp.experiments.store import Results, ResultsFolder
+from dabp.experiments.table import rows
 from dabp.experiments.worker import Worker
 
 VARYING = {"runtime", "generation_time", "wall", "cpu", "peak_memory", "time"}
@@ -34,6 +35,14 @@ def make_plan(folder: Path, seeds: int, solvers: str, limits: str = "iterations 
     return load_plan(path)
 
 
+FAULTS = (
+    ("allocate", ""),
+    ("hang", "limits = { wall = 1 }\n"),
+    ("crash", ""),
+    ("raise", ""),
+    ("told to stop", ""),
+    ("tensors", ""),
+)
 TRIVIAL = '[[solvers]]\nlabel = "trivial"\nsolver = "faults:Trivial"\nparameters = { pause = 0.01 }\n'
 
 
@@ -51,11 +60,11 @@ def test_faults_are_reported_and_the_rest_finish(tmp_path):
     """A run that allocates, hangs, crashes or raises says so; its neighbours have their results."""
     solvers = TRIVIAL + "".join(
         f'[[solvers]]\nlabel = "{how}"\nsolver = "faults:Fault"\nparameters = {{ how = "{how}" }}\n{limits}'
-        for how, limits in (("allocate", ""), ("hang", "limits = { wall = 1 }\n"), ("crash", ""), ("raise", ""))
+        for how, limits in FAULTS
     )
     plan = make_plan(tmp_path, 2, solvers, 'iterations = 50\nwall = 60\nmemory = "300 MB"')
     state = run_plan(plan, tmp_path / "out", jobs=2)
-    assert (state.done, state.failed) == (10, 8)
+    assert (state.done, state.failed) == (14, 12)
     results = Results(tmp_path / "out")
     reasons = {(o.run.label, o.summary.get("reason")) for o in results.outcomes(results.plan())}
     assert reasons == {
@@ -64,6 +73,8 @@ def test_faults_are_reported_and_the_rest_finish(tmp_path):
         ("hang", "timeout"),
         ("crash", "crash"),
         ("raise", "error"),
+        ("told to stop", "crash"),
+        ("tensors", "memory"),
     }
     details = {o.run.label: o.summary.get("detail", "") for o in results.outcomes(results.plan())}
     assert "SIGSEGV" in details["crash"]
@@ -75,7 +86,7 @@ def test_finished_runs_are_skipped_and_failures_retried_on_request(tmp_path):
     plan = make_plan(tmp_path, 3, TRIVIAL + '[[solvers]]\nsolver = "faults:Fault"\nparameters = { how = "raise" }\n')
     assert run_plan(plan, tmp_path / "out", jobs=2).done == 6
     again = run_plan(plan, tmp_path / "out")
-    assert (again.done, again.skipped) == (0, 6)
+    assert (again.done, again.skipped, again.failed_before) == (0, 6, 3)
     retried = run_plan(plan, tmp_path / "out", retry_failed=True)
     assert (retried.done, retried.failed, retried.skipped) == (3, 3, 3)
 
@@ -137,6 +148,46 @@ def test_a_server_with_threads_prepares_nothing(tmp_path, monkeypatch):
     assert worker.preparation == Preparation()
 
 
+@pytest.mark.parametrize(("words", "start"), [("no process can be started", "popen"), ("nonsense", "import")])
+def test_a_machine_that_cannot_run_anything_is_no_runs_failure(tmp_path, monkeypatch, words, start):
+    """Without processes, or where the server itself breaks, the experiment ends and records nothing."""
+    if start == "popen":
+        monkeypatch.setattr(subprocess, "Popen", refuse)
+    else:
+        (tmp_path / "psutil.py").write_text("raise RuntimeError('nonsense')\n")
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
+    with pytest.raises(DabpError, match=words):
+        run_plan(make_plan(tmp_path, 2, TRIVIAL), tmp_path / "out", jobs=2)
+    assert contents(tmp_path / "out") == {}
+
+
+def refuse(*args, **kwargs):
+    raise OSError(11, "Resource temporarily unavailable")
+
+
+def test_where_results_were_made_stays_on_record(tmp_path):
+    """Looking again changes nothing; going on adds a session."""
+    small, large = make_plan(tmp_path, 1, TRIVIAL), make_plan(tmp_path, 2, TRIVIAL)
+    for plan, command in ((small, "first"), (small, "look"), (large, "second"), (large, "look again")):
+        run_plan(plan, tmp_path / "out", command=[command])
+    environment = Results(tmp_path / "out").environment()
+    assert environment["command"] == ["second"]
+    assert [session["command"] for session in environment["earlier"]] == [["first"]]
+
+
+def test_plans_that_share_a_folder_and_a_label_are_told_apart(tmp_path):
+    """The same label for different parameters is no mean of both."""
+    for name, steps in (("a", 1), ("b", 30)):
+        text = f'[[solvers]]\nlabel = "S"\nsolver = "faults:Trivial"\nparameters = {{ steps = {steps} }}\n'
+        plan = make_plan(tmp_path, 2, text + TRIVIAL)
+        run_plan(dataclasses.replace(plan, name=name), tmp_path / "out", jobs=2)
+    results = Results(tmp_path / "out")
+    assert results.plan().labels == ["S [a]", "trivial", "S [b]"]
+    table = {row.label: row for row in rows(results, results.plan())}
+    assert [table[label].runs for label in ("S [a]", "S [b]", "trivial")] == [2, 2, 2]
+    assert table["S [b]"].cost < table["S [a]"].cost
+
+
 def test_an_interrupted_experiment_ends_its_runs(tmp_path):
     """What goes up in the callback comes down: no process is left."""
     plan = make_plan(tmp_path, 4, '[[solvers]]\nsolver = "faults:Trivial"\nparameters = { pause = 0.3 }\n')
@@ -167,6 +218,8 @@ def test_bad_calls_are_told(tmp_path):
     wrong = dataclasses.replace(plan.runs[0], instance={**plan.runs[0].instance, "parameters": {"variable": 3}})
     with pytest.raises(ParameterError, match="did you mean 'variables'"):
         run_plan(dataclasses.replace(plan, runs=(wrong,)), tmp_path / "out")
+    with pytest.raises(ParameterError, match="did you mean 'cost-time'"):
+        run_plan(dataclasses.replace(plan, figures=("cost-tiem",)), tmp_path / "out")
     with pytest.raises(ParameterError, match="at least 1"):
         run_plan(plan, tmp_path / "out", jobs=0)
     with pytest.raises(ParameterError, match="holds no results"):
@@ -211,6 +264,25 @@ def test_a_cluster_loses_a_worker_and_nothing_else(tmp_path):
     assert contents(tmp_path / "out") == contents(tmp_path / "calm")
 
 
+def test_a_run_that_takes_its_machines_with_it_is_lost_and_the_rest_finish(tmp_path):
+    """On Dask, after as many workers as the scheduler allows, the run is recorded and the others have their results."""
+    import dask
+    import distributed
+
+    solvers = '[[solvers]]\nsolver = "faults:Fault"\nparameters = { how = "kill the machine" }\n' + TRIVIAL
+    plan = make_plan(tmp_path, 2, solvers)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+    ):
+        state = run_plan(plan, tmp_path / "out", scheduler=cluster.scheduler_address)
+    assert state.done == 4
+    reasons = [(o.run.label, o.summary.get("reason")) for o in Results(tmp_path / "out").outcomes(plan)]
+    assert reasons.count(("faults:Fault", "lost")) == 2
+
+
 def stop(state):
     if state.done:
         raise KeyboardInterrupt
@@ -231,9 +303,6 @@ def fork_servers() -> list[int]:
 def test_no_scheduler_is_told(tmp_path, monkeypatch):
     """A wrong address is one sentence, not a trace of Dask's."""
     import distributed
-
-    def refuse(*args, **kwargs):
-        raise OSError("Timed out")
 
     monkeypatch.setattr(distributed, "Client", refuse)
     with pytest.raises(DabpError, match="no Dask scheduler answers"):

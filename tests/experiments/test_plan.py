@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from dabp.errors import ParameterError
@@ -61,6 +63,20 @@ def test_labels_do_not_name_results(tmp_path):
     """A relabelled plan finds its old results."""
     first, second = load(tmp_path, group="a"), load(tmp_path, group="b")
     assert [run.key for run in first.runs] == [run.key for run in second.runs]
+
+
+def test_whole_numbers_name_the_same_run(tmp_path):
+    """10 and 10.0 are one limit, 1 and 1.0 one parameter."""
+    plan = load(tmp_path)
+    run = plan.runs[0]
+    same = dataclasses.replace(run, limits=dataclasses.replace(run.limits, time=float(run.limits.time or 0)))
+    assert same.key == run.key
+    assert dataclasses.replace(run, parameters={"damping": 1}).key == replaced(run, 1.0).key
+    assert replaced(run, 0.5).key != replaced(run, 0).key
+
+
+def replaced(run: Run, damping: float) -> Run:
+    return dataclasses.replace(run, parameters={"damping": damping})
 
 
 def test_runs_and_plans_survive_being_sent(tmp_path):

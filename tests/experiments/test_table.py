@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 
 import numpy as np
 import pytest
 import scipy.stats
 
 from dabp.errors import ParameterError
+from dabp.experiments.plan import Limits, Plan, Run
+from dabp.experiments.store import Outcome
 from dabp.experiments.table import FORMATS, compare, rows, seconds
 
 
@@ -31,6 +34,39 @@ def test_rows_are_means_with_confidence_gap_and_failures(results):
     assert (long.gap, long.best, short.best) == (0.0, True, False)
     broken = table["Colouring", "broken"]
     assert (broken.runs, broken.failed, broken.reasons) == (0, 3, "3 error")
+
+
+def outcome(label: str, seed: int, cost: float | None) -> Outcome:
+    run = Run({"family": "f", "parameters": {}, "seed": seed}, label, {}, Limits(), seed, 0, "group", label)
+    done = {"state": "done", "cost": cost, "constraints": 1, "runtime": 1.0, "cpu": 1.0, "maximize": False}
+    return Outcome(run, done if cost is not None else {"state": "failed", "reason": "crash"})
+
+
+class Given:
+    """Outcomes by hand, as `Results` gives them."""
+
+    def __init__(self, *outcomes: Outcome):
+        self._outcomes = list(outcomes)
+
+    def outcomes(self, plan: Plan) -> list[Outcome]:
+        return self._outcomes
+
+
+def test_who_failed_on_hard_instances_is_not_the_best():
+    """The mean over easy instances alone is neither bold nor a baseline."""
+    given = Given(
+        outcome("fails", 0, 1.0), outcome("fails", 1, None), outcome("answers", 0, 2.0), outcome("answers", 1, 8.0)
+    )
+    table = {row.label: row for row in rows(given, Plan("p", "p", ()))}
+    assert (table["answers"].best, table["answers"].gap, table["fails"].best) == (True, 0.0, False)
+
+
+def test_no_gap_to_a_best_cost_of_zero():
+    """0.3 is not thirty thousand million per cent above nothing."""
+    given = Given(outcome("zero", 0, 0.0), outcome("more", 0, 0.3))
+    table = {row.label: row for row in rows(given, Plan("p", "p", ()))}
+    assert table["zero"].gap == 0.0
+    assert math.isnan(table["more"].gap)
 
 
 def test_every_format_shows_every_row(results):

@@ -56,11 +56,16 @@ def run(
             typer.echo(f"Stopped. What has finished is in {output}; the same command goes on from there.", err=True)
             raise typer.Exit(130) from None
     typer.echo(
-        f"{state.done} run, {state.skipped} already there, {state.failed} failed, of {state.total}; "
+        f"{state.done} run, {state.skipped} already there{_failed_before(state.failed_before)}, "
+        f"{state.failed} failed, of {state.total}; "
         f"'dabp experiment table {output}' shows them"
     )
     if state.failed:
         typer.echo(f"last failure: {state.last_failure}", err=True)
+
+
+def _failed_before(count: int) -> str:
+    return f" ({count} of them failed: --retry-failed tries again)" if count else ""
 
 
 @app.command()

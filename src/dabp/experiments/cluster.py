@@ -7,6 +7,7 @@ unless the plan names files.
 
 from __future__ import annotations
 
+import json
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
@@ -14,12 +15,14 @@ from typing import Any
 
 import dabp
 from dabp.errors import DabpError, ParameterError
+from dabp.experiments.execution import failure
 from dabp.experiments.plan import Run
 from dabp.experiments.preparation import Preparation, preparation_for
 from dabp.experiments.worker import Worker, WorkerDiedError
 
 RETRIES = 5
-"""How often Dask may give a run to another worker after the first was lost."""
+"""How often Dask may give a run to a worker again that could not start it. (A run whose workers are lost is given to
+others as often as the scheduler's ``allowed-failures`` says; then it is recorded as lost.)"""
 
 _workers: dict[tuple[str, int], Worker] = {}
 """In a Dask worker: the fork server of each experiment and thread, kept over tasks."""
@@ -47,7 +50,7 @@ class ClusterPool:
 
     def map(self, runs: Sequence[Run]) -> Iterator[tuple[Run, bytes]]:
         """Each run's lines as it ends."""
-        from distributed import as_completed
+        from distributed import KilledWorker, as_completed
 
         preparation = preparation_for(runs)
         for run in runs:
@@ -56,18 +59,23 @@ class ClusterPool:
                 run.to_dict(),
                 preparation,
                 self._experiment,
-                key=f"dabp-{run.key}",
+                key=f"dabp-{self._experiment}-{run.key}",  # another's of the same run must not share its fate
                 retries=RETRIES,
                 pure=True,
             )
             self._futures[future] = run
         for future in as_completed(list(self._futures), loop=self._client.loop):
-            yield self._futures.pop(future), future.result()
+            run = self._futures.pop(future)
+            try:
+                lines = future.result()
+            except KilledWorker as error:
+                lines = json.dumps(failure(run, "lost", f"its workers were lost again and again: {error}")).encode()
+            yield run, lines
 
     def close(self) -> None:
         """Cancel what waits, end what runs (Dask's own cancel leaves running tasks alone) and the fork servers."""
         if self._futures:
-            self._client.cancel(list(self._futures), force=True)
+            self._client.cancel(list(self._futures))
         self._client.run(end_runs, self._experiment)
         self._client.close()
 

@@ -16,13 +16,16 @@ import dabp
 from dabp.errors import DabpError, ParameterError
 from dabp.experiments.plan import Run
 from dabp.problem import Problem
-from dabp.result import Result
+from dabp.result import Result, Status
 from dabp.solvers import SOLVERS, make_solver
 from dabp.solvers.base import Solver
 from dabp.trace import Trace
 
 RESTART = ("restart", "iterations", "converged")
 """What results keep of the trace's records (and ``settled``): which restarts converged, and when."""
+
+ALLOCATION = ("allocate memory", "bad_alloc")
+"""How PyTorch and toulbar2 say that there is no more memory."""
 
 
 def execute(run: Run) -> list[str]:
@@ -38,12 +41,10 @@ def execute(run: Run) -> list[str]:
             max_iterations=run.limits.iterations,
             seed=run.seed,
         )
-    except MemoryError as error:
-        return [json.dumps(failure(run, "memory", f"could not allocate: {error}" if str(error) else "out of memory"))]
-    except DabpError as error:
-        return [json.dumps(failure(run, "error", str(error)))]
     except Exception as error:  # a run's bug is that run's result
-        return [json.dumps(failure(run, "error", f"{type(error).__name__}: {error}"))]
+        return [json.dumps(_failed(run, error))]
+    if result.status is Status.INTERRUPTED:
+        return [json.dumps(failure(run, "crash", "a signal told it to stop"))]
     summary = {**identity(run), **_outcome(result, problem)}
     summary["generation_time"] = round(made - started, 4)
     return [json.dumps(summary), *_trace_lines(result.trace, problem.maximize)]
@@ -60,6 +61,13 @@ def identity(run: Run) -> dict[str, Any]:
 def failure(run: Run, kind: str, detail: str) -> dict[str, Any]:
     """The summary of a run without a result; `kind` is memory, timeout, crash, error or lost."""
     return {**identity(run), "state": "failed", "reason": kind, "detail": detail}
+
+
+def _failed(run: Run, error: Exception) -> dict[str, Any]:
+    text = str(error)
+    if isinstance(error, MemoryError) or any(words in text for words in ALLOCATION):
+        return failure(run, "memory", f"could not allocate: {text}" if text else "out of memory")
+    return failure(run, "error", text if isinstance(error, DabpError) else f"{type(error).__name__}: {text}")
 
 
 def _outcome(result: Result, problem: Problem) -> dict[str, Any]:

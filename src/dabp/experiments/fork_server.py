@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from typing import Any, BinaryIO
 
 import psutil
@@ -33,6 +34,8 @@ FAMILY_TICKS = 5
 """The memory of a run's own child processes is added at every such tick (finding them is dear)."""
 ADDRESS_SLACK = 1 << 30
 """Address space beyond the memory limit: reserved, never touched pages must not end a run."""
+IDLE = 300.0
+"""Seconds without a run after which the server ends by itself; the next run starts a new one."""
 TAIL = 2000
 """Bytes of standard error that the reason of a crash may quote."""
 
@@ -52,12 +55,24 @@ def serve(commands: int, replies: int) -> None:
     prepare(**json.loads(receive(commands) or b"{}"))
     gc.freeze()
     send(replies, json.dumps({"ready": True, "threads": psutil.Process().num_threads()}).encode())
-    while (message := receive(commands)) is not None:
+    while _asked(commands) and (message := receive(commands)) is not None:
         run = Run.from_dict(json.loads(message))
         payload = _supervise(run, commands, wake_read)
         if payload is None:
             return
         send(replies, payload)
+
+
+def _asked(commands: int) -> bool:
+    """Wait for a message or the end of the pipe; False when nobody has asked for long.
+
+    On a cluster the pipe's other end is a Dask worker's, which outlives an experiment that was killed.
+    """
+    deadline = time.monotonic() + IDLE
+    while (left := deadline - time.monotonic()) > 0:
+        if select.select([commands], [], [], left)[0]:
+            return True
+    return False
 
 
 def _supervise(run: Run, commands: int, wake: int) -> bytes | None:
@@ -129,6 +144,9 @@ def _run_child(run: Run, output: BinaryIO, errors: BinaryIO) -> None:
         output.write("\n".join(execute(run)).encode())
         output.flush()
         code = 0
+    except BaseException:
+        traceback.print_exc()  # its last line becomes the reason
+        sys.stderr.flush()
     finally:
         os._exit(code)
 

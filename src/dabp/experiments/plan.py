@@ -179,7 +179,10 @@ def _plan(data: Mapping[str, Any], text: str, path: Path) -> Plan:
         if place in seen:
             raise ParameterError(f"solver {run.label!r} runs twice on the same instance of {run.group!r}")
         seen.add(place)
-    return Plan(name, data.get("title", name), runs, tuple(data.get("figures", ())), text)
+    figures = data.get("figures", [])
+    if not isinstance(figures, list):
+        raise ParameterError(f"figures is a list of names, not {figures!r}")
+    return Plan(name, data.get("title", name), runs, tuple(figures), text)
 
 
 def _solvers(
@@ -280,4 +283,13 @@ def _identity(instance: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _digest(data: Any) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(_plain(data), sort_keys=True).encode()).hexdigest()
+
+
+def _plain(data: Any) -> Any:
+    """Data with whole numbers as integers, so that 10 and 10.0 are the same run."""
+    if isinstance(data, Mapping):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    return int(data) if isinstance(data, float) and data.is_integer() else data

@@ -18,6 +18,7 @@ import psutil
 
 import dabp
 from dabp.errors import ParameterError, suggestion
+from dabp.experiments.figures import FIGURES
 from dabp.experiments.plan import Plan, Run
 from dabp.experiments.store import ResultsFolder
 from dabp.generators import generator_function
@@ -35,6 +36,8 @@ class Progress:
     skipped: int = 0
     done: int = 0
     failed: int = 0
+    failed_before: int = 0
+    """How many of those skipped are recorded failures."""
     last_failure: str = ""
 
 
@@ -84,7 +87,8 @@ def run_plan(
         unique = {run.key: run for run in plan.runs}
         missing = [run for key, run in unique.items() if key not in finished]
         state = Progress(total=len(unique), skipped=len(unique) - len(missing))
-        store.save_plan(plan, {**environment(command), "jobs": jobs, "scheduler": scheduler})
+        state.failed_before = sum(store.failed(key) for key in unique.keys() & finished)
+        store.save_plan(plan, {**environment(command), "jobs": jobs, "scheduler": scheduler}, new=bool(missing))
         if progress is not None:
             progress(state)
         if not missing:
@@ -102,7 +106,10 @@ def run_plan(
 
 
 def check(plan: Plan) -> None:
-    """Refuse a plan whose solvers or families have names or parameters that do not exist, before it runs for hours."""
+    """Refuse a plan whose solvers, families, figures or parameters do not exist, before it runs for hours."""
+    for name in plan.figures:
+        if name not in FIGURES:
+            raise ParameterError(f"there is no figure {name!r}{suggestion(name, FIGURES)}")
     seen: set[str] = set()
     for run in plan.runs:
         solver, family = f"{run.solver} {run.parameters}", run.instance.get("family")

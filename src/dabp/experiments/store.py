@@ -12,7 +12,7 @@ import json
 import lzma
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ class Results:
     def plan(self, name: str | None = None) -> Plan:
         """One plan by name; without a name the only one, or all of them as one."""
         if name is None and len(self._plans) > 1:
-            plans = [self.plan(each) for each in self.plan_names]
+            plans = _distinct([self.plan(each) for each in self.plan_names])
             runs = {(run.group, run.label, run.key): run for plan in plans for run in plan.runs}
             figures = dict.fromkeys(figure for plan in plans for figure in plan.figures)
             return Plan("all", "All plans", tuple(runs.values()), tuple(figures))
@@ -133,6 +133,25 @@ class Results:
             raise ParameterError(f"{self.path} is not a packed file of results, or is damaged") from None
 
 
+def _distinct(plans: list[Plan]) -> list[Plan]:
+    """Plans whose equal labels mean equal solvers: where they do not, a label says which plan it is of."""
+    meanings: dict[str, set[str]] = {}
+    for plan in plans:
+        for run in plan.runs:
+            meaning = json.dumps([run.solver, dict(run.parameters), asdict(run.limits)], sort_keys=True)
+            meanings.setdefault(run.label, set()).add(meaning)
+    return [
+        replace(
+            plan,
+            runs=tuple(
+                replace(run, series=f"{run.series} [{plan.name}]") if len(meanings[run.label]) > 1 else run
+                for run in plan.runs
+            ),
+        )
+        for plan in plans
+    ]
+
+
 class ResultsFolder:
     """The folder an experiment writes to; held by one experiment at a time."""
 
@@ -157,18 +176,25 @@ class ResultsFolder:
     def finished(self, retry_failed: bool = False) -> set[str]:
         """Keys of the runs that need not run (again)."""
         keys = {path.stem for path in self.runs.glob("*.jsonl")}
-        if not retry_failed:
-            return keys
-        return {key for key in keys if json.loads(self._first_line(key))["state"] != "failed"}
+        return {key for key in keys if not self.failed(key)} if retry_failed else keys
 
-    def _first_line(self, key: str) -> bytes:
+    def failed(self, key: str) -> bool:
+        """Whether a run is recorded as failed."""
         with open(self.runs / f"{key}.jsonl", "rb") as stream:
-            return stream.readline()
+            return bool(json.loads(stream.readline())["state"] == "failed")
 
-    def save_plan(self, plan: Plan, environment: Mapping[str, Any]) -> None:
-        """Keep the expanded plan with its results."""
-        record = {**plan.to_dict(), "environment": dict(environment)}
-        write_atomically(self.path / "plans" / f"{plan.name}.json", json.dumps(record).encode())
+    def save_plan(self, plan: Plan, environment: Mapping[str, Any], *, new: bool = True) -> None:
+        """Keep the expanded plan with its results; `new` says whether any will be made in this environment.
+
+        Where results were made before stays on record: as ``earlier`` of the newest environment.
+        """
+        path = self.path / "plans" / f"{plan.name}.json"
+        made = dict(environment)
+        if path.exists():
+            before = json.loads(path.read_text(encoding="utf-8"))["environment"]
+            earlier = before.pop("earlier", [])
+            made = {**made, "earlier": [*earlier, before]} if new else {**before, "earlier": earlier}
+        write_atomically(path, json.dumps({**plan.to_dict(), "environment": made}).encode())
 
     def save(self, key: str, lines: bytes) -> None:
         """Keep one result."""

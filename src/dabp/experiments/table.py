@@ -21,8 +21,9 @@ class Row:
     """A solver on a group: means over its runs that have an answer.
 
     `cost` is per constraint, `half` the half width of its 95 % interval, `gap` the relative distance to the best mean
-    of the group, `time` the solver's seconds, `cpu` the process's processor seconds (what a busy machine leaves
-    comparable), `runs` how many answers are averaged, `failed` how many runs gave none, with `reasons`.
+    of the group (of the solvers with the most answers; NaN where that is 0), `time` the solver's seconds, `cpu` the
+    process's processor seconds (what a busy machine leaves comparable), `runs` how many answers are averaged, `failed`
+    how many runs gave none, with `reasons`.
     """
 
     group: str
@@ -52,8 +53,9 @@ def _group_rows(group: str, by_label: dict[str, list[Outcome]]) -> list[Row]:
         costs = [cost for cost in (o.cost for o in outcomes) if cost is not None]
         means[label] = (*mean_interval(costs), len(costs))
     maximize = any(o.summary.get("maximize") for outcomes in by_label.values() for o in outcomes)
-    finite = [mean for mean, _, _ in means.values() if not math.isnan(mean)]
-    best = (max if maximize else min)(finite, default=math.nan)
+    most = max(count for _, _, count in means.values())  # who failed on hard instances is no measure for others
+    complete = [mean for mean, _, count in means.values() if count == most and count]
+    best = (max if maximize else min)(complete, default=math.nan)
     made = []
     for label, outcomes in by_label.items():
         mean, half, count = means[label]
@@ -64,10 +66,11 @@ def _group_rows(group: str, by_label: dict[str, list[Outcome]]) -> list[Row]:
                 reason = outcome.summary.get("reason", "no feasible assignment")
                 reasons[reason] = reasons.get(reason, 0) + 1
         words = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-        gap = abs(mean - best) / max(abs(best), 1e-9)
+        gap = abs(mean - best) / abs(best) if best else (0.0 if mean == best else math.nan)
         spent = [o.summary["cpu"] for o in outcomes if not o.failed]
         time, cpu = (sum(each) / len(each) if each else math.nan for each in (times, spent))
-        made.append(Row(group, label, mean, half, gap, time, cpu, count, len(outcomes) - count, words, mean == best))
+        best_here = mean == best and count == most
+        made.append(Row(group, label, mean, half, gap, time, cpu, count, len(outcomes) - count, words, best_here))
     return made
 
 

@@ -7,7 +7,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from typing import IO
 
+from dabp.errors import DabpError
 from dabp.experiments.execution import failure
 from dabp.experiments.messages import receive, send
 from dabp.experiments.plan import Run
@@ -50,8 +53,10 @@ class Worker:
             if self.closed:
                 break
             try:
+                if self._process is None:
+                    self._start()
                 return self._ask(json.dumps(run.to_dict()).encode())
-            except (WorkerDiedError, OSError):
+            except WorkerDiedError:
                 self._stop()
         if self.closed:
             raise WorkerDiedError
@@ -70,38 +75,58 @@ class Worker:
                 process.wait()
 
     def _ask(self, message: bytes) -> bytes:
-        if self._process is None:
-            self._start()
-        send(self._commands, message)
-        reply = receive(self._replies)
+        try:
+            send(self._commands, message)
+            reply = receive(self._replies)
+        except OSError:  # nobody reads any more
+            raise WorkerDiedError from None
         if reply is None:
             raise WorkerDiedError
         return reply
 
     def _start(self) -> None:
-        commands_read, self._commands = os.pipe()
-        self._replies, replies_write = os.pipe()
-        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "dabp.experiments.fork_server", str(commands_read), str(replies_write)],
-            pass_fds=(commands_read, replies_write),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            start_new_session=True,  # an interrupt from the terminal is for the experiment
-        )
-        os.close(commands_read)
-        os.close(replies_write)
-        send(self._commands, json.dumps(self.preparation.to_dict()).encode())
-        reply = receive(self._replies)
-        if reply is None:
-            raise WorkerDiedError
+        """Start the server. What keeps it from starting is no run's fault and ends the experiment."""
+        try:
+            with tempfile.TemporaryFile() as errors:
+                self._launch(errors)
+                if self.closed:  # in the meantime, from another thread, which saw no process to end
+                    raise WorkerDiedError
+                try:
+                    reply = self._ask(json.dumps(self.preparation.to_dict()).encode())
+                except WorkerDiedError:
+                    assert self._process is not None
+                    if self._process.wait(timeout=5) > 0:
+                        errors.seek(0)
+                        said = errors.read().decode(errors="replace").strip().splitlines()
+                        reason = said[-1] if said else f"exit code {self._process.returncode}"
+                        raise DabpError(f"the process that runs are started from ended at once: {reason}") from None
+                    raise
+        except OSError as error:
+            self._stop()
+            raise DabpError(f"no process can be started to run in: {error.strerror}") from None
         if json.loads(reply)["threads"] > 1 and self.preparation != Preparation():
             # Forking a process with threads can deadlock the child: prepare nothing, let each run load for itself.
             self._stop()
             self.preparation = Preparation()
             self._start()
+
+    def _launch(self, errors: IO[bytes]) -> None:
+        commands_read, self._commands = os.pipe()
+        self._replies, replies_write = os.pipe()
+        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "dabp.experiments.fork_server", str(commands_read), str(replies_write)],
+                pass_fds=(commands_read, replies_write),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env=environment,
+                start_new_session=True,  # an interrupt from the terminal is for the experiment
+            )
+        finally:
+            os.close(commands_read)
+            os.close(replies_write)
 
     def _stop(self) -> None:
         process, self._process = self._process, None

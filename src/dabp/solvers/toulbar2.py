@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import queue
 import re
 import signal
@@ -112,6 +111,7 @@ class Toulbar2Search(Search):
             self._incumbent, self._incumbent_cost = initial, float(cost)
         self._bound = -np.inf
         self._child: subprocess.Popen[bytes] | None = None
+        self._worker: psutil.Process | None = None
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._expects_values = False
         self._memory_read, self._memory_read_at = 0, 0.0
@@ -144,9 +144,14 @@ class Toulbar2Search(Search):
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._child is not None and self._child.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._child.pid, number)
+        """Signal the one that works, not its guard, who must be awake to notice when this process dies."""
+        if self._child is None or self._child.poll() is not None:
+            return
+        with contextlib.suppress(psutil.Error):
+            if self._worker is None:
+                self._worker = next(iter(psutil.Process(self._child.pid).children()), None)
+            if self._worker is not None:
+                self._worker.send_signal(number)
 
     def close(self) -> None:
         """End the child: its standard input closes, its guard kills it; should that fail, kill the guard too."""

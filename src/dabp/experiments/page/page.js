@@ -286,13 +286,14 @@ function comparisonSection(comparisons) {
 }
 
 function provenance(plan) {
-  const { versions, machine, command, started, jobs, scheduler } = plan.environment;
-  const rows = [
+  const session = ({ versions, machine, command, started, jobs, scheduler }) => [
     ["Started", started], ["Command", command.join(" ")],
     ["Runs at a time", scheduler ? `on ${scheduler}` : String(jobs)],
     ["Versions", Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(", ")],
     ["Machine", `${machine.system}, ${machine.processor}, ${machine.cores} cores, ${(machine.memory / 1e9).toFixed(0)} GB`],
   ];
+  // Runs that were there already are not repeated, so a plan can have been run in several sessions.
+  const rows = [...(plan.environment.earlier ?? []), plan.environment].flatMap(session);
   return element("details", {}, element("summary", {}, "How this was run: command, versions, machine, plan"),
     plainTable(["", ""], rows), element("pre", {}, plan.text));
 }
