@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dabp import checkpoint, saving
+from dabp import checkpoint, saving, trace
 from dabp.errors import CheckpointError
 from dabp.generators import generate
 from dabp.solving import solve
@@ -79,3 +79,25 @@ def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch:
         solve(generate("random-cop", seed=1), Sampling(), checkpoint=path, resume=True)
     with pytest.raises(CheckpointError, match="was made by"):
         solve(problem, Sampling(), seed=1, checkpoint=path, resume=True)
+
+
+def test_long_traces_are_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where only the best of each block is kept, so it is in a checkpoint."""
+    monkeypatch.setattr(trace, "KEPT", 20)
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    path = tmp_path / "c"
+    first = solve(problem, Sampling(), max_iterations=50, checkpoint=path)
+    again = solve(problem, Sampling(), max_iterations=60, checkpoint=path, resume=True)
+    assert first.trace.iterations == 50
+    assert again.trace.iterations == 60
+    assert np.array_equal(again.trace.iteration_costs[:50], first.trace.iteration_costs)
+
+
+def test_the_end_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However short ago the state was last copied aside, a solve that reaches its limit saves where it ended."""
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 1e9)
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    path = tmp_path / "c"
+    solve(problem, Sampling(), max_iterations=50, checkpoint=path)
+    again = solve(problem, Sampling(), max_iterations=50, checkpoint=path, resume=True)
+    assert again.iterations == 60  # a solve always takes a step, here of ten iterations, from where it was

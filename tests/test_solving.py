@@ -177,3 +177,26 @@ def test_a_limit_on_the_total_is_kept(limit: float, status: Status) -> None:
             result = solve(each, solver, max_iterations=20)
             assert result.status is status
             assert result.feasible == (status is Status.OPTIMAL)
+
+
+def test_a_given_start_is_not_lost_to_presolve() -> None:
+    """A feasible start is the first answer, also where presolve leaves no place for its values."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        table = np.where(rng.random((3, 3)) < 0.4, np.inf, rng.integers(0, 9, (3, 3)))
+        unary = rng.integers(0, 9, 3)
+        problem = Problem([3, 3], [0, 0, 1], [0, 1, 3], np.concatenate([unary, table.ravel()]), [0, 3, 12])
+        for start in np.ndindex(3, 3):
+            cost = problem.cost(np.array(start))
+            if np.isfinite(cost):
+                result = solve(problem, "tabu", initial=np.array(start), max_iterations=0, presolve=True)
+                assert result.cost is not None
+                assert result.cost <= cost
+
+
+def test_a_start_against_fixed_variables_is_no_answer(problem: Problem) -> None:
+    """What is held at a value wins over the start."""
+    start = np.zeros(problem.num_variables, dtype=np.int64)
+    result = solve(problem, "tabu", initial=start, fix={"x0": 1}, max_iterations=0)
+    assert result.assignment is not None
+    assert result.assignment[0] == 1

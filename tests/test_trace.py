@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from dabp import trace as trace_module
 from dabp.trace import Trace
 
 
@@ -25,3 +27,21 @@ def test_round_trip(tmp_path: Path) -> None:
     assert (loaded.improvements, loaded.bounds) == (trace.improvements, trace.bounds)
     assert loaded.records == trace.records
     assert loaded.blocks == trace.blocks
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_long_traces_keep_the_best_of_each_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, maximize: bool
+) -> None:
+    """Beyond the limit a block is one number, counted as often as there were iterations; saved and loaded so."""
+    monkeypatch.setattr(trace_module, "KEPT", 3)
+    trace = Trace(maximize=maximize)
+    trace.add_block(1.0, np.array([5.0, 7.0]))
+    trace.add_block(2.0, np.array([4.0, 6.0, 3.0]))
+    best = 6.0 if maximize else 3.0
+    trace.save(tmp_path / "t.jsonl")
+    for each in (trace, Trace.load(tmp_path / "t.jsonl")):
+        assert each.iterations == 5
+        assert each.iteration_costs.tolist() == [5.0, 7.0, best, best, best]
+        assert len(each.iteration_times) == 5
+        assert sum(map(len, each.blocks_of_costs)) == 3

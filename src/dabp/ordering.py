@@ -45,10 +45,11 @@ def edges(problem: Problem) -> NDArray[np.int64]:
     return np.stack([unique // max(n, 1), unique % max(n, 1)], axis=1)
 
 
-def elimination_order(problem: Problem) -> EliminationOrder:
+def elimination_order(problem: Problem, *, widest: int | None = None) -> EliminationOrder:
     """A min-fill order: exact on forests, linear there, and min-fill on what remains when leaves are gone.
 
-    Of more than `DENSE_LIMIT` remaining variables those of small degree go first by least degree, and if still too
+    Once wider than `widest`, the rest of the order is arbitrary: it is of no use then to who asks so. Of more than
+    `DENSE_LIMIT` remaining variables those of small degree go first by least degree, and if still too
     many remain, these follow in order of their degree without a width.
     """
     n = problem.num_variables
@@ -75,7 +76,7 @@ def elimination_order(problem: Problem) -> EliminationOrder:
         number[rest] = np.arange(len(rest))
         bits = _bit_rows(number[inside], len(rest))
         local = np.empty(len(rest), dtype=np.int64)
-        width = max(width, compiled.min_fill(bits, local))
+        width = max(width, compiled.min_fill(bits, local, len(rest) if widest is None else widest))
         order[count:] = rest[local]
     return EliminationOrder(order, width)
 

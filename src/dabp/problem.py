@@ -132,6 +132,21 @@ class Problem(Exchange):
         finite = self.pool[np.isfinite(self.pool)]
         return bool(np.all(finite == np.rint(finite))) and self.constant == round(self.constant)
 
+    @cached_property
+    def magnitude(self) -> float:
+        """The sum of each factor's largest finite cost by size, and the constant's: no total is larger."""
+        sizes = np.where(np.isfinite(self.pool), np.abs(self.pool), 0.0)
+        largest = np.maximum.reduceat(sizes, self.pool_offsets[:-1]) if len(sizes) else np.zeros(0)
+        return float(largest[self.factor_table].sum()) + abs(self.constant)
+
+    def rounding(self, cost: float) -> float:
+        """By how much totals near `cost` may differ and still count as equal: what rounding can have done.
+
+        Totals of integers below 1 apart are equal; sums of others are off by some units in the last place of what
+        was added up, which can be far larger than the total.
+        """
+        return 1e-6 if self.integral else 1e-9 * abs(cost) + 1e-14 * self.magnitude
+
     # ---- views -------------------------------------------------------------------------------
 
     def variable_name(self, index: int) -> str:
@@ -353,7 +368,7 @@ class Problem(Exchange):
         """Whether a total is strictly better than `limit`; real costs that differ by rounding count as equal."""
         if self.limit is None:
             return True
-        slack = 0.0 if self.integral else 1e-9 * max(1.0, abs(self.limit))
+        slack = 0.0 if self.integral else self.rounding(self.limit)
         return cost > self.limit + slack if self.maximize else cost < self.limit - slack
 
     @cached_property

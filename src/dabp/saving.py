@@ -62,10 +62,16 @@ class Saving:
             self._write(run)
             self._last_save = now
 
-    def finish(self, run: _Run) -> None:
-        """At the end, whatever the reason: the last boundary and the incumbent go to disk."""
-        if self._path is not None and self._captured is not None:
-            self._write(run)
+    def finish(self, search: Search, run: _Run, *, ended: bool) -> None:
+        """At the end, whatever the reason: the last boundary and the incumbent go to disk.
+
+        `ended` says that the search itself has ended; it is then resumed from before that, and ends again.
+        """
+        if self._path is None:
+            return
+        if not ended and search.at_boundary:
+            self._captured = capture(search, run)
+        self._write(run)
 
     def _write(self, run: _Run) -> None:
         if self._path is None or self._captured is None:
@@ -83,7 +89,8 @@ def capture(search: Search, run: _Run) -> dict[str, Any]:
     state = {f"search.{key}": _copied(value) for key, value in search.state_dict().items()}
     return {
         **state,
-        "trace.costs": trace.iteration_costs,
+        "trace.costs": np.concatenate([np.zeros(0), *trace.blocks_of_costs]),
+        "trace.kept": np.array([len(costs) for costs in trace.blocks_of_costs], dtype=np.int64),
         "trace.blocks": np.array(trace.blocks, dtype=np.float64).reshape(-1, 2),
         "trace.improvements": np.array(trace.improvements, dtype=np.float64).reshape(-1, 3),
         "trace.bounds": np.array(trace.bounds, dtype=np.float64).reshape(-1, 3),
@@ -99,12 +106,9 @@ def capture(search: Search, run: _Run) -> dict[str, Any]:
 def restore(state: dict[str, Any], search: Search, run: _Run) -> None:
     """Put a captured state back into a fresh search and run."""
     trace, progress = run.trace, run.progress
-    start = 0
-    trace.blocks_of_costs.clear()
-    trace.blocks.clear()
-    for seconds, end in state["trace.blocks"].tolist():
-        trace.add_block(seconds, state["trace.costs"][start : int(end)])
-        start = int(end)
+    trace.blocks[:] = [(seconds, int(end)) for seconds, end in state["trace.blocks"].tolist()]
+    ends = np.cumsum(state["trace.kept"])
+    trace.blocks_of_costs[:] = np.split(state["trace.costs"], ends[:-1]) if len(ends) else []
     trace.improvements[:] = [(t, int(i), c) for t, i, c in state["trace.improvements"].tolist()]
     trace.bounds[:] = [(t, int(i), c) for t, i, c in state["trace.bounds"].tolist()]
     trace.records[:] = state["trace_records"]

@@ -167,7 +167,7 @@ class _Run:
         self.clock, self.seed, self.callbacks = clock, seed, callbacks
         self.sign = -1.0 if problem.maximize else 1.0
         self.progress = Progress()
-        self.trace = Trace()
+        self.trace = Trace(maximize=problem.maximize)
         self.notes: list[str] = []
         self.reduced = problem.minimized()
         self.start_from: Assignment | None = None
@@ -190,6 +190,9 @@ class _Run:
         if np.ndim(cost):
             raise ProblemError("initial is one assignment, not a batch")
         start = given.astype(np.int64)
+        conditions = [step for step in reductions if isinstance(step, Conditioned)]
+        if all(np.array_equal(step.lift(step.project(start)), start) for step in conditions):
+            self._keep(start)  # as it is: presolve may have no place for it
         for step in reductions:
             start = step.project(start)
         self.start_from = start
@@ -204,7 +207,7 @@ class _Run:
 
     def loop(self, search: Search, interruption: Interruption, saving: Saving) -> Status:
         """Step until the search has finished or something ends it; at least once, so that there is an answer."""
-        stepped = False
+        stepped, finished = False, None
         while True:
             if interruption.requested:
                 status = Status.INTERRUPTED
@@ -220,7 +223,7 @@ class _Run:
                 status = finished or Status.INTERRUPTED
                 break
             self.progress.time = self.clock.now
-        saving.finish(self)
+        saving.finish(search, self, ended=finished is not None)
         return status
 
     def take(self, step: Step) -> Status | None:
@@ -235,7 +238,8 @@ class _Run:
         self.notes += step.notes
         if step.best is not None:
             actual = self.reduced.cost(step.best)
-            if actual != step.best_cost and abs(actual - step.best_cost) > 1e-6 * max(1.0, abs(actual)):
+            off = abs(actual - step.best_cost) if actual != step.best_cost else 0.0
+            if off > 1e-6 * max(1.0, abs(actual)) + 1e3 * self.reduced.rounding(actual):
                 raise SolverError(f"solver {self.name!r} reported cost {step.best_cost}, its assignment costs {actual}")
             self._offer(step.best)
         if step.bound is not None:
@@ -257,9 +261,11 @@ class _Run:
         return step.finished
 
     def _offer(self, reduced: Assignment) -> None:
-        """Keep an assignment if it beats the incumbent."""
+        """Keep an assignment of the reduced problem if it beats the incumbent."""
+        self._keep(self.lift(np.asarray(reduced, dtype=np.int64)))
+
+    def _keep(self, lifted: Assignment) -> None:
         progress = self.progress
-        lifted = self.lift(np.asarray(reduced, dtype=np.int64))
         cost = float(self.problem.cost(lifted))
         if not math.isfinite(cost) or not self.problem.within_limit(cost):
             return
@@ -282,7 +288,7 @@ class _Run:
             bound = max(bound, self.sign * progress.bound)
         if progress.cost is not None:
             cost = self.sign * progress.cost
-            slack = 1e-9 * max(1.0, abs(cost), abs(bound))
+            slack = self.problem.rounding(cost)
             if bound > cost + 1e3 * slack:
                 raise SolverError(f"solver {self.name!r} gave bound {self.sign * bound}, beyond cost {progress.cost}")
             if bound >= cost - slack:

@@ -12,15 +12,19 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+KEPT = 1_000_000
+"""Iterations whose costs are kept one by one."""
+
 
 @dataclass
 class Trace:
     """Every iteration's cost, every improvement, and what solvers record about themselves.
 
-    `iteration_costs` are of the iterations' own candidates (inf = infeasible, −inf when maximising);
-    `improvements` are (time, iteration, cost) of each new incumbent, `bounds` (time, iteration, bound),
-    `blocks` (time, iterations so far) at the end of each block, and `records` dictionaries such as a DABP window's
-    loss and damping. Costs are in the problem's own units and direction.
+    `iteration_costs` are of the iterations' own candidates (inf = infeasible, −inf when maximising); beyond the first
+    million iterations only the best of each block is kept, and stands for all of it: a portfolio makes a hundred
+    thousand a second, and may run for days. `improvements` are (time, iteration, cost) of each new incumbent, `bounds`
+    (time, iteration, bound), `blocks` (time, iterations so far) at the end of each block, and `records` dictionaries
+    such as a DABP window's loss and damping. Costs are in the problem's own units and direction.
     """
 
     blocks_of_costs: list[NDArray[np.float64]] = field(default_factory=list)
@@ -28,6 +32,7 @@ class Trace:
     improvements: list[tuple[float, int, float]] = field(default_factory=list)
     bounds: list[tuple[float, int, float]] = field(default_factory=list)
     records: list[dict[str, Any]] = field(default_factory=list)
+    maximize: bool = False
 
     @property
     def iterations(self) -> int:
@@ -37,7 +42,12 @@ class Trace:
     @property
     def iteration_costs(self) -> NDArray[np.float64]:
         """The cost of each iteration's own candidate, in order."""
-        return np.concatenate(self.blocks_of_costs) if self.blocks_of_costs else np.zeros(0)
+        counts = np.diff([0, *(end for _, end in self.blocks)])
+        whole = [
+            costs if len(costs) == count else np.full(count, costs[0])
+            for costs, count in zip(self.blocks_of_costs, counts.tolist(), strict=True)
+        ]
+        return np.concatenate(whole) if whole else np.zeros(0)
 
     @property
     def iteration_times(self) -> NDArray[np.float64]:
@@ -53,14 +63,19 @@ class Trace:
     def add_block(self, time: float, costs: NDArray[np.float64]) -> None:
         """Record a block of iterations that ended at `time`."""
         if len(costs):
-            self.blocks_of_costs.append(np.asarray(costs, dtype=np.float64))
-            self.blocks.append((time, self.iterations + len(costs)))
+            kept = np.asarray(costs, dtype=np.float64)
+            count = self.iterations + len(kept)
+            if count > KEPT:
+                kept = (np.max if self.maximize else np.min)(kept, keepdims=True)
+            self.blocks_of_costs.append(kept)
+            self.blocks.append((time, count))
 
     def to_lines(self) -> Iterable[str]:
         """JSON lines: one object per block, improvement, bound and record."""
         start = 0
         for (time, end), costs in zip(self.blocks, self.blocks_of_costs, strict=True):
-            yield json.dumps({"type": "block", "time": time, "first": start + 1, "costs": _plain(costs)})
+            line = {"type": "block", "time": time, "first": start + 1, "costs": _plain(costs)}
+            yield json.dumps(line if len(costs) == end - start else {**line, "count": end - start})
             start = end
         for kind, rows in (("improvement", self.improvements), ("bound", self.bounds)):
             for time, iteration, value in rows:
@@ -86,7 +101,9 @@ class Trace:
                 row = json.loads(line)
                 kind = row.pop("type")
                 if kind == "block":
-                    trace.add_block(row["time"], np.array([_float(c) for c in row["costs"]]))
+                    costs = np.array([_float(c) for c in row["costs"]])
+                    trace.blocks_of_costs.append(costs)
+                    trace.blocks.append((row["time"], trace.iterations + row.get("count", len(costs))))
                 elif kind == "record":
                     trace.records.append(row)
                 else:

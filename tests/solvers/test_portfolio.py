@@ -17,11 +17,13 @@ from dabp.errors import ParameterError
 from dabp.generators import generate
 from dabp.problem import Problem
 from dabp.result import Status
+from dabp.solvers import dual
 from dabp.solvers.base import Budget
 from dabp.solvers.portfolio import Portfolio
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.kinds import kinds_for
+from dabp.solvers.portfolio.narrow import exact_search
 from dabp.solvers.portfolio.search import PortfolioSearch
 from dabp.stopping import Progress
 
@@ -130,7 +132,7 @@ def test_turns_resume_where_they_were(tmp_path: Path, monkeypatch: pytest.Monkey
         return lambda progress: next(left) == 0
 
     for run in range(3):
-        stops = [stopping_after(4)] if run < 2 else []
+        stops = [stopping_after(12)] if run < 2 else []
         part = dabp.solve(problem, "auto", checkpoint=path, resume=run > 0, callbacks=stops, **limits)
     assert np.array_equal(part.trace.iteration_costs, whole.trace.iteration_costs)
     assert [row[1:] for row in part.trace.improvements] == [row[1:] for row in whole.trace.improvements]
@@ -231,3 +233,122 @@ def test_parameters_are_checked() -> None:
     """A member that does not exist is refused with a suggestion."""
     with pytest.raises(ParameterError, match="tabu"):
         Portfolio(members="tabbu")
+
+
+def test_a_proof_never_comes_with_an_older_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a member finds and proves the optimum while a step is being told, the proof waits for the next step."""
+    problem = cliques(1, 6, 3)
+    optimum, best = exhaustive(problem)
+    search = PortfolioSearch(problem, [], seed=0, budget=Budget(), initial=None, horizon=1.0, prove=False)
+    incumbent = search._incumbent
+    told = incumbent.best
+
+    def told_then_proved() -> Any:
+        before = told()
+        incumbent.offer(best, "a member", 0.0)
+        incumbent.raise_bound(optimum, "a member")
+        return before
+
+    monkeypatch.setattr(incumbent, "best", told_then_proved)
+    steps = [search.step(), search.step()]
+    search.close()
+    assert steps[0].finished is not Status.OPTIMAL or steps[0].best_cost == optimum
+    assert steps[1].finished is Status.OPTIMAL
+    assert steps[1].best_cost == optimum
+
+
+def test_a_member_that_breaks_costs_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug in one member is told, and the others answer."""
+
+    def broken(self: Any) -> Any:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr(dual.DualSearch, "step", broken)
+    with pytest.warns(UserWarning, match="dual failed"):
+        result = dabp.solve(
+            cliques(1, 30, 6), "auto", params={"prove": False}, time_limit=0.7, threads=2, presolve=False
+        )
+    assert result.cost is not None
+    assert any("dual gave up: ZeroDivisionError" in note for note in result.notes)
+
+
+def test_without_an_answer_time_goes_to_the_search_for_one() -> None:
+    """No incumbent is no small gap, and no bound no proof at hand."""
+    bandit = Bandit([1.0, 1.0], [False, True], [False, True], 1.0)
+    for index in (0, 1):
+        bandit.reward(index, 0.1, 0.0, np.inf)
+    for cost, bound in ((np.inf, -np.inf), (np.inf, 3.0), (5.0, -np.inf)):
+        searching, bounding = bandit.weights(cost, bound)
+        assert bounding < 20 * searching
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-5, 1.0, 1e9])
+def test_proofs_hold_whatever_the_unit(scale: float) -> None:
+    """Costs in another unit: the same optimum is found and proved, by the portfolio and by toulbar2."""
+    whole = cliques(1, 9, 4, seed=3)
+    optimum, _ = exhaustive(whole)
+    problem = whole.replace(pool=whole.pool * scale)
+    for solver in ("auto", "toulbar2"):
+        result = dabp.solve(problem, solver, time_limit=20, presolve=False)
+        assert result.status is Status.OPTIMAL
+        assert result.cost == pytest.approx(optimum * scale, rel=1e-6, abs=0)
+        assert result.bound == pytest.approx(optimum * scale, rel=1e-6, abs=0)
+
+
+def test_large_costs_that_cancel_are_no_contradiction() -> None:
+    """Presolve adds up in another order; what that changes in the last places is not called a wrong bound."""
+    rng = np.random.default_rng(0)
+    for size in (1e10, 1e13):
+        problem = cliques(1, 6, 2)
+        shifts = np.repeat(np.where(np.arange(problem.num_factors) % 2 == 0, size, -size), 4)[: len(problem.pool)]
+        problem = problem.replace(pool=rng.random(len(problem.pool)) + shifts, constant=-shifts[::4].sum())
+        result = dabp.solve(problem, "auto", time_limit=10)
+        assert result.status is Status.OPTIMAL
+        assert result.cost == problem.cost(result.assignment)
+
+
+@pytest.mark.parametrize("first", [{"time_limit": 0.3}, {"max_iterations": 2000, "time_limit": 70.0}])
+def test_a_checkpoint_serves_a_solve_with_other_limits(tmp_path: Path, first: dict[str, Any]) -> None:
+    """What was known is taken up, whatever limits and members there are now."""
+    problem, path = cliques(1, 30, 6), tmp_path / "c"
+    before = dabp.solve(problem, "auto", checkpoint=path, presolve=False, **first)
+    for limits in ({"max_iterations": 1500}, {"time_limit": 0.3}):
+        after = dabp.solve(problem, "auto", checkpoint=path, resume=True, presolve=False, **limits)
+        assert before.cost is not None
+        assert after.cost is not None
+        assert after.cost <= before.cost
+
+
+def test_a_long_elimination_is_left_to_the_search() -> None:
+    """Messages that fit the memory can still take long to compute; then members search instead."""
+    band = [(i, j) for i in range(40) for j in range(i + 1, min(i + 4, 40))]
+    scopes = np.array(band)
+    domain, cells = 40, 1600
+    problem = Problem(
+        np.full(40, domain),
+        scopes.ravel(),
+        np.arange(0, 2 * len(band) + 1, 2),
+        np.random.default_rng(0).integers(0, 100, len(band) * cells).astype(float),
+        np.arange(0, cells * len(band) + 1, cells),
+    )
+    assert exact_search(problem) is not None
+    assert exact_search(problem, 1e7) is None
+    result = dabp.solve(problem, "auto", time_limit=0.3)
+    assert result.cost is not None
+    assert result.runtime < 3.0
+
+
+def test_turns_can_be_stopped_in_the_midst() -> None:
+    """A turn may be long; the time limit and callbacks do not wait for its end."""
+    problem = cliques(1, 60, 10)
+    lengths: list[int] = []
+    result = dabp.solve(
+        problem,
+        "auto",
+        max_iterations=10**9,
+        time_limit=0.5,
+        presolve=False,
+        callbacks=[lambda progress: lengths.append(progress.iterations)],
+    )
+    assert result.status is Status.LIMIT
+    assert len(lengths) > len(result.trace.records)

@@ -151,6 +151,32 @@ def test_signals_leave_no_process(number: int, tmp_path: Path) -> None:
     assert not psutil.wait_procs(started, timeout=30)[1]
 
 
+def test_a_paused_one_does_not_outlive_who_paused_it(tmp_path: Path) -> None:
+    """The guard stays awake: when the parent is killed it kills the worker, stopped or not."""
+    script = tmp_path / "run.py"
+    script.write_text(
+        textwrap.dedent("""
+        import time, dabp
+        from dabp.solvers.base import Budget
+        from dabp.solvers.toulbar2 import Toulbar2
+        problem = dabp.generate("random-cop", variables=60, domain=15, density=0.25, seed=1)
+        search = Toulbar2().start(problem, seed=0, budget=Budget())
+        while search.step().best is None:
+            pass
+        search.pause()
+        print("paused", flush=True)
+        time.sleep(60)
+        """)
+    )
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "paused\n"
+        started = psutil.Process(run.pid).children(recursive=True)
+        assert psutil.STATUS_STOPPED in {process.status() for process in started}
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait(timeout=60)
+    assert not psutil.wait_procs(started, timeout=30)[1]
+
+
 @pytest.mark.parametrize(
     ("file", "optimum"),
     [

@@ -75,12 +75,13 @@ def peel(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], order: NDArr
 
 
 @kernel
-def min_fill(rows: NDArray[np.uint64], order: NDArray[np.int64]) -> int:
+def min_fill(rows: NDArray[np.uint64], order: NDArray[np.int64], widest: int) -> int:
     """Min-fill order of a graph given as bit rows [n, ⌈n / 64⌉], which are overwritten; returns the induced width.
 
     Ties go to the smaller degree, then the smaller index. The fill count of a vertex v, the number of missing edges
     between its neighbours, is kept up to date: a new edge ab takes 1 from each common neighbour of a and b and adds
-    |N(a) − N(b)| to a; a removed v takes |N(u) − N[v]| from each neighbour u.
+    |N(a) − N(b)| to a; a removed v takes |N(u) − N[v]| from each neighbour u. Once the width is above `widest`,
+    the remaining vertices follow as they come.
     """
     n = len(rows)
     fill = np.zeros(n, dtype=np.int64)
@@ -104,6 +105,13 @@ def min_fill(rows: NDArray[np.uint64], order: NDArray[np.int64]) -> int:
         alive[v] = False
         count = members(rows[v], near)
         width = max(width, count)
+        if width > widest:
+            place = step + 1
+            for u in range(n):
+                if alive[u]:
+                    order[place] = u
+                    place += 1
+            return int(width)
         for k in range(count):
             a = near[k]
             for w in range(len(row)):

@@ -23,6 +23,8 @@ class IntegerCosts:
         The integer problem (constant 0, inf = forbidden); absent if `infeasible`.
     scale, offset
         A power of ten, and the sum of the original tables' minima and the constant.
+    precision
+        The largest error that was allowed for a total: as given, or of the range of totals if that is below 1.
     margin
         The most by which I(x) / scale + offset can lie above the true cost: a bound is lowered by it.
     largest
@@ -50,7 +52,8 @@ class IntegerCosts:
         above = np.where(finite, costs, 0.0) - np.repeat(lowest, lengths)
         above[~finite] = 0.0
         total = float(largest_each(above)[tables].sum())
-        self.scale = _scale(above, total, problem.num_factors, precision)
+        self.precision = precision * min(1.0, total) if total else precision
+        self.scale = _scale(above, total, problem.num_factors, self.precision)
         rounded = np.rint(above * self.scale)
         added = largest_each(rounded / self.scale - above)
         self.offset = problem.constant + math.fsum(lowest[tables])
@@ -69,9 +72,10 @@ class IntegerCosts:
 
 def _scale(costs: NDArray[np.float64], total: float, num_factors: int, precision: float) -> float:
     """The least power of ten that makes costs integers, or makes the rounding of a total small enough."""
-    most = math.floor(math.log10(EXACT / 4 / max(total, 1.0)))
+    most = math.floor(math.log10(EXACT / 4 / total)) if total else 0
     for digits in range(min(EXACT_DIGITS, most) + 1):
         scaled = costs * 10.0**digits
-        if np.all(np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(scaled, 1.0)):
+        floor = min(1.0, float(scaled.max(initial=0.0)))  # costs that are all tiny are not all zero
+        if np.all(np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(scaled, floor)):
             return 10.0**digits
     return float(10.0 ** min(math.ceil(math.log10(max(num_factors, 1) / precision)), most))

@@ -126,6 +126,16 @@ class MiniBucketSearch(Search):
         plan = self._planned(self._i_bound)
         return plan.pool_size >= 0 and bool(plan.exact)
 
+    @property
+    def work(self) -> float:
+        """How many costs the elimination with the i-bound that was asked for adds up."""
+        plan, sizes = self._planned(self._i_bound), self._problem.domain_sizes
+        count = plan.num_buckets
+        first, last = plan.starts[plan.outputs[:count]], plan.starts[plan.outputs[:count] + 1]
+        bits = np.concatenate([[0.0], np.cumsum(np.log2(sizes[plan.variables[: last.max(initial=0)]]))])
+        cells = np.exp2(bits[last] - bits[first]) * sizes[plan.eliminated[:count]]
+        return float((cells * np.diff(plan.input_starts[: count + 1])).sum())
+
     def _run(self) -> Iterator[Step]:
         elimination = self._elimination or elimination_order(self._problem)
         self._order = elimination.order
@@ -202,7 +212,7 @@ class MiniBucketSearch(Search):
             step.bound, step.finished = cost, Status.OPTIMAL
         else:
             # Sums of non-integers are off in the last places.
-            step.bound = bound if problem.integral else bound - 1e-12 * max(1.0, abs(bound), abs(cost))
+            step.bound = bound if problem.integral else bound - problem.rounding(max(abs(bound), abs(cost)))
         return step
 
     @property

@@ -67,7 +67,8 @@ class Toulbar2(Solver):
     vac
         Virtual arc consistency at depths below this (1: in preprocessing only, 0: off): a stronger, costlier bound.
     precision
-        Largest absolute error of a total cost by rounding real costs to integers.
+        Largest error of a total cost by rounding real costs to integers: absolute, or relative to the range of totals
+        where that is below 1.
     """
 
     mode: str = "default"
@@ -272,7 +273,7 @@ class Toulbar2Search(Search):
             step.finished = Status.INFEASIBLE
             return
         rounding = 1e-12 * abs(self._incumbent_cost)
-        proved = self._incumbent_cost - self._bound <= self._solver.precision + rounding
+        proved = self._incumbent_cost - self._bound <= self._costs.precision + rounding
         step.finished = Status.OPTIMAL if proved else Status.CONVERGED
 
     def _trivial(self, step: Step) -> Step:

@@ -61,7 +61,8 @@ class Bandit:
 
     def weights(self, incumbent: float, bound: float) -> list[float]:
         """Each member's weight, given the cost of the incumbent and the bound."""
-        near = incumbent - bound <= SMALL_GAP * max(abs(incumbent), abs(bound))
+        known = np.isfinite(incumbent) and np.isfinite(bound)
+        near = known and incumbent - bound <= SMALL_GAP * max(abs(incumbent), abs(bound))
         distances = np.array([max(arm.recent - incumbent, 0.0) if arm.recent < np.inf else np.inf for arm in self.arms])
         finite = distances[np.isfinite(distances) & (distances > 0)]
         unit = float(np.median(finite)) if len(finite) else 1.0

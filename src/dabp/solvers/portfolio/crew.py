@@ -6,8 +6,6 @@ import queue
 import threading
 from collections.abc import Callable
 
-from dabp.errors import DabpError
-from dabp.solvers.base import Budget
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Member, Report
@@ -95,19 +93,15 @@ class Crew:
                     self._clock,
                     max(0.0, self._horizon - now),
                     lambda: self._stop or number >= self._active,
-                    Budget(),
                 )
-            except (DabpError, MemoryError) as error:
+            except Exception as error:  # the others go on; `PortfolioSearch` tells
                 member.exhausted = True
                 report = Report(member.kind.name, 0.0, error=error)
-            except Exception as error:  # handed over: raised where the search is stepped
-                self.reports.put(Report(member.kind.name, 0.0, error=error))
-                return
+            self.reports.put(report)  # before it counts as idle, so that who sees it idle finds its report
             with self._changed:
                 self._busy.discard(index)
                 self._bandit.reward(index, max(report.seconds, 1e-6), report.gain, report.best)
                 self._changed.notify_all()
-            self.reports.put(report)
 
     def _next(self) -> int | None:
         elapsed = self._clock() / max(self._horizon, 1e-9)

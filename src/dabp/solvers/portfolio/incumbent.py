@@ -81,7 +81,7 @@ class Incumbent:
     @property
     def proved(self) -> bool:
         """Whether the bound has reached the cost."""
-        return self.bound >= self.cost - 1e-9 * max(1.0, abs(self.cost)) and np.isfinite(self.cost)
+        return bool(np.isfinite(self.cost)) and self.bound >= self.cost - self._problem.rounding(self.cost)
 
     def state_dict(self) -> State:
         """What a checkpoint keeps: the best assignment, the bound, and who found them."""

@@ -23,6 +23,10 @@ SECOND_RUN, LONG_RUN = 0.15, 0.75
 """Parts of the time left that runs of reinforced BP are planned to take."""
 
 
+MEMBERS = frozenset(("bp-reinforced", "bp-reinforced 2", "tabu", "annealing", "bp-split", "forest-lns", "dual", "dabp"))
+"""All there are; not every problem has each."""
+
+
 def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None = None) -> list[Kind]:
     """The members that suit a problem and the time there is; `names` leaves only these."""
     large = problem.num_variables >= LARGE
@@ -40,7 +44,7 @@ def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None 
         Kind("forest-lns", _polish, prior=0.4, turn=40),
         Kind("dual", _dual, prior=0.35, turn=100, once=True, patient=True, bounding=True),
     ]
-    if horizon >= GENEROUS and not large:
+    if (horizon >= GENEROUS and not large) or (names is not None and "dabp" in names):
         kinds.append(Kind("dabp", _deep, prior=0.3, turn=40, delay=0.25))
     return [kind for kind in kinds if names is None or kind.name in names]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
-from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
 
 
@@ -97,20 +97,17 @@ class Member:
         clock: Callable[[], float],
         time_left: float,
         stopping: Callable[[], bool],
-        budget: Budget,
     ) -> Report:
         """Step for about so many seconds, starting a run if there is none; gives and takes incumbents."""
         started = time.perf_counter()
         report = Report(self.kind.name, 0.0)
         if self._search is None:
-            self._start(incumbent, time_left, budget)
+            self.start(incumbent, time_left, Budget())
         elif (best := incumbent.best())[0] is not None:
             self._search.offer(best[0], best[1])
         assert self._search is not None
-        done = 0
         while not stopping():
             step = self._search.step()
-            done += len(step.costs)
             if len(step.costs):
                 report.costs.append(step.costs)
                 report.best = min(report.best, float(step.costs.min()))
@@ -125,10 +122,6 @@ class Member:
                     incumbent.raise_bound(incumbent.cost, self.kind.name)
                 self._finish()
                 break
-            if budget.max_iterations is not None:  # then no clock decides anything
-                if done >= budget.max_iterations:
-                    break
-                continue
             spent = time.perf_counter() - started
             if self._stale(report.best, self.seconds + spent, incumbent.cost):
                 self._finish()
@@ -138,6 +131,11 @@ class Member:
         report.seconds = time.perf_counter() - started
         self.seconds += report.seconds
         return report
+
+    def step(self) -> Step:
+        """One step of the current run."""
+        assert self._search is not None
+        return self._search.step()
 
     def resume(self, rounds: int, exhausted: bool) -> None:
         """Be as after so many runs, with none under way."""
@@ -150,7 +148,8 @@ class Member:
             self._search.close()
             self._search = None
 
-    def _start(self, incumbent: Incumbent, time_left: float, budget: Budget) -> None:
+    def start(self, incumbent: Incumbent, time_left: float, budget: Budget) -> None:
+        """Begin a run as its kind plans it."""
         rng = np.random.default_rng(self._seed.spawn(1)[0])
         run = self.kind.plan(Situation(self.rounds, rng, time_left, self.seconds - self._run_began, incumbent))
         self._run_began = self._run_improved = self.seconds

@@ -15,7 +15,7 @@ from dabp.solvers.base import Search, State, Step
 from dabp.solvers.mini_bucket import MiniBucketSearch
 
 ENTRIES = 20_000_000
-"""Costs that all messages may hold: about a second of work."""
+"""Costs that all messages may hold."""
 
 WIDEST = 24
 """No problem with a larger induced width is tried: two values each would already be too many."""
@@ -47,16 +47,16 @@ class Settled(Search):
         """There is nothing to take up."""
 
 
-def exact_search(problem: Problem) -> MiniBucketSearch | None:
-    """An elimination that is exact and fits, or None."""
-    elimination = elimination_order(problem)
+def exact_search(problem: Problem, work: float = np.inf) -> MiniBucketSearch | None:
+    """An elimination that is exact, fits the memory and adds up at most `work` costs, or None."""
+    elimination = elimination_order(problem, widest=WIDEST)
     if elimination.width is None or elimination.width > WIDEST:
         return None
     search = MiniBucketSearch(problem, max(1, elimination.width), ENTRIES, elimination)
-    return search if search.exact else None
+    return search if search.exact and search.work <= work else None
 
 
-def narrow_components(problem: Problem) -> Indices:
+def narrow_components(problem: Problem, work: float = np.inf) -> Indices:
     """Numbers of the components that are eliminated together: as many of the smallest as fit."""
     labels, count = component_labels(problem)
     if count < 2:
@@ -65,7 +65,7 @@ def narrow_components(problem: Problem) -> Indices:
     fits, fails = 0, count
     while fails - fits > max(1, count // 64):
         middle = (fits + fails + 1) // 2
-        if exact_search(component(problem, labels, smallest_first[:middle])[0]) is None:
+        if exact_search(component(problem, labels, smallest_first[:middle])[0], work) is None:
             fails = middle
         else:
             fits = middle
@@ -100,6 +100,12 @@ class PartlyNarrow(Search):
         self._inner: Search | None = None
         self._values = np.zeros(problem.num_variables, dtype=np.int64)
         self._cost = 0.0
+
+    @property
+    def at_boundary(self) -> bool:
+        """As whoever is at work."""
+        working = self._inner or self._exact
+        return working is None or working.at_boundary
 
     def step(self) -> Step:
         """Eliminate, then search."""

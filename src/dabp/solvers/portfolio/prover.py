@@ -36,7 +36,10 @@ class Prover:
 
     name = "toulbar2"
 
-    def __init__(self, problem: Problem, incumbent: Incumbent, seed: int, horizon: float):
+    def __init__(
+        self, problem: Problem, incumbent: Incumbent, seed: int, horizon: float, memory_limit: int | None = None
+    ):
+        self._budget = Budget(memory_limit=memory_limit)
         self._trial = float(np.clip(TRIAL * horizon, SHORTEST_TRIAL, LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
@@ -66,7 +69,7 @@ class Prover:
             return False
         digits = float(np.log10(self._part.domain_sizes).sum())
         cost, bound = self._own_cost(), max(self._best_bound, self._whole_bound())
-        gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9)
+        gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9) if np.isfinite(bound) else np.inf
         return digits > MANY_DIGITS and gap > HOPELESS_GAP
 
     def pause(self) -> None:
@@ -136,7 +139,7 @@ class Prover:
         initial = None if whole is None else whole[self._variables]
         self._best_bound = -np.inf
         self._search_cost = np.inf if initial is None else float(self._part.cost(initial))
-        self._search = Toulbar2Search(Toulbar2(), self._part, seed=self._seed, budget=Budget(), initial=initial)
+        self._search = Toulbar2Search(Toulbar2(), self._part, seed=self._seed, budget=self._budget, initial=initial)
 
     def _whole(self, values: Assignment) -> Assignment:
         """An assignment of the job as one of the whole problem; other variables as in the incumbent."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import warnings
 from typing import Any
 
 import numpy as np
@@ -74,9 +75,11 @@ class PortfolioSearch(Search):
         self._turn_ends, self._provers_turn = 0.0, True
         self._verdict: Status | None = None
         self._crew.start()  # before toulbar2's process, whose start takes a moment
-        affordable = len(problem.pool) <= PROVER_CELLS and problem.num_factors <= PROVER_FACTORS
+        cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())  # toulbar2 shares no tables
+        affordable = cells <= PROVER_CELLS and problem.num_factors <= PROVER_FACTORS
+        memory = budget.memory_limit
         try:
-            self._prover = Prover(problem, self._incumbent, seed, horizon) if prove and affordable else None
+            self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if prove and affordable else None
         except BaseException:
             self._crew.close()
             raise
@@ -87,10 +90,13 @@ class PortfolioSearch(Search):
         step = Step()
         reports = self._listen()
         self._share()
+        idle = self._crew.idle
+        reports += self._waiting()  # whoever was idle a moment ago had reported before
         if reports:
             step.costs = np.concatenate([np.zeros(0), *(costs for report in reports for costs in report.costs)])
         for report in reports:
             self._digest(report, step)
+        step.finished = self._finished(idle)  # first: what is told with a proof is at least what was proved
         assignment, cost = self._incumbent.best()
         bound = self._incumbent.bound
         if cost < self._told[0] and assignment is not None:
@@ -98,7 +104,6 @@ class PortfolioSearch(Search):
         if bound > self._told[1]:
             step.bound = bound
         self._told = (cost, bound)
-        step.finished = self._finished()
         return step
 
     def offer(self, assignment: Assignment, cost: float) -> None:
@@ -138,6 +143,10 @@ class PortfolioSearch(Search):
             with contextlib.suppress(queue.Empty):
                 reports.append(self._crew.reports.get(timeout=BLOCK_SECONDS))
         self._heard = now
+        return reports
+
+    def _waiting(self) -> list[Report]:
+        reports = []
         with contextlib.suppress(queue.Empty):
             while True:
                 reports.append(self._crew.reports.get_nowait())
@@ -164,9 +173,11 @@ class PortfolioSearch(Search):
 
     def _digest(self, report: Report, step: Step) -> None:
         if report.error is not None:
-            if not isinstance(report.error, DabpError | MemoryError):
-                raise report.error
-            self._notes.append(f"{report.member} gave up: {report.error}")
+            what = str(report.error)
+            if not isinstance(report.error, DabpError | MemoryError):  # a bug, but none that should cost the answer
+                what = f"{type(report.error).__name__}: {what}"
+                warnings.warn(f"auto's member {report.member} failed ({what}); the others go on", stacklevel=2)
+            self._notes.append(f"{report.member} gave up: {what}")
         if report.finished is Status.INFEASIBLE:
             self._verdict = Status.INFEASIBLE
         record: dict[str, Any] = {"member": report.member, "seconds": report.seconds}
@@ -174,7 +185,7 @@ class PortfolioSearch(Search):
             record["cost"] = report.best
         step.records.append(record)
 
-    def _finished(self) -> Status | None:
+    def _finished(self, idle: bool) -> Status | None:
         prover = self._prover
         if prover is not None and prover.finished is Status.INFEASIBLE:
             return Status.INFEASIBLE
@@ -182,6 +193,6 @@ class PortfolioSearch(Search):
             return self._verdict
         if self._incumbent.proved:
             return Status.OPTIMAL
-        if self._crew.idle and (prover is None or not prover.running):
+        if idle and (prover is None or not prover.running):
             return Status.CONVERGED
         return None

@@ -8,13 +8,20 @@ from typing import ClassVar
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.portfolio.kinds import GENEROUS, kinds_for
+from dabp.solvers.portfolio.kinds import MEMBERS, kinds_for
 from dabp.solvers.portfolio.narrow import PartlyNarrow, Settled, exact_search, narrow_components
 from dabp.solvers.portfolio.search import PortfolioSearch
 from dabp.solvers.portfolio.turns import TurnSearch
 
 HORIZON = 30.0
 """Seconds that members plan for when there is no time limit."""
+
+
+EXACT_PART, EXACT_SECONDS = 0.2, 10.0
+"""Elimination alone, before there is any answer, may take this part of the time, and so many seconds at most."""
+
+WORK_PER_SECOND = 3e8
+"""Costs that elimination adds up in a second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +55,7 @@ class Portfolio(Solver):
     def __post_init__(self) -> None:
         if self.members is None:
             return
-        known = {kind.name for kind in kinds_for(Problem([]), GENEROUS)}
+        known = MEMBERS
         for name in self._names() or ():
             if name not in known:
                 raise ParameterError(f"auto has no member {name!r}{suggestion(name, known)}")
@@ -57,13 +64,15 @@ class Portfolio(Solver):
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
         if problem.num_variables == 0:
             return Settled(problem)
-        if (exact := exact_search(problem)) is not None:
+        horizon = budget.time_limit if budget.time_limit is not None else HORIZON
+        work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
+        if (exact := exact_search(problem, work)) is not None:
             return exact
 
         def begin(part: Problem, start: Assignment | None) -> Search:
             return self._search(part, seed, budget, start)
 
-        narrow = narrow_components(problem)
+        narrow = narrow_components(problem, work)
         if len(narrow):
             return PartlyNarrow(problem, narrow, begin, initial)
         return begin(problem, initial)
