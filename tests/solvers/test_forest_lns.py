@@ -43,6 +43,16 @@ def test_a_better_offer_is_taken_up() -> None:
     assert search.step().best_cost <= problem.cost(better)
 
 
+def test_one_wide_variable_among_many_costs_no_memory() -> None:
+    """Work arrays are as long as all domains together, not as the widest one times the variables."""
+    sizes = np.full(200_001, 2)
+    sizes[0] = 1_000_000
+    table = np.arange(2.0 * sizes[0])[::-1]
+    problem = Problem(sizes, [0, 1], [0, 2], table, [0, len(table)])
+    search = ForestLNS().start(problem, seed=0, budget=Budget(max_iterations=1))
+    assert search.step().best_cost == 0.0
+
+
 def test_parameters_are_checked() -> None:
     """Nonsense is refused when the solver is made."""
     with pytest.raises(ParameterError):

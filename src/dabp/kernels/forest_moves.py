@@ -69,9 +69,6 @@ def forest_moves(
     broken at random.
     """
     n = len(sizes)
-    widest = 1
-    for v in range(n):
-        widest = max(widest, sizes[v])
     order = np.arange(n)
     free = np.zeros(n, dtype=np.uint8)
     parent = np.arange(n)
@@ -83,10 +80,9 @@ def forest_moves(
     edge_next = np.zeros(2 * n, dtype=np.int64)
     peeled = np.zeros(n, dtype=np.uint8)
     queue = np.zeros(n, dtype=np.int64)
-    towards = np.full(n, -1, dtype=np.int64)
+    upward = np.full(n, -1, dtype=np.int64)  # the edge towards the root, −1 at the root
+    start = np.zeros(n, dtype=np.int64)  # the value from which the best one is looked for, which breaks ties
     cost = np.zeros(len(unary))
-    policy_start = np.zeros(n, dtype=np.int64)
-    policy = np.zeros(n * widest, dtype=np.int32)
     for _ in range(moves):
         num_free, num_edges = 0, 0
         for v in range(n):
@@ -95,7 +91,7 @@ def forest_moves(
             head[v] = -1
             degree[v] = 0
             peeled[v] = 0
-            towards[v] = -1
+            upward[v] = -1
         for turn in range(n):
             swap = turn + int(_random(state) * (n - turn))
             v = order[swap]
@@ -162,8 +158,8 @@ def forest_moves(
             if degree[v] <= 1:
                 queue[waiting] = v
                 waiting += 1
-        # leaves to roots
-        done, used = 0, 0
+        # leaves to roots: each adds its least costs to those of the next
+        done = 0
         while done < waiting:
             v = queue[done]
             done += 1
@@ -171,41 +167,39 @@ def forest_moves(
             edge = head[v]
             while edge >= 0 and peeled[edge_to[edge]]:
                 edge = edge_next[edge]
-            begin, size = unary_start[v], sizes[v]
-            policy_start[v] = used
+            upward[v] = edge
+            start[v] = int(_random(state) * sizes[v])
             if edge < 0:
-                start = int(_random(state) * size)
-                best = start
-                for shift in range(1, size):
-                    a = (start + shift) % size
-                    if cost[begin + a] < cost[begin + best]:
-                        best = a
-                policy[used] = best
-                used += 1
                 continue
             w, own, their = edge_to[edge], stride[edge_own[edge]], stride[edge_their[edge]]
-            towards[v] = w
             cell = _place(factor[edge_own[edge]], scope_start, variable, stride, table_start, values)
             cell -= own * values[v] + their * values[w]
-            start = int(_random(state) * size)
+            begin = unary_start[v]
             for b in range(sizes[w]):
-                best = start
-                least = cost[begin + start] + pool[cell + start * own + b * their]
-                for shift in range(1, size):
-                    a = start + shift
-                    if a >= size:
-                        a -= size
+                least = np.inf
+                for a in range(sizes[v]):
                     candidate = cost[begin + a] + pool[cell + a * own + b * their]
                     if candidate < least:
-                        least, best = candidate, a
+                        least = candidate
                 cost[unary_start[w] + b] += least
-                policy[used + b] = best
-            used += sizes[w]
             degree[w] -= 1
             if degree[w] == 1:
                 queue[waiting] = w
                 waiting += 1
-        # roots to leaves
+        # roots to leaves: the best value given the next one's. Looked for again, since a table of the best values
+        # for all of the next one's would have as many cells as the factors have.
         for position in range(done - 1, -1, -1):
             v = queue[position]
-            values[v] = policy[policy_start[v] + (values[towards[v]] if towards[v] >= 0 else 0)]
+            edge, begin, size = upward[v], unary_start[v], sizes[v]
+            if edge >= 0:
+                own = stride[edge_own[edge]]
+                cell = _place(factor[edge_own[edge]], scope_start, variable, stride, table_start, values)
+                cell -= own * values[v]
+                for a in range(size):
+                    cost[begin + a] += pool[cell + a * own]
+            best = start[v]
+            for shift in range(1, size):
+                a = (start[v] + shift) % size
+                if cost[begin + a] < cost[begin + best]:
+                    best = a
+            values[v] = best
