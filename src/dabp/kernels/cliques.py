@@ -20,6 +20,7 @@ def pack_cliques(
     edge_first: Array,
     edge_second: Array,
     largest: int,
+    largest_table: float,
     max_cells: float,
     members: Array,
     clique_of_edge: Array,
@@ -28,10 +29,10 @@ def pack_cliques(
 
     ``neighbours[neighbour_start[v]:neighbour_start[v + 1]]`` are sorted, `neighbour_edge` are the edges to them. A
     vertex joins a clique if all but one of its edges to it are unused (two, for a triangle), and the product of the
-    sizes stays at most `max_cells`. Fills `members` [cliques, largest] and `clique_of_edge` [E] (−1 = none) and
-    returns the number of cliques.
+    sizes stays at most `largest_table`. Fills `members` [cliques, largest] and `clique_of_edge` [E] (−1 = none) and
+    returns the number of cliques, or −1 as soon as these products sum to more than `max_cells`.
     """
-    count = 0
+    count, total = 0, 0.0
     num_edges = len(edge_first)
     used = np.zeros(num_edges, dtype=np.uint8)
     clique_of_edge[:] = -1
@@ -47,7 +48,7 @@ def pack_cliques(
             base = current[0]
             for position in range(neighbour_start[base], neighbour_start[base + 1]):
                 vertex = neighbours[position]
-                if cells * sizes[vertex] > max_cells:
+                if cells * sizes[vertex] > largest_table:
                     continue
                 fresh = 1 - used[neighbour_edge[position]]
                 complete = True
@@ -71,6 +72,9 @@ def pack_cliques(
             length += 1
         if length < 3:
             continue
+        total += cells
+        if total > max_cells:
+            return -1
         for k in range(largest):
             members[count, k] = current[k] if k < length else -1
         for k in range(length):

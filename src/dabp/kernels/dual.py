@@ -131,10 +131,11 @@ def dual_pass(
     -------
     bound, magnitude
         Σ_i min θ_i at the end of the pass, when every factor's minimum is 0; and the sum of the absolute values
-        of all terms that entered it, which bounds the rounding error.
+        of all terms that entered it, which bounds the rounding error: inf if some θ_i is not finite, so that the
+        bound means nothing.
     """
     num_variables = len(sizes)
-    bound, magnitude = 0.0, 0.0
+    bound, magnitude, sound = 0.0, 0.0, True
     for turn in range(num_variables):
         i = turn if forward else num_variables - 1 - turn
         size = sizes[i]
@@ -192,6 +193,7 @@ def dual_pass(
         least, best = cost[0], 0
         for a in range(size):
             least = min(least, cost[a])
+            sound &= np.isfinite(cost[a])
             if score[a] < score[best]:
                 best = a
         values[i] = best
@@ -205,7 +207,7 @@ def dual_pass(
                 if not closes:
                     for a in range(size):
                         messages[message_start[e] + a] -= share * cost[a]
-    return bound, magnitude
+    return bound, magnitude if sound else np.inf
 
 
 @kernel

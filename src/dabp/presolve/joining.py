@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.cliques import pack_cliques
-from dabp.presolve.assembly import Factors, Indices, offsets_of, rebuilt
-from dabp.presolve.merging import joined_factors
+from dabp.kernels.tables import add_tables
+from dabp.presolve.assembly import Indices, offsets_of, ragged_positions
 from dabp.problem import Problem
 
 WORTHWHILE = 0.1
 """Nothing is joined if less than this part of the binary factors lies in cliques."""
 
 
-def join_cliques(problem: Problem, largest: int, max_cells: int) -> Problem:
+def join_cliques(problem: Problem, largest: int, largest_table: int, max_cells: float = math.inf) -> Problem:
     """The same costs with binary factors added up in factors over cliques of 3 to `largest` variables.
 
     A bound from the minima of single factors misses what a cycle forbids; the minimum of a clique's joint table
-    does not. Each binary factor goes to one clique, tables have at most `max_cells` cells. There must be no two
-    factors of one scope (`merge_factors` sees to that).
+    does not. Each binary factor goes to one clique, joined tables have at most `largest_table` cells. There must be
+    no two factors of one scope (`merge_factors` sees to that).
+
+    The problem itself comes back if joining is not worthwhile or all tables together would have more than
+    `max_cells` cells, which is known before any of them is made.
     """
     binary = np.flatnonzero(problem.arities == 2)
     if not len(binary):
@@ -36,23 +42,52 @@ def join_cliques(problem: Problem, largest: int, max_cells: int) -> Problem:
         scopes[:, 0].copy(),
         scopes[:, 1].copy(),
         largest,
+        float(largest_table),
         float(max_cells),
         members,
         clique_of_edge,
     )
-    inside = binary[clique_of_edge >= 0]
-    if len(inside) < WORTHWHILE * len(binary):
+    joined = clique_of_edge >= 0
+    if count < 0 or joined.sum() < WORTHWHILE * len(binary):
         return problem
-    both = rebuilt(problem, inside, (_empty_factors(problem, members[:count]),), 0.0)
-    cliques = len(inside) + np.arange(count)
-    target = np.concatenate([len(inside) + clique_of_edge[clique_of_edge >= 0], cliques])
-    others = np.setdiff1d(np.arange(problem.num_factors), inside)
-    return rebuilt(problem, others, (joined_factors(both, target, cliques),), problem.constant)
+    others = np.setdiff1d(np.arange(problem.num_factors), binary[joined])
+    used, table = np.unique(problem.factor_table[others], return_inverse=True)
+    members = members[:count]
+    sizes = np.where(members >= 0, problem.domain_sizes[members], 1)
+    pool_offsets = offsets_of(np.concatenate([np.diff(problem.pool_offsets)[used], sizes.prod(axis=1)]))
+    if pool_offsets[-1] > max_cells:
+        return problem
+    pool = np.zeros(pool_offsets[-1])
+    pool[: pool_offsets[len(used)]] = problem.pool[ragged_positions(problem.pool_offsets, used)]
+    clique = clique_of_edge[joined]
+    _add_edges(problem, binary[joined], members[clique], pool, pool_offsets[len(used) + clique])
+    pool.flags.writeable = False  # so that the problem takes it without a copy
+    arities = np.concatenate([problem.arities[others], (members >= 0).sum(axis=1)])
+    kept_scopes = problem.scope_variables[ragged_positions(problem.scope_offsets, others)]
+    return problem.replace(
+        scope_variables=np.concatenate([kept_scopes, members[members >= 0]]),
+        scope_offsets=offsets_of(arities),
+        pool=pool,
+        pool_offsets=pool_offsets,
+        factor_table=np.concatenate([table, len(used) + np.arange(count)]),
+        factor_names=None,
+    )
 
 
-def _empty_factors(problem: Problem, members: Indices) -> Factors:
-    """A factor of zeros for each row of variables (−1 = none)."""
-    present = members >= 0
-    sizes = np.where(present, problem.domain_sizes[np.where(present, members, 0)], 1)
-    cells = offsets_of(sizes.prod(axis=1))
-    return Factors(members[present], offsets_of(present.sum(axis=1)), np.zeros(cells[-1]), cells)
+def _add_edges(
+    problem: Problem, edges: Indices, axes: Indices, pool: NDArray[np.float64], pool_starts: Indices
+) -> None:
+    """Add each binary factor to a table over the variables in its row of `axes` (−1 = none), which starts there."""
+    present = axes >= 0
+    scopes = problem.scope_variables[problem.scope_offsets[edges][:, None] + np.arange(2)]
+    # A step along an axis moves a row of the factor's table if it is its first variable, a cell if its second.
+    strides = (axes == scopes[:, :1]) * problem.domain_sizes[scopes[:, 1:]] + (axes == scopes[:, 1:])
+    add_tables(
+        problem.pool,
+        problem.pool_offsets[problem.factor_table[edges]],
+        strides[present],
+        problem.domain_sizes[axes[present]],
+        offsets_of(present.sum(axis=1)),
+        pool,
+        pool_starts,
+    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from dabp.errors import ParameterError
 from dabp.kernels.dual import dual_pass, total_cost
-from dabp.presolve.assembly import offsets_of
+from dabp.presolve.assembly import offsets_of, ragged_positions
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.joining import join_cliques
 from dabp.presolve.merging import merge_factors
@@ -91,51 +91,46 @@ class DualSearch(Search):
         self.bound = -np.inf
         self.passes = 0
         self._history: list[float] = []
-        merged = merge_factors(problem)
-        kept = supported_values(merged)
-        self._reduction = None if kept is None else Restricted(merged, kept)
-        if self._reduction is None:
-            return
-        # Without unsupported values every min-marginal, hence every message, is finite.
-        self._problem = self._reduction.problem
-        self._stage, self._arrays = 2, _Arrays(self._problem)
-        self._stalled_stage = 0
-        self._values = np.zeros(self._problem.num_variables, dtype=np.int64)
         self._best_cost = np.inf
+        self._stalled_stage = 0
+        supported = _supported(problem)
+        self._infeasible = supported is None
+        if supported is not None:
+            self._base, self._base_steps = supported
+            self._begin(2, self._base, [])
 
     def step(self) -> Step:
         """Some passes back and forth."""
-        if self._reduction is None:
+        if self._infeasible:
             return Step(finished=Status.INFEASIBLE)
         started = time.perf_counter()
         costs: list[float] = []
-        best, best_cost = self._values, np.inf
+        best, best_cost = None, np.inf
         finished = None
         while finished is None:
             cost = self._pass()
             costs.append(cost)
             if cost < best_cost:
-                best, best_cost = self._values.copy(), cost
+                best, best_cost = self._lifted(), cost
             self._best_cost = min(self._best_cost, cost)
             finished = self._verdict()
             if (finished is Status.CONVERGED or (finished is None and self._slow())) and self._tighten(self._stage + 1):
-                finished = None
+                finished = Status.INFEASIBLE if self._infeasible else None
             if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
         if finished is Status.INFEASIBLE:
             return Step(costs=np.array(costs), finished=finished)
-        lifted = self._reduction.lift(best)
         return Step(
             costs=np.array(costs),
-            best=lifted if best_cost < np.inf else None,
-            best_cost=float(self._whole.cost(lifted)) if best_cost < np.inf else np.inf,
-            bound=self.bound,
+            best=best,
+            best_cost=np.inf if best is None else float(self._whole.cost(best)),
+            bound=self.bound if math.isfinite(self.bound) else None,
             finished=finished,
         )
 
     def state_dict(self) -> State:
         """The messages, and what the stopping rule remembers."""
-        if self._reduction is None:
+        if self._infeasible:
             return {"passes": 0}
         return {
             "messages": self._arrays.messages.copy(),
@@ -148,7 +143,7 @@ class DualSearch(Search):
 
     def load_state_dict(self, state: State) -> None:
         """Continue from there."""
-        if self._reduction is None:
+        if "stage" not in state:  # it had ended with a proof of infeasibility, to be found again
             return
         if int(state["stage"]) != self._stage:
             self._tighten(int(state["stage"]))
@@ -161,12 +156,27 @@ class DualSearch(Search):
         bound, magnitude = self._arrays.run(self.passes % 2 == 0, self._values)
         self.passes += 1
         bound += self._arrays.constant - ROUNDING * (magnitude + abs(self._arrays.constant))
-        if self._whole.integral:
-            bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
-        self.bound = max(self.bound, bound)
+        if math.isfinite(bound):
+            if self._whole.integral:
+                bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
+            self.bound = max(self.bound, bound)
         self._history.append(self.bound)
         del self._history[: -self._solver.patience - 1]
         return float(self._arrays.cost(self._values)) + self._arrays.constant
+
+    def _begin(self, stage: int, problem: Problem, steps: list[Restricted]) -> None:
+        """Begin passes on a problem with the costs of the base problem, its values restricted by `steps`."""
+        self._stage, self._arrays = stage, _Arrays(problem)
+        self._steps = self._base_steps + steps
+        self._values = np.zeros(problem.num_variables, dtype=np.int64)
+        self._history.clear()
+
+    def _lifted(self) -> Assignment:
+        """The decoded assignment in the values of the whole problem."""
+        values = self._values.copy()
+        for step in reversed(self._steps):
+            values = step.lift(values)
+        return values
 
     def _slow(self) -> bool:
         """Whether joining factors now promises more than further passes."""
@@ -177,18 +187,26 @@ class DualSearch(Search):
         return gain < SLOW_GAIN * size and self._best_cost - self.bound > NARROW_GAP * size
 
     def _tighten(self, stage: int) -> bool:
-        """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit."""
+        """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit.
+
+        A joint table may forbid what its parts, one by one, allow: values may go, even all of them.
+        """
         self._stalled_stage = self._stage  # asked once; if it does not work now it never will
         if stage > self._solver.largest_clique:
             return False
-        joined = join_cliques(self._problem, stage, LARGEST_TABLE)
-        if joined is self._problem or len(joined.pool) > self._solver.max_cells:
+        joined = join_cliques(self._base, stage, LARGEST_TABLE, self._solver.max_cells)
+        if joined is self._base:
             return False
-        self._stage, self._arrays = stage, _Arrays(joined)
-        self._history.clear()
+        supported = _supported(joined)
+        if supported is None:
+            self._infeasible = True
+        else:
+            self._begin(stage, *supported)
         return True
 
     def _verdict(self) -> Status | None:
+        if not math.isfinite(self.bound):  # no pass gave one
+            return Status.CONVERGED if len(self._history) > self._solver.patience else None
         if self.bound > self._arrays.largest + self._arrays.constant:
             return Status.INFEASIBLE
         if self._best_cost - self.bound <= 1e-9 * max(1.0, abs(self.bound)):
@@ -198,6 +216,30 @@ class DualSearch(Search):
             if gain <= self._solver.tolerance * max(1.0, abs(self.bound)):
                 return Status.CONVERGED
         return None
+
+
+def _supported(problem: Problem) -> tuple[Problem, list[Restricted]] | None:
+    """The problem without values that lack a support in some factor, and the step to it (none if all stay).
+
+    Then every min-marginal, hence every message, is finite. Factors that come to have one scope are added up, which
+    may take away further supports, so this goes on until nothing changes. None if the problem is infeasible.
+    """
+    problem = merge_factors(problem)
+    kept = supported_values(problem)
+    if kept is None:
+        return None
+    if kept.all() and (problem.domain_sizes > 1).all():
+        return problem, []
+    while True:
+        step = Restricted(problem, kept)
+        merged = merge_factors(step.problem)
+        supported = supported_values(merged)
+        if supported is None:
+            return None
+        if supported.all():
+            return merged, [step]
+        places = np.flatnonzero(kept)[ragged_positions(step.kept_starts, step.variables)]
+        kept[places] = supported
 
 
 class _Arrays:
