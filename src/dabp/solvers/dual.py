@@ -89,6 +89,7 @@ class DualSearch(Search):
     def __init__(self, solver: Dual, problem: Problem, max_passes: int | None = None):
         self._solver, self._whole, self._max_passes = solver, problem, max_passes
         self.bound = -np.inf
+        self._unit = min(1.0, problem.magnitude)  # gains below so much, times a tolerance, count as none
         self.passes = 0
         self._history: list[float] = []
         self._best_cost = np.inf
@@ -182,7 +183,7 @@ class DualSearch(Search):
         """Whether joining factors now promises more than further passes."""
         if self._stalled_stage == self._stage or len(self._history) <= SLOW_PASSES:
             return False
-        size = max(1.0, abs(self.bound))
+        size = max(self._unit, abs(self.bound))
         gain = self._history[-1] - self._history[-1 - SLOW_PASSES]
         return gain < SLOW_GAIN * size and self._best_cost - self.bound > NARROW_GAP * size
 
@@ -209,11 +210,11 @@ class DualSearch(Search):
             return Status.CONVERGED if len(self._history) > self._solver.patience else None
         if self.bound > self._arrays.largest + self._arrays.constant:
             return Status.INFEASIBLE
-        if self._best_cost - self.bound <= 1e-9 * max(1.0, abs(self.bound)):
+        if self._best_cost - self.bound <= self._whole.rounding(self.bound):
             return Status.OPTIMAL
         if len(self._history) > self._solver.patience:
             gain = self._history[-1] - self._history[0]
-            if gain <= self._solver.tolerance * max(1.0, abs(self.bound)):
+            if gain <= self._solver.tolerance * max(self._unit, abs(self.bound)):
                 return Status.CONVERGED
         return None
 
