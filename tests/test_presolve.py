@@ -10,6 +10,7 @@ from dabp.presolve.components import component, component_labels
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.joining import join_cliques
 from dabp.presolve.merging import merge_factors
+from dabp.presolve.restriction import Restricted
 from dabp.problem import Problem
 from tests.problems import all_assignments, drawn_problem, exhaustive
 
@@ -108,6 +109,23 @@ def test_degenerate_problems_vanish(problem: Problem) -> None:
     reduced = presolve(problem)
     assert reduced.problem.num_variables == 0
     assert problem.cost(reduced.lift(np.zeros(0, dtype=np.int64))) == exhaustive(problem)[0]
+
+
+def test_scopes_may_be_longer_than_any_table_is_deep() -> None:
+    """Variables with one value cost no cells, so a scope of 92 is legal: merged and restricted like any other."""
+    sizes = [2, 2, *[1] * 90]
+    scopes = np.concatenate([np.arange(92), np.arange(92)[::-1]])
+    costs = [0.0, 3.0, 5.0, 1.0, 2.0, 2.0, 7.0, 0.0]
+    problem = Problem(sizes, scopes, [0, 92, 184], costs, [0, 4, 8])
+    merged = merge_factors(problem)
+    rows = np.zeros((4, 92), dtype=np.int64)
+    rows[:, :2] = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert merged.num_factors == 1
+    assert np.array_equal(merged.cost(rows), problem.cost(rows))
+    kept = np.ones(94, dtype=bool)
+    kept[0] = False
+    restricted = Restricted(merged, kept)
+    assert [restricted.problem.cost([value]) for value in (0, 1)] == [problem.cost(rows[2]), problem.cost(rows[3])]
 
 
 def test_a_large_tree_vanishes() -> None:

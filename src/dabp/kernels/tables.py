@@ -12,6 +12,15 @@ Array = Any
 
 
 @kernel
+def _longest(offsets: Array) -> int:
+    """The length of the longest piece, at least 1: a scope may name any number of variables with one value."""
+    longest = 1
+    for piece in range(len(offsets) - 1):
+        longest = max(longest, offsets[piece + 1] - offsets[piece])
+    return int(longest)
+
+
+@kernel
 def add_tables(
     pool: Array, source_start: Array, strides: Array, dims: Array, axis_start: Array, target: Array, target_start: Array
 ) -> None:
@@ -20,7 +29,7 @@ def add_tables(
     Axis k of job j's target has ``dims[axis_start[j] + k]`` values, and one step along it moves
     ``strides[axis_start[j] + k]`` cells in the source (0 where the source does not look at the variable).
     """
-    digit = np.zeros(64, dtype=np.int64)
+    digit = np.zeros(_longest(axis_start), dtype=np.int64)
     for job in range(len(source_start)):
         first, arity = axis_start[job], axis_start[job + 1] - axis_start[job]
         digit[:arity] = 0
@@ -70,7 +79,7 @@ def restrict_tables(
     Axis k of job j belongs to variable ``v = entry_variable[axis_start[j] + k]``, whose kept values are
     ``kept_values[kept_start[v]:kept_start[v + 1]]`` (at least one).
     """
-    digit = np.zeros(64, dtype=np.int64)
+    digit = np.zeros(_longest(axis_start), dtype=np.int64)
     for job in range(len(table_start)):
         first, arity = axis_start[job], axis_start[job + 1] - axis_start[job]
         digit[:arity] = 0
