@@ -8,6 +8,7 @@ import pytest
 from dabp.presolve import presolve
 from dabp.presolve.components import component, component_labels
 from dabp.presolve.consistency import supported_values
+from dabp.presolve.dominance import undominated_values
 from dabp.presolve.joining import join_cliques
 from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
@@ -32,6 +33,42 @@ def test_the_optimum_stays_on_drawn_problems(block: int) -> None:
         assert problem.cost(lifted) == pytest.approx(optimum)
         projected = reduced.project(lifted)
         assert ((projected >= 0) & (projected < reduced.problem.domain_sizes)).all()
+
+
+def test_a_projected_assignment_never_costs_more() -> None:
+    """A feasible warm start stays feasible and as good: each removed value gives way to the one that replaces it."""
+    removed = 0
+    for seed in range(300):
+        problem = drawn_problem(np.random.default_rng(seed), hard=0.3, dense=seed % 2 == 0)
+        rows = all_assignments(problem)
+        rows = rows[np.isfinite(problem.cost(rows))][:100]
+        kept, replacement = undominated_values(problem)
+        removed += int((~kept).sum())
+        for reduced in (Restricted(problem, kept, replacement), presolve(problem, solve_small=False)):
+            projected = [reduced.project(row) for row in rows]
+            assert not projected or (reduced.problem.cost(projected) <= problem.cost(rows) + 1e-9).all()
+    assert removed > 100
+
+
+def test_a_value_gives_way_to_the_last_of_those_that_replace_each_other() -> None:
+    """Value 3 replaces 2, which has replaced 1: both project to 3, although 0 is the first value that stays."""
+    other = [0.0, 9.0, 9.0, 9.0]
+    dear = [[9.0, 7.0, 7.0, 7.0], [9.0, 6.0, 6.0, 6.0], [9.0, 5.0, 5.0, 5.0]]
+    problem = Problem([4, 4], [1, 0], [0, 2], np.transpose([other, *dear]).ravel(), [0, 16])
+    kept, replacement = undominated_values(problem)
+    assert kept[:4].tolist() == [True, False, False, True]
+    assert replacement[:4].tolist() == [0, 3, 3, 3]
+    assert Restricted(problem, kept, replacement).project(np.array([1, 0]))[0] == 1
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_the_named_problem_keeps_the_limit(maximize: bool) -> None:
+    """What a file asks of the total is still asked, with its sign, of the problem that `dabp presolve` writes."""
+    costs = np.array([0.0, 2.0, 5.0, 9.0])
+    pool = -costs if maximize else costs
+    problem = Problem([2, 2, 1], [0, 1, 2], [0, 3], pool, [0, 4], limit=1000.0, maximize=maximize)
+    named = presolve(problem, solve_small=False).named()
+    assert (named.limit, named.maximize) == (1000.0, maximize)
 
 
 def test_merging_keeps_every_cost_and_leaves_no_nested_scope() -> None:

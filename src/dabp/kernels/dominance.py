@@ -38,9 +38,12 @@ def remove_dominated(
     incident_start: Array,
     pool: Array,
     alive: Array,
+    replacement: Array,
     work: int,
 ) -> int:
     """Clear `alive` [sum D] for values that another value of the same variable can replace at no cost.
+
+    ``replacement`` [sum D] gets for each value that is removed the value, alive, that replaces it.
 
     Value a replaces b if u(a) − u(b) + Σ_f max_x (f(a, x) − f(b, x)) ≤ 0 over the variable's factors f. As a
     quick test, a maximum is at least a mean: the sum starts from the differences of row means, and each factor
@@ -104,7 +107,12 @@ def remove_dominated(
                         promise += worst - (mean[position + a] - mean[position + b])
                 if promise <= slack and exact <= 0.0:
                     alive[starts[variable] + b] = 0
+                    replacement[starts[variable] + b] = a
                     removed += 1
+        # What replaced a value may itself have been replaced since.
+        for b in range(size):
+            while not alive[starts[variable] + replacement[starts[variable] + b]]:
+                replacement[starts[variable] + b] = replacement[starts[variable] + replacement[starts[variable] + b]]
         if work < 0:
             break
     return removed

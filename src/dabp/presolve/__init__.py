@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.presolve.assembly import Indices, offsets_of, ragged_positions
 from dabp.presolve.components import component_labels
@@ -62,7 +63,7 @@ class Facts:
 
 
 class Presolved:
-    """A presolved problem: a `Reduction` with a facts.
+    """A presolved problem: a `Reduction` with facts.
 
     `problem` has no names or labels (solvers need none); `named` gives it those of the original. If `infeasible`,
     `problem` is only a stand-in.
@@ -87,7 +88,7 @@ class Presolved:
         return np.asarray(assignment, dtype=np.int64)
 
     def project(self, assignment: Assignment) -> Assignment:
-        """From the original to the presolved problem; values that are gone are replaced by others."""
+        """From the original to the presolved problem; a feasible assignment stays so and never costs more."""
         for stage in self._stages:
             assignment = stage.project(assignment)
         return np.asarray(assignment, dtype=np.int64)
@@ -110,6 +111,7 @@ class Presolved:
             pool=-reduced.pool if original.maximize else reduced.pool,
             constant=-reduced.constant if original.maximize else reduced.constant,
             maximize=original.maximize,
+            limit=original.limit,
             variable_names=[original.variable_name(v) for v in variables.tolist()],
             labels=labels,
         )
@@ -152,7 +154,7 @@ def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
         facts.unsupported_values += _restrict(result, kept)
         if not _eliminate(result, components=False):
             break
-        facts.dominated_values += _restrict(result, undominated_values(result.problem))
+        facts.dominated_values += _restrict(result, *undominated_values(result.problem))
         if len(result._stages) == stages:
             break
     if solve_small and not result.infeasible:
@@ -176,9 +178,9 @@ def _eliminate(result: Presolved, *, components: bool) -> bool:
     return not result.infeasible
 
 
-def _restrict(result: Presolved, kept: np.ndarray) -> int:
+def _restrict(result: Presolved, kept: NDArray[np.bool_], replacement: Indices | None = None) -> int:
     """Take values away, and variables that have one value; returns how many values."""
     if kept.all() and (result.problem.domain_sizes > 1).all():
         return 0
-    result.apply(Restricted(result.problem, kept))
+    result.apply(Restricted(result.problem, kept, replacement))
     return int((~kept).sum())

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.dominance import remove_dominated
-from dabp.presolve.assembly import offsets_of, unary_costs
+from dabp.presolve.assembly import Indices, offsets_of, unary_costs
 from dabp.presolve.merging import cell_strides
 from dabp.problem import Problem
 
@@ -14,10 +14,14 @@ WORK = 100_000_000
 """Cells looked at before giving up on the variables that are left: a fraction of a second."""
 
 
-def undominated_values(problem: Problem) -> NDArray[np.bool_]:
-    """Which values are needed, [sum D]: some optimum takes only these."""
+def undominated_values(problem: Problem) -> tuple[NDArray[np.bool_], Indices]:
+    """Which values are needed, [sum D], and for each value one that is at least as good and needed, [sum D].
+
+    Replacing every value of an assignment so never costs more; so some optimum takes only values that are needed.
+    """
     unary, starts = unary_costs(problem)
     alive = np.ones(starts[-1], dtype=bool)
+    replacement = np.arange(starts[-1]) - np.repeat(starts[:-1], problem.domain_sizes)
     owner = np.repeat(np.arange(problem.num_factors), problem.arities)
     entries = np.flatnonzero(problem.arities[owner] >= 2)
     entries = entries[np.argsort(problem.scope_variables[entries], kind="stable")]
@@ -34,6 +38,7 @@ def undominated_values(problem: Problem) -> NDArray[np.bool_]:
         offsets_of(np.bincount(variables, minlength=problem.num_variables)),
         problem.pool,
         alive.view(np.uint8),
+        replacement,
         WORK,
     )
-    return alive
+    return alive, replacement

@@ -20,9 +20,12 @@ class Restricted:
         The problem to restrict.
     kept
         Which values stay, flat, a variable after the other, [sum D].
+    replacement
+        For each value the one that stands for it in warm starts, and stays, [sum D]; by default a value that is gone
+        becomes the variable's first one that stays.
     """
 
-    def __init__(self, problem: Problem, kept: NDArray[np.bool_]):
+    def __init__(self, problem: Problem, kept: NDArray[np.bool_], replacement: Indices | None = None):
         starts = offsets_of(problem.domain_sizes)
         owner = np.repeat(np.arange(problem.num_variables), problem.domain_sizes)
         self.kept_values: Indices = (np.arange(len(kept)) - starts[owner])[kept]
@@ -31,8 +34,8 @@ class Restricted:
         self.kept_starts: Indices = offsets_of(sizes)
         self.variables: Indices = np.flatnonzero(sizes > 1)
         """The variables that are left, in their original numbers."""
-        # A value that is gone stands for the variable's first one that stays, so that warm starts survive.
-        self._place: Indices = np.where(kept, np.cumsum(kept) - 1 - self.kept_starts[:-1][owner], 0)
+        place = np.where(kept, np.cumsum(kept) - 1 - self.kept_starts[:-1][owner], 0)
+        self._place: Indices = place if replacement is None else place[starts[owner] + replacement]
         self._starts = starts
         self.problem = self._reduced(problem, sizes)
 
@@ -44,7 +47,7 @@ class Restricted:
         return values
 
     def project(self, assignment: Assignment) -> Assignment:
-        """Drop the variables that are gone; a value that is gone becomes the first one that stays."""
+        """Drop the variables that are gone, and put its replacement for each value that is gone."""
         places: Assignment = self._place[self._starts[:-1] + assignment]
         return places[self.variables]
 
@@ -84,6 +87,7 @@ class Restricted:
             np.concatenate([offsets_of(np.diff(problem.pool_offsets)[used]), cells[1:] + _length(problem, used)]),
             factor_table,
             constant=problem.constant,
+            limit=problem.limit,
             name=problem.name,
         )
 
