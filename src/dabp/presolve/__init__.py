@@ -20,11 +20,16 @@ from dabp.presolve.dominance import undominated_values
 from dabp.presolve.elimination import Eliminated
 from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
+from dabp.presolve.sharing import sharing
 from dabp.problem import Assignment, Label, Problem
 
 __all__ = ["Facts", "Presolved", "presolve"]
 
 MAX_ROUNDS = 20
+MAX_UNSHARING = 4
+"""Values are only taken away if the tables grow at most this many times, as shared ones become different …"""
+DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 50_000_000
+"""… or if they have at most this many cells afterwards; impossible values are worth more memory than dear ones."""
 
 
 @dataclass
@@ -151,10 +156,11 @@ def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
         if kept is None:
             result.infeasible = True
             break
-        facts.unsupported_values += _restrict(result, kept)
+        facts.unsupported_values += _restrict(result, kept, UNSUPPORTED_CELLS)
         if not _eliminate(result, components=False):
             break
-        facts.dominated_values += _restrict(result, *undominated_values(result.problem))
+        kept, replacement = undominated_values(result.problem)
+        facts.dominated_values += _restrict(result, kept, DOMINATED_CELLS, replacement)
         if len(result._stages) == stages:
             break
     if solve_small and not result.infeasible:
@@ -178,9 +184,12 @@ def _eliminate(result: Presolved, *, components: bool) -> bool:
     return not result.infeasible
 
 
-def _restrict(result: Presolved, kept: NDArray[np.bool_], replacement: Indices | None = None) -> int:
+def _restrict(result: Presolved, kept: NDArray[np.bool_], max_cells: int, replacement: Indices | None = None) -> int:
     """Take values away, and variables that have one value; returns how many values."""
-    if kept.all() and (result.problem.domain_sizes > 1).all():
+    problem = result.problem
+    if not kept.all() and sharing(problem, kept).cells > max(max_cells, MAX_UNSHARING * len(problem.pool)):
+        kept, replacement = np.ones_like(kept), None
+    if kept.all() and (problem.domain_sizes > 1).all():
         return 0
-    result.apply(Restricted(result.problem, kept, replacement))
+    result.apply(Restricted(problem, kept, replacement))
     return int((~kept).sum())

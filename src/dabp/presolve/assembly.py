@@ -41,6 +41,16 @@ def ragged_positions(offsets: Indices, rows: Indices) -> Indices:
     return np.arange(starts[-1]) + np.repeat(offsets[rows] - starts[:-1], lengths)
 
 
+def row_keys(rows: Indices, base: int) -> Indices:
+    """An integer per row, equal exactly for equal rows; entries of all columns but the first are below `base`."""
+    keys = rows[:, 0]
+    for column in range(1, rows.shape[1]):
+        if column > 1:  # after two columns the product could overflow: number the different keys first
+            keys = np.unique(keys, return_inverse=True)[1]
+        keys = keys * base + rows[:, column]
+    return np.asarray(keys, dtype=np.int64)
+
+
 def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
     """The sum of the unary factors of every variable, flat, and where each variable's part starts: [sum D], [N + 1]."""
     starts = offsets_of(problem.domain_sizes)

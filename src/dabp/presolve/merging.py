@@ -8,7 +8,16 @@ from math import comb
 import numpy as np
 
 from dabp.kernels.tables import add_tables, table_summaries
-from dabp.presolve.assembly import Factors, Indices, offsets_of, ragged_positions, rebuilt, unary_costs, unary_factors
+from dabp.presolve.assembly import (
+    Factors,
+    Indices,
+    offsets_of,
+    ragged_positions,
+    rebuilt,
+    row_keys,
+    unary_costs,
+    unary_factors,
+)
 from dabp.problem import Problem
 
 MAX_SUBSETS = 128
@@ -55,7 +64,7 @@ def merge_targets(problem: Problem) -> Indices:
         if arity < 2:
             continue
         rows = np.sort(group.variables, axis=1)
-        first, inverse = np.unique(_row_keys(rows, problem.num_variables), return_index=True, return_inverse=True)[1:]
+        first, inverse = np.unique(row_keys(rows, problem.num_variables), return_index=True, return_inverse=True)[1:]
         target[group.factors] = group.factors[first[inverse]]
         rows_of[arity] = (group.factors[first], rows[first])
     for small in sorted(rows_of):
@@ -70,22 +79,12 @@ def merge_targets(problem: Problem) -> Indices:
 def _nest(target: Indices, small: tuple[Indices, Indices], large: tuple[Indices, Indices], base: int) -> None:
     """Send each small factor that is not sent yet to a large one whose scope holds its own."""
     for columns in combinations(range(large[1].shape[1]), small[1].shape[1]):
-        keys = _row_keys(np.concatenate([small[1], large[1][:, columns]]), base)
+        keys = row_keys(np.concatenate([small[1], large[1][:, columns]]), base)
         mine, theirs = keys[: len(small[1])], keys[len(small[1]) :]
         order = np.argsort(theirs, kind="stable")
         place = np.minimum(np.searchsorted(theirs[order], mine), len(theirs) - 1)
         found = (theirs[order][place] == mine) & (target[small[0]] == small[0])
         target[small[0][found]] = large[0][order[place[found]]]
-
-
-def _row_keys(rows: Indices, base: int) -> Indices:
-    """An integer per row, equal exactly for equal rows."""
-    keys = rows[:, 0]
-    for column in range(1, rows.shape[1]):
-        if column > 1:  # after two columns the product could overflow: number the different keys first
-            keys = np.unique(keys, return_inverse=True)[1]
-        keys = keys * base + rows[:, column]
-    return np.asarray(keys, dtype=np.int64)
 
 
 def joined_factors(problem: Problem, target: Indices, roots: Indices) -> Factors:

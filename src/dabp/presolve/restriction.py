@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 from dabp.kernels.tables import restrict_tables
 from dabp.presolve.assembly import Indices, offsets_of, ragged_positions
 from dabp.presolve.merging import cell_strides
+from dabp.presolve.sharing import Sharing, sharing
 from dabp.problem import Assignment, Problem
 
 
 class Restricted:
     """A problem on fewer values; every variable keeps at least one.
+
+    Factors that share a table and keep the same values along it share the smaller table too.
 
     Parameters
     ----------
@@ -37,7 +40,7 @@ class Restricted:
         place = np.where(kept, np.cumsum(kept) - 1 - self.kept_starts[:-1][owner], 0)
         self._place: Indices = place if replacement is None else place[starts[owner] + replacement]
         self._starts = starts
-        self.problem = self._reduced(problem, sizes)
+        self.problem = self._reduced(problem, sharing(problem, kept), sizes)
 
     def lift(self, assignment: Assignment) -> Assignment:
         """Give every value its original number, and the variables that are gone the only value they have."""
@@ -51,46 +54,34 @@ class Restricted:
         places: Assignment = self._place[self._starts[:-1] + assignment]
         return places[self.variables]
 
-    def _reduced(self, problem: Problem, sizes: Indices) -> Problem:
-        touched = np.zeros(problem.num_factors, dtype=bool)
-        owner = np.repeat(np.arange(problem.num_factors), problem.arities)
-        touched[owner[(sizes < problem.domain_sizes)[problem.scope_variables]]] = True
-        same, changed = np.flatnonzero(~touched), np.flatnonzero(touched)
-        used, same_table = np.unique(problem.factor_table[same], return_inverse=True)
-        entries = ragged_positions(problem.scope_offsets, changed)
-        lengths = np.ones(problem.num_factors, dtype=np.int64)
-        np.multiply.at(lengths, owner, sizes[problem.scope_variables])
-        cells = offsets_of(lengths[changed])
-        tables = np.zeros(cells[-1])
+    def _reduced(self, problem: Problem, tables: Sharing, sizes: Indices) -> Problem:
+        entries = ragged_positions(problem.scope_offsets, tables.cut)
+        cut = np.zeros(tables.cut_offsets[-1])
         restrict_tables(
             problem.pool,
-            problem.pool_offsets[problem.factor_table[changed]],
+            problem.pool_offsets[problem.factor_table[tables.cut]],
             cell_strides(problem)[entries],
             problem.scope_variables[entries],
-            offsets_of(problem.arities[changed]),
+            offsets_of(problem.arities[tables.cut]),
             self.kept_values,
             self.kept_starts,
-            tables,
-            cells,
+            cut,
+            tables.cut_offsets,
         )
-        factor_table = np.zeros(problem.num_factors, dtype=np.int64)
-        factor_table[same] = same_table
-        factor_table[changed] = len(used) + np.arange(len(changed))
+        same = problem.pool[ragged_positions(problem.pool_offsets, tables.same)]
+        same_offsets = offsets_of(np.diff(problem.pool_offsets)[tables.same])
         # An axis of one value can be left out of the scope: the cells stay where they are.
         stays = (sizes > 1)[problem.scope_variables]
         number = np.cumsum(sizes > 1) - 1
+        owner = np.repeat(np.arange(problem.num_factors), problem.arities)
         return Problem(
             sizes[self.variables],
             number[problem.scope_variables[stays]],
             offsets_of(np.bincount(owner[stays], minlength=problem.num_factors)),
-            np.concatenate([problem.pool[ragged_positions(problem.pool_offsets, used)], tables]),
-            np.concatenate([offsets_of(np.diff(problem.pool_offsets)[used]), cells[1:] + _length(problem, used)]),
-            factor_table,
+            np.concatenate([same, cut]),
+            np.concatenate([same_offsets, tables.same_cells + tables.cut_offsets[1:]]),
+            tables.factor_table,
             constant=problem.constant,
             limit=problem.limit,
             name=problem.name,
         )
-
-
-def _length(problem: Problem, tables: Indices) -> int:
-    return int(np.diff(problem.pool_offsets)[tables].sum())
