@@ -47,9 +47,9 @@ def remove_dominated(
 
     Value a replaces b if u(a) − u(b) + Σ_f max_x (f(a, x) − f(b, x)) ≤ 0 over the variable's factors f. As a
     quick test, a maximum is at least a mean: the sum starts from the differences of row means, and each factor
-    looked at can only raise it. Ends after about `work` cells. Returns how many values were removed.
+    looked at can only raise it. Ends when `work` cells and pairs have been looked at, at most a table's row later;
+    what has been removed until then is right. Returns what is left of `work`.
     """
-    removed = 0
     deepest = 0
     for variable in range(len(starts) - 1):
         pairs = (incident_start[variable + 1] - incident_start[variable]) * (starts[variable + 1] - starts[variable])
@@ -61,6 +61,10 @@ def remove_dominated(
         first, last = incident_start[variable], incident_start[variable + 1]
         if size < 2:
             continue
+        for edge in range(first, last):
+            work -= size * incident_outer[edge] * incident_inner[edge]
+        if work <= 0:
+            return 0
         if len(total) < size:
             total = np.zeros(size)
         scale = 0.0
@@ -78,7 +82,6 @@ def remove_dominated(
                         row += pool[cell]
                 mean[(edge - first) * size + a] = row / (outer * inner)
                 hard = hard or row == np.inf
-            work -= size * outer * inner
             for a in range(size):
                 if hard:  # a mean with forbidden cells says nothing; −inf marks the factor
                     mean[(edge - first) * size + a] = -np.inf
@@ -87,7 +90,12 @@ def remove_dominated(
                     scale = max(scale, abs(total[a]))
         slack = 1e-9 * scale
         for b in range(size):
+            if work <= 0:
+                break
             for a in range(size):
+                work -= 1
+                if work <= 0:
+                    break
                 if a == b or not alive[starts[variable] + a] or not alive[starts[variable] + b]:
                     continue
                 promise = total[a] - total[b]
@@ -108,11 +116,10 @@ def remove_dominated(
                 if promise <= slack and exact <= 0.0:
                     alive[starts[variable] + b] = 0
                     replacement[starts[variable] + b] = a
-                    removed += 1
         # What replaced a value may itself have been replaced since.
         for b in range(size):
             while not alive[starts[variable] + replacement[starts[variable] + b]]:
                 replacement[starts[variable] + b] = replacement[starts[variable] + replacement[starts[variable] + b]]
-        if work < 0:
-            break
-    return removed
+        if work <= 0:
+            return 0
+    return work

@@ -14,6 +14,8 @@ MAX_FACTORS = 16
 """A variable with more factors than this waits until parallel factors have been merged."""
 MAX_SCOPE = 12
 """A variable with more neighbours than this is never eliminated."""
+CELL_WORK = 16
+"""Operations that a new cell counts for besides its minimum, which bounds the memory that new tables take."""
 
 
 @kernel
@@ -87,12 +89,13 @@ def eliminate(
     small: int,
     growth: float,
     allowance: Array,
+    work: int,
 ) -> Any:
     """Eliminate variables as long as one is cheap: x is replaced by g(s) = min_x Σ_f f(x, s) over its neighbours s.
 
     Cheap means at most two neighbours and a table of at most `small` cells or `growth` times the cells it
-    replaces, or more neighbours and a table no larger than one it replaces or than ``allowance[x]``. `unary`
-    [sum D] is changed in place.
+    replaces, or more neighbours and a table no larger than one it replaces or than ``allowance[x]``; and
+    in any case no more operations than are left of `work`. `unary` [sum D] is changed in place.
 
     Returns
     -------
@@ -100,6 +103,8 @@ def eliminate(
         What was eliminated, in order: the variable, its neighbours and the best value for each combination of them.
     num_factors, alive, factor_scope, factor_arity, scopes, factor_table, pool
         All factors, old and new; those that are not alive are gone.
+    work
+        What is left of it.
     """
     num_variables, old = len(sizes), len(table_start)
     pool = tables_given.copy()
@@ -135,10 +140,11 @@ def eliminate(
     num_log = 0
     constant = 0.0
 
+    # Everybody waits once for the cheapest kind (at most one neighbour), then for any: trees go before they are joined.
     queue = np.arange(num_variables)
     queued = np.ones(num_variables, dtype=np.uint8)
     gone = np.zeros(num_variables, dtype=np.uint8)
-    position, waiting = 0, num_variables
+    position, waiting, leaves_only = 0, num_variables, True
     mark = np.full(num_variables, -1, dtype=np.int64)
     neighbours = np.zeros(MAX_SCOPE + 1, dtype=np.int64)
     members = np.zeros(MAX_FACTORS + 1, dtype=np.int64)
@@ -149,12 +155,18 @@ def eliminate(
     single = np.zeros(1)
     digit = np.zeros(MAX_SCOPE + 1, dtype=np.int64)
 
-    while waiting > 0:
+    while waiting > 0 or leaves_only:
+        if waiting == 0:
+            for variable in range(num_variables):
+                queue[variable] = variable
+                queued[variable] = 1
+            position, waiting, leaves_only = 0, num_variables, False
+            continue
         variable = queue[position]
         position = (position + 1) % num_variables
         waiting -= 1
         queued[variable] = 0
-        if gone[variable] or degree[variable] > MAX_FACTORS:
+        if gone[variable] or degree[variable] > (1 if leaves_only else MAX_FACTORS):
             continue
         # Its living factors and their other variables; dead factors are unlinked on the way.
         count, width, before, entry = 0, 0, -1, head[variable]
@@ -186,11 +198,17 @@ def eliminate(
         product = 1.0
         for k in range(width):
             product *= sizes[neighbours[k]]
+        if width > 1 and leaves_only:
+            continue
         if width > 2:
             if width > MAX_SCOPE or product > max(largest, allowance[variable]):
                 continue
         elif product > max(float(small), growth * removed):
             continue
+        needed = product * (float(sizes[variable]) * (count + 1) + CELL_WORK)
+        if needed > work:
+            continue
+        work -= int(needed)
 
         cells = int(product)
         for k in range(width):
@@ -293,6 +311,7 @@ def eliminate(
         scopes[:num_entries],
         factor_table,
         pool[:num_cells],
+        work,
     )
 
 

@@ -2,8 +2,8 @@
 
     merge factors → { remove unsupported values → eliminate variables of small degree → remove dominated values } …
 
-until nothing changes; components with few assignments are then solved outright. Each technique is a file of this
-package; `presolve` puts them in order.
+until nothing changes or enough work was done (`budget`); components with few assignments are then solved outright.
+Each technique is a file of this package; `presolve` puts them in order.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.presolve.assembly import Indices, offsets_of, ragged_positions
+from dabp.presolve.budget import Budget, Budgets
 from dabp.presolve.components import component_labels
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
@@ -28,7 +29,7 @@ __all__ = ["Facts", "Presolved", "presolve"]
 MAX_ROUNDS = 20
 MAX_UNSHARING = 4
 """Values are only taken away if the tables grow at most this many times, as shared ones become different …"""
-DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 50_000_000
+DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 10_000_000
 """… or if they have at most this many cells afterwards; impossible values are worth more memory than dear ones."""
 
 
@@ -148,23 +149,24 @@ def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
     """
     result = Presolved(problem.minimized())
     result._original = problem
-    facts = result.facts
+    facts, budgets = result.facts, Budgets(problem)
     result.problem = merge_factors(result.problem)
     for _ in range(MAX_ROUNDS):
         stages = len(result._stages)
-        kept = supported_values(result.problem)
+        kept = supported_values(result.problem, budgets.propagation)
         if kept is None:
             result.infeasible = True
             break
         facts.unsupported_values += _restrict(result, kept, UNSUPPORTED_CELLS)
-        if not _eliminate(result, components=False):
+        if not _eliminate(result, budgets.elimination, components=False):
             break
-        kept, replacement = undominated_values(result.problem)
+        kept, replacement = undominated_values(result.problem, budgets.dominance)
         facts.dominated_values += _restrict(result, kept, DOMINATED_CELLS, replacement)
-        if len(result._stages) == stages:
+        budgets.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
+        if len(result._stages) == stages or budgets.rounds.left < 0:
             break
     if solve_small and not result.infeasible:
-        _eliminate(result, components=True)
+        _eliminate(result, budgets.elimination, components=True)
     facts.infeasible, left = result.infeasible, result.problem
     facts.fixed_variables = problem.num_variables - left.num_variables - facts.eliminated_variables
     facts.variables = (problem.num_variables, left.num_variables)
@@ -173,9 +175,9 @@ def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
     return result
 
 
-def _eliminate(result: Presolved, *, components: bool) -> bool:
+def _eliminate(result: Presolved, budget: Budget, *, components: bool) -> bool:
     """Minimise variables out; False if that proved infeasibility."""
-    eliminated = Eliminated(result.problem, components=components)
+    eliminated = Eliminated(result.problem, components=components, budget=budget)
     if eliminated.infeasible:
         result.infeasible = True
     elif eliminated.count:

@@ -7,15 +7,19 @@ from numpy.typing import NDArray
 
 from dabp.kernels.consistency import propagate
 from dabp.presolve.assembly import Indices, offsets_of, ragged_positions, unary_costs
+from dabp.presolve.budget import Budget
+from dabp.presolve.merging import cell_strides
 from dabp.problem import Problem
 
 
-def supported_values(problem: Problem) -> NDArray[np.bool_] | None:
+def supported_values(problem: Problem, budget: Budget | None = None) -> NDArray[np.bool_] | None:
     """Which values survive (flat, a variable after the other, [sum D]), or None if there is no feasible assignment.
 
     Forbidden unary costs go first, then every factor with a forbidden combination is made arc consistent until
-    nothing changes. What is removed is in no feasible assignment; what stays need not be in one.
+    nothing changes. What is removed is in no feasible assignment; what stays need not be in one, and if
+    the budget ends the search, need not even be consistent.
     """
+    budget = budget or Budget()
     costs, starts = unary_costs(problem)
     alive = np.isfinite(costs)
     if problem.num_variables and not np.logical_or.reduceat(alive, starts[:-1]).all():
@@ -25,14 +29,16 @@ def supported_values(problem: Problem) -> NDArray[np.bool_] | None:
         return alive
     if (problem.arities[hard] == 0).any():
         return None
-    scopes = problem.scope_variables[ragged_positions(problem.scope_offsets, hard)]
+    entries = ragged_positions(problem.scope_offsets, hard)
+    scopes = problem.scope_variables[entries]
     offsets = offsets_of(problem.arities[hard])
     owner = np.repeat(np.arange(len(hard)), problem.arities[hard])
     order = np.argsort(scopes, kind="stable")
     incident_start = offsets_of(np.bincount(scopes, minlength=problem.num_variables))
-    empty = propagate(
+    empty, budget.left = propagate(
         scopes,
         offsets,
+        cell_strides(problem)[entries],
         problem.pool_offsets[problem.factor_table[hard]],
         problem.pool,
         problem.domain_sizes,
@@ -40,7 +46,7 @@ def supported_values(problem: Problem) -> NDArray[np.bool_] | None:
         owner[order],
         incident_start,
         alive.view(np.uint8),
-        int(problem.arities.max()),
+        budget.left,
     )
     return None if empty >= 0 else alive
 

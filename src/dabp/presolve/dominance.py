@@ -7,18 +7,18 @@ from numpy.typing import NDArray
 
 from dabp.kernels.dominance import remove_dominated
 from dabp.presolve.assembly import Indices, offsets_of, unary_costs
+from dabp.presolve.budget import Budget
 from dabp.presolve.merging import cell_strides
 from dabp.problem import Problem
 
-WORK = 100_000_000
-"""Cells looked at before giving up on the variables that are left: a fraction of a second."""
 
-
-def undominated_values(problem: Problem) -> tuple[NDArray[np.bool_], Indices]:
+def undominated_values(problem: Problem, budget: Budget | None = None) -> tuple[NDArray[np.bool_], Indices]:
     """Which values are needed, [sum D], and for each value one that is at least as good and needed, [sum D].
 
     Replacing every value of an assignment so never costs more; so some optimum takes only values that are needed.
+    A search that its budget ends finds fewer values.
     """
+    budget = budget or Budget()
     unary, starts = unary_costs(problem)
     alive = np.ones(starts[-1], dtype=bool)
     replacement = np.arange(starts[-1]) - np.repeat(starts[:-1], problem.domain_sizes)
@@ -29,7 +29,7 @@ def undominated_values(problem: Problem) -> tuple[NDArray[np.bool_], Indices]:
     inner = cell_strides(problem)[entries]
     tables = problem.factor_table[factors]
     cells = np.diff(problem.pool_offsets)[tables]
-    remove_dominated(
+    budget.left = remove_dominated(
         np.where(np.isfinite(unary), unary, np.finfo(np.float64).max / 4),
         starts,
         problem.pool_offsets[tables],
@@ -39,6 +39,6 @@ def undominated_values(problem: Problem) -> tuple[NDArray[np.bool_], Indices]:
         problem.pool,
         alive.view(np.uint8),
         replacement,
-        WORK,
+        budget.left,
     )
     return alive, replacement

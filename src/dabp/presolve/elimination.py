@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.elimination import eliminate, read_back
 from dabp.presolve.assembly import Factors, Indices, offsets_of, ragged_positions, rebuilt, unary_costs, unary_factors
+from dabp.presolve.budget import Budget
 from dabp.presolve.components import component_labels
 from dabp.problem import Assignment, Problem
 
@@ -29,9 +30,20 @@ class Eliminated:
         A new binary table may have this many cells, or this many times the cells of the tables it replaces.
     components
         Whether components with few assignments are eliminated entirely, as many as `COMPONENT_CELLS` allows.
+    budget
+        What it may do; variables that cost more than is left stay.
     """
 
-    def __init__(self, problem: Problem, *, small: int = 256, growth: float = 4.0, components: bool = False):
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        small: int = 256,
+        growth: float = 4.0,
+        components: bool = False,
+        budget: Budget | None = None,
+    ):
+        budget = budget or Budget()
         unary, starts = unary_costs(problem)
         higher = np.flatnonzero(problem.arities >= 2)
         (
@@ -49,6 +61,7 @@ class Eliminated:
             scopes,
             factor_table,
             pool,
+            budget.left,
         ) = eliminate(
             problem.domain_sizes,
             unary,
@@ -60,14 +73,17 @@ class Eliminated:
             small,
             growth,
             _allowance(problem) if components else np.zeros(problem.num_variables),
+            budget.left,
         )
+        nullary = problem.factor_table[problem.arities == 0]
+        constant += float(problem.pool[problem.pool_offsets[nullary]].sum())
         self._sizes = problem.domain_sizes
         gone = np.zeros(problem.num_variables, dtype=bool)
         gone[self._variables[: self.count]] = True
         self.variables: Indices = np.flatnonzero(~gone)
         """The variables that are left, in their original numbers."""
         self.infeasible = not np.isfinite(constant)
-        """Whether a part that is gone has no feasible assignment; `problem` is then left as it was."""
+        """Whether a part that is gone, or a factor without variables, is forbidden; `problem` is then as it was."""
         if self.count == 0 or self.infeasible:
             self.problem = problem
             return
