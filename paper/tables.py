@@ -29,6 +29,9 @@ PAIRS = (
     ("reinforced BP", DABP),
     ("annealing", DABP),
     ("tabu", DABP),
+    ("DABP (restarts=20)", DABP),
+    ("DBP-SCFG, 20 jittered restarts", "DABP (restarts=20)"),
+    ("tabu", "DABP (restarts=20)"),
 )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dabp.errors import ProblemError
+from dabp.generators import generate
 from dabp.model import Model
 from dabp.problem import Problem
 from dabp.reduction import Conditioned
@@ -164,3 +165,12 @@ def test_no_variables_and_no_factors() -> None:
 def test_a_batch_of_empty_assignments() -> None:
     """A problem without variables has a cost for each row of a batch."""
     assert Problem([], constant=3.0).cost(np.zeros((4, 0), dtype=np.int64)).tolist() == [3.0] * 4
+
+
+def test_a_cost_does_not_depend_on_the_batch() -> None:
+    """Real costs are added up in one order, however many assignments are asked about at once."""
+    problem = generate("graph-coloring", variables=60, density=0.25, seed=0)
+    rng = np.random.default_rng(0)
+    for count in (1, 2, 3, 7, 40, 300):
+        rows = rng.integers(0, problem.domain_sizes, (count, 60))
+        assert problem.cost(rows).tolist() == [problem.cost(row) for row in rows]

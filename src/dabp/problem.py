@@ -312,7 +312,8 @@ class Problem(Exchange):
         cells = np.broadcast_to(group.bases, (*values.shape[:-1], len(group.bases)))
         for axis in range(group.variables.shape[1]):
             cells = cells + values[..., group.variables[:, axis]] * group.strides[:, axis]
-        return cells
+        # In this layout the costs of a row are added up in one order, however many rows there are.
+        return np.ascontiguousarray(cells)
 
     def factor_costs(self, assignment: ArrayLike) -> NDArray[np.float64]:
         """What each factor costs under one assignment, [F]."""

@@ -36,6 +36,16 @@ def inline_kernel(function: Function) -> Function:
     return cast(Function, kernel(_nrt=False, inline="always")(function))
 
 
+def part(**options: Any) -> Any:
+    """`kernel` for what other kernels call, with ``fastmath``: always inlined where it is called.
+
+    Left to itself, a process that compiles calls the function as compiled alone, one that loads from the cache the
+    copy that was optimised with its caller. Where additions may be reordered these differ in the last places, and
+    the first run on a machine would not equal the second.
+    """
+    return kernel(forceinline=True, **options)
+
+
 class _Listener(event.Listener):  # type: ignore[misc]
     """Tells `dabp.compilation` what Numba is doing."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels import kernel
+from dabp.kernels import kernel, part
 from dabp.kernels.chebyshev import LARGEST
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.interpolated_attention import BLOCK, interpolated, interpolated_backward, pays
@@ -37,7 +37,7 @@ def _gather_rows(edges: Integers, by_edge: Floats, result: Floats) -> None:
             result[m, x] = by_edge[edges[m], x] if x < width else by_edge.dtype.type(0.0)
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _all_pairs(
     degree: int, wide: int, queries: Floats, keys: Floats, messages: Floats, rows: Floats, damping: Floats, out: Floats
 ) -> None:
@@ -74,7 +74,7 @@ def _all_pairs(
                     into[block + c] += weight * messages[m, block + c]
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _all_pairs_backward(
     degree: int,
     wide: int,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels import kernel
+from dabp.kernels import kernel, part
 from dabp.kernels.elementary import FAST, exponential, sigmoid
 
 Floats = NDArray[np.floating]
@@ -26,7 +26,7 @@ HEADS = 4
 """Heads of a layer; a constant so that loops over them unroll."""
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _weights(hub: int, inward: int, edges: Integers, scores: Floats, slope: float, alphas: Floats) -> None:
     """Softmax over the inward nodes of a hub and, in the last row, itself: `alphas` [degree + 1, heads]."""
     degree = len(edges)

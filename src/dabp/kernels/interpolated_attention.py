@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels import kernel
+from dabp.kernels import kernel, part
 from dabp.kernels.chebyshev import LARGEST, nodes_for
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 
@@ -45,7 +45,7 @@ def pays(queries: Floats, keys: Floats, degree: int, limits: Floats) -> bool:
     return True
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _basis(keys: Floats, degree: int, middle: float, half: float, nodes: int, basis: Floats) -> None:
     """T_n(t_m) into `basis` [nodes, d]."""
     one, two = keys.dtype.type(1.0), keys.dtype.type(2.0)
@@ -58,7 +58,7 @@ def _basis(keys: Floats, degree: int, middle: float, half: float, nodes: int, ba
             basis[n, m] = two * basis[1, m] * basis[n - 1, m] - basis[n - 2, m]
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _at_nodes(sums: Floats, cosine: Floats, nodes: int, length: int, result: Floats) -> None:
     """Σ_m L_j(k_m) x_m from Σ_m T_n(t_m) x_m: [nodes, length] → [nodes, length]."""
     share = sums.dtype.type(1.0 / nodes)
@@ -71,7 +71,7 @@ def _at_nodes(sums: Floats, cosine: Floats, nodes: int, length: int, result: Flo
                 result[j, x] += factor * sums[n, x]
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _to_basis(values: Floats, cosine: Floats, nodes: int, length: int, result: Floats) -> None:
     """Coefficients c_n with Σ_j L_j(k) v_j = Σ_n c_n T_n(t): [nodes, length] → [nodes, length]."""
     for n in range(nodes):
@@ -84,7 +84,7 @@ def _to_basis(values: Floats, cosine: Floats, nodes: int, length: int, result: F
                 result[n, x] += factor * values[j, x]
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _sums(messages: Floats, basis: Floats, degree: int, nodes: int, wide: int, result: Floats) -> None:
     """Σ_m T_n(t_m) f2v_m into columns 0..wide − 1 and Σ_m T_n(t_m) into column `wide`."""
     for n in range(nodes):
@@ -102,7 +102,7 @@ def _sums(messages: Floats, basis: Floats, degree: int, nodes: int, wide: int, r
                     into[block + c] += factor * messages[m, block + c]
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _own_terms(queries: Floats, keys: Floats, degree: int, rows: Floats) -> None:
     """Each target's own a and exp(a) into rows 0 and 1; rows 2 and 3 start at their negatives."""
     for m in range(degree):
@@ -112,7 +112,7 @@ def _own_terms(queries: Floats, keys: Floats, degree: int, rows: Floats) -> None
         rows[2, m], rows[3, m] = -power, -own
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def _node_terms(
     queries: Floats,
     degree: int,
@@ -136,7 +136,7 @@ def _node_terms(
             rows[3, m] += score * weight
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def interpolated(
     degree: int,
     wide: int,
@@ -181,7 +181,7 @@ def interpolated(
                         into[block + c] += factor * at_nodes[j, block + c]
 
 
-@kernel(fastmath=FAST)
+@part(fastmath=FAST)
 def interpolated_backward(
     degree: int,
     wide: int,

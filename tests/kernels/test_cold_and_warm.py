@@ -1,0 +1,38 @@
+"""A kernel gives the same numbers in the process that compiles it and in one that loads it from the cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import hashlib
+import numpy as np
+from dabp.kernels import attentive_messages, chebyshev
+rng = np.random.default_rng(0)
+variables, degree, heads, width = 5, 23, 4, 15
+edges = variables * degree
+draw = lambda *shape: rng.normal(size=shape).astype(np.float32)
+graph = np.arange(0, edges + 1, degree), np.arange(edges), np.arange(edges)
+given = draw(edges, heads), draw(edges, heads), draw(edges, width), draw(edges), draw(edges, width)
+made = np.zeros((edges, heads), np.float32), np.zeros((edges, heads), np.float32), np.zeros((edges, width), np.float32)
+tables = chebyshev.half_ranges(np.float32), chebyshev.cosines(np.float32)
+attentive_messages.attend_backward(0, variables, *graph, *tables, *given, *made)
+print(hashlib.sha256(b"".join(array.tobytes() for array in made)).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_gradients_do_not_depend_on_who_compiled(tmp_path: Path) -> None:
+    """The gradients of attention, which may be summed in any order; slow, since it must compile them."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run([sys.executable, "-c", SCRIPT], env=environment, check=True, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    assert said[0].stdout == said[1].stdout
+    assert list(tmp_path.rglob("*.nbi"))
