@@ -50,6 +50,14 @@ PEERS: dict[str, tuple[str, dict[str, Any], float]] = {
 }
 """Name → solver, parameters, seconds. INCOP is given long runs, as many as fit its time."""
 
+LARGE_PEERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "toulbar2": ("toulbar2", {}),
+    "toulbar2-vns": ("toulbar2-vns", {}),
+    "toulbar2-pils": ("toulbar2-pils", {"tries": 100}),
+    "incop default": ("toulbar2-incop", {"tries": 100}),
+}
+"""For 60 s; INCOP's long runs would not end within that here, so that it has its default ones."""
+
 PEERS_AT_ONCE = 2
 
 
@@ -177,8 +185,7 @@ def _family_costs(
 
 def large(runs: Runs, options: argparse.Namespace) -> None:
     """Normalised costs of `auto`, of reinforced BP alone, which takes the rate that fits its time, and of toulbar2."""
-    modes = ["toulbar2", "toulbar2-vns", "toulbar2-pils", "incop"]
-    names = ["auto", "bp-reinforced", *modes]
+    names = ["auto", "bp-reinforced", *LARGE_PEERS]
     table(["problem", *names, "auto below toulbar2's best, %"])
     scale = options.scale
     for number in range(options.instances):
@@ -188,7 +195,10 @@ def large(runs: Runs, options: argparse.Namespace) -> None:
             key = f"{kind}-{seed}-x{scale:g}"
             rows = [runs.alone(Run(f"{key}-auto", problem, "auto", 20.0 * scale, threads=2))]
             rows.append(runs.alone(Run(f"{key}-bp", problem, "bp-reinforced", 20.0 * scale)))
-            peers = [Run(f"{key}-{mode}", problem, PEERS[mode][0], 60.0 * scale, PEERS[mode][1]) for mode in modes]
+            peers = [
+                Run(f"{key}-{name}", problem, solver, 60.0 * scale, params)
+                for name, (solver, params) in LARGE_PEERS.items()
+            ]
             rows += runs.together(peers)
             costs = [cost_of(row) / problem.num_constraints for row in rows]
             below = 100.0 * (1.0 - costs[0] / min(costs[2:]))

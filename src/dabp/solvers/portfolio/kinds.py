@@ -8,6 +8,7 @@ import numpy as np
 
 from dabp.problem import Assignment, Problem
 from dabp.solvers import make_solver
+from dabp.solvers.base import Budget
 from dabp.solvers.portfolio.member import Kind, Run, Situation
 
 LARGE = 600
@@ -32,7 +33,7 @@ def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None 
     large = problem.num_variables >= LARGE
     if large:
         kinds = [
-            Kind("bp-reinforced", _Unhurried((0.2, 0.4)), prior=5.0, turn=200, patient=True),
+            Kind("bp-reinforced", _Unhurried((0.2, 0.4), horizon), prior=5.0, turn=200, patient=True),
             Kind("bp-reinforced 2", _Unhurried((0.0, 0.3)), prior=3.0, turn=200, patient=True),
         ]
     else:
@@ -73,22 +74,29 @@ class _Unhurried:
     ----------
     dampings
         The damping factor of the first three runs, and the largest that later runs draw.
+    horizon
+        If given, the second run is the one that the solver itself would plan for so many seconds.
     """
 
-    def __init__(self, dampings: tuple[float, float]):
-        self._dampings = dampings
+    def __init__(self, dampings: tuple[float, float], horizon: float | None = None):
+        self._dampings, self._horizon = dampings, horizon
         self._rate = FASTEST
+        self._work = 0.0
+        """Seconds of a run times its rate."""
 
     def __call__(self, situation: Situation) -> Run:
         """Learn from the run before, choose a rate."""
-        rng = situation.rng
+        rng, own = situation.rng, self._horizon is not None
+        if situation.round and not (own and situation.round == 2):
+            self._work = situation.last_seconds * self._rate
+        if own and situation.round == 1:
+            return Run(make_solver("bp-reinforced", {"restarts": 1}), budget=Budget(time_limit=self._horizon))
         params: dict[str, float] = {"damping": self._dampings[0], "restarts": 1}
         if situation.round:
             planned = SECOND_RUN * situation.time_left
             if situation.round > 1 or planned < 2 * situation.last_seconds:
                 planned = LONG_RUN * situation.time_left
-            slower = situation.last_seconds / max(planned, 1e-6)
-            self._rate = float(np.clip(self._rate * slower, SLOWEST, FASTEST))
+            self._rate = float(np.clip(self._work / max(planned, 1e-6), SLOWEST, FASTEST))
         if situation.round >= 3:
             params["damping"] = float(rng.uniform(0.0, self._dampings[1]))
             params["perturbation"] = float(rng.uniform(0.0, 0.02))

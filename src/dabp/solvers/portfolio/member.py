@@ -35,6 +35,8 @@ class Run:
 
     solver: Solver
     initial: Assignment | None = None
+    budget: Budget = field(default_factory=Budget)
+    """What the solver may think it has, if it plans by that."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Member:
         started = time.perf_counter()
         report = Report(self.kind.name, 0.0)
         if self._search is None:
-            self.start(incumbent, time_left, Budget())
+            self.start(incumbent, time_left)
         elif (best := incumbent.best())[0] is not None:
             self._search.offer(best[0], best[1])
         assert self._search is not None
@@ -148,14 +150,14 @@ class Member:
             self._search.close()
             self._search = None
 
-    def start(self, incumbent: Incumbent, time_left: float, budget: Budget) -> None:
+    def start(self, incumbent: Incumbent, time_left: float, budget: Budget | None = None) -> None:
         """Begin a run as its kind plans it."""
         rng = np.random.default_rng(self._seed.spawn(1)[0])
         run = self.kind.plan(Situation(self.rounds, rng, time_left, self.seconds - self._run_began, incumbent))
         self._run_began = self._run_improved = self.seconds
         self._run_best = np.inf
         self._search = run.solver.start(
-            self._problem, seed=int(rng.integers(2**31)), budget=budget, initial=run.initial
+            self._problem, seed=int(rng.integers(2**31)), budget=budget or run.budget, initial=run.initial
         )
         self.rounds += 1
 
