@@ -7,6 +7,7 @@
 - ``large``: the three kinds of large problem, `auto` for 20 s beside reinforced BP and toulbar2's modes.
 - ``instances``: public instances in a folder; who proves what, and when, beside toulbar2 alone for 60 s.
 - ``bounds``: lower bounds after 10 s beside toulbar2's.
+- ``narrow``: a tree of a million variables and ten thousand components, solved exactly.
 
 ``--scale 0.2`` shortens all times alike, ``--instances``, ``--seeds`` and ``--sizes`` take fewer; ``--json FILE`` keeps
 every run as a line and continues where it was interrupted. `auto` runs alone, on two threads; the peers, which have one
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import resource
 import sys
 import time
 from collections import defaultdict
@@ -30,6 +32,7 @@ from typing import Any
 import numpy as np
 
 import dabp
+from benchmarks.belief_propagation import random_tree
 from benchmarks.large_problems import KINDS
 from dabp.formats import read
 from dabp.problem import Problem
@@ -235,7 +238,22 @@ def bounds(runs: Runs, options: argparse.Namespace) -> None:
             print(f"| {family} {variables} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
 
 
-PARTS = {"families": families, "large": large, "instances": instances, "bounds": bounds}
+def narrow(runs: Runs, options: argparse.Namespace) -> None:
+    """A million variables in a tree, and ten thousand components."""
+    table(["problem", "status", "s", "peak memory so far, GB"])
+    count, size, domain = 10_000, 6, 4
+    pairs = np.array([(a, b) for a in range(size) for b in range(a + 1, size)])
+    scopes = (np.arange(count)[:, None, None] * size + pairs).reshape(-1, 2)
+    costs = np.random.default_rng(0).integers(0, 100, len(scopes) * domain**2)
+    ends = np.arange(len(scopes) + 1)
+    cliques = Problem(np.full(count * size, domain), scopes.ravel(), 2 * ends, costs, domain**2 * ends)
+    for name, problem in (("10,000 cliques of six", cliques), ("tree of 1,000,000", random_tree(1_000_000, 3))):
+        row = runs.alone(Run(f"{name}-x{options.scale:g}", problem, "auto", 60.0 * options.scale, threads=2))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(f"| {name} | {row['status']} | {row['runtime']:.1f} | {peak:.2f} |", flush=True)
+
+
+PARTS = {"families": families, "large": large, "instances": instances, "bounds": bounds, "narrow": narrow}
 
 
 def main() -> None:

@@ -111,14 +111,19 @@ def growth() -> None:
         print(f"| {name}, 100 iterations | {small:.1f} ns an edge | {large:.1f} ns an edge | {large / small:.2f} |")
 
 
+def random_tree(count: int, domain: int) -> Problem:
+    """A tree in which each variable hangs on a random earlier one, costs 0..100."""
+    rng, cells = np.random.default_rng(0), domain * domain
+    above = (rng.random(count - 1) * np.arange(1, count)).astype(np.int64)
+    edges, steps = np.stack([above, np.arange(1, count)], axis=1), np.arange(count)
+    costs = rng.integers(0, 101, size=(count - 1) * cells)
+    return Problem(np.full(count, domain), edges.ravel(), 2 * steps, costs, cells * steps)
+
+
 def forest() -> None:
     """A random tree of a million variables: built, solved and costed."""
     start, count = time.perf_counter(), 1_000_000
-    rng = np.random.default_rng(0)
-    above = (rng.random(count - 1) * np.arange(1, count)).astype(np.int64)
-    edges, steps = np.stack([above, np.arange(1, count)], axis=1), np.arange(count)
-    costs = rng.integers(0, 101, size=(count - 1) * 25)
-    problem = Problem(np.full(count, 5), edges.ravel(), 2 * steps, costs, 25 * steps)
+    problem = random_tree(count, 5)
     result = dabp.solve(problem, "bp")
     cost = problem.cost(result.assignment)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
