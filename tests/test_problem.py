@@ -140,7 +140,7 @@ def test_equality_ignores_sharing() -> None:
     )
     assert problem == unshared
     assert problem != unshared.replace(constant=1.0)
-    assert problem.digest != problem.replace(constant=1.0).digest
+    assert len({problem.replace(**change).digest for change in ({}, {"constant": 1.0}, {"limit": 9.0})}) == 3
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -154,6 +154,26 @@ def test_conditioning_keeps_costs(maximize: bool) -> None:
             assert reduced.problem.cost(np.array(row, dtype=np.int64)) == problem.cost(lifted)
             assert all(lifted[v] == value for v, value in fixed.items())
             assert reduced.project(lifted).tolist() == list(row)
+
+
+def test_conditioning_keeps_the_limit_and_factors_of_many_variables() -> None:
+    """A factor may have more variables than an array has axes, if most have one value; the file's bound stays."""
+    sizes = [2, 3, *[1] * 70]
+    problem = Problem(sizes, range(72), [0, 72], np.arange(6.0), [0, 6], limit=5.0)
+    reduced = Conditioned(problem, {0: 1, 5: 0}).problem
+    assert reduced.limit == 5.0
+    assert [reduced.cost([value, *[0] * 69]) for value in range(3)] == [3.0, 4.0, 5.0]
+    assert problem == problem.replace()
+    with pytest.raises(ProblemError, match="'f0' has 72 variables; a table has 64 axes at most"):
+        problem.table(0)
+
+
+def test_whole_costs_are_recognised_in_large_pools() -> None:
+    """Costs are looked at in blocks; one that is not whole counts wherever it stands, forbidden ones do not."""
+    pool = np.full(2**20 + 3, np.inf)
+    assert Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).integral
+    pool[-1] = 0.5
+    assert not Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).integral
 
 
 def test_no_variables_and_no_factors() -> None:

@@ -26,6 +26,11 @@ __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 Assignment = NDArray[np.int64]
 """One value index per variable, in the order of `Problem.variables`."""
 
+MOST_AXES = 64
+"""Of a NumPy array. Factors may have more variables, if enough of them have one value only."""
+
+_BLOCK = 2**20  # cells looked at in one go, so that what is temporary stays small
+
 
 def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     if isinstance(array, np.ndarray) and array.dtype == dtype and array.base is None and not array.flags.writeable:
@@ -129,14 +134,18 @@ class Problem(Exchange):
     @cached_property
     def integral(self) -> bool:
         """Whether every finite cost (and the constant) is an integer."""
-        finite = self.pool[np.isfinite(self.pool)]
-        return bool(np.all(finite == np.rint(finite))) and self.constant == round(self.constant)
+        parts = (self.pool[i : i + _BLOCK] for i in range(0, len(self.pool), _BLOCK))
+        return self.constant == round(self.constant) and all((part == np.rint(part)).all() for part in parts)
 
     @cached_property
     def magnitude(self) -> float:
         """The sum of each factor's largest finite cost by size, and the constant's: no total is larger."""
-        sizes = np.where(np.isfinite(self.pool), np.abs(self.pool), 0.0)
-        largest = np.maximum.reduceat(sizes, self.pool_offsets[:-1]) if len(sizes) else np.zeros(0)
+        filled = np.diff(self.pool_offsets) > 0
+        largest = np.zeros(len(filled))
+        if filled.any():
+            sizes = np.abs(self.pool)
+            sizes[np.isinf(sizes)] = 0.0
+            largest[filled] = np.maximum.reduceat(sizes, self.pool_offsets[:-1][filled])
         return float(largest[self.factor_table].sum()) + abs(self.constant)
 
     def rounding(self, cost: float) -> float:
@@ -183,11 +192,19 @@ class Problem(Exchange):
         """The variables of one factor."""
         return self.scope_variables[self.scope_offsets[index] : self.scope_offsets[index + 1]]
 
+    def cells(self, index: int) -> NDArray[np.float64]:
+        """The costs of one factor in a row, last variable of its scope fastest."""
+        table = self.factor_table[index]
+        return self.pool[self.pool_offsets[table] : self.pool_offsets[table + 1]]
+
     def table(self, index: int) -> NDArray[np.float64]:
         """The costs of one factor, an axis per variable of its scope."""
-        table = self.factor_table[index]
-        cells = self.pool[self.pool_offsets[table] : self.pool_offsets[table + 1]]
-        return cells.reshape(tuple(self.domain_sizes[self.scope(index)]))
+        shape = tuple(self.domain_sizes[self.scope(index)])
+        if len(shape) > MOST_AXES:
+            raise ProblemError(
+                f"factor {self.factor_name(index)!r} has {len(shape)} variables; a table has {MOST_AXES} axes at most"
+            )
+        return self.cells(index).reshape(shape)
 
     def variable(self, index: int) -> Variable:
         """One variable as a view."""
@@ -374,8 +391,9 @@ class Problem(Exchange):
 
     @cached_property
     def digest(self) -> str:
-        """A hash of everything that decides costs: the identity of the problem for checkpoints and results."""
-        sha = hashlib.sha256(repr((self.constant, self.maximize)).encode())
+        """A hash of all that decides costs and what is feasible: the problem's identity for checkpoints and results."""
+        limit = () if self.limit is None else (self.limit,)
+        sha = hashlib.sha256(repr((self.constant, self.maximize, *limit)).encode())
         columns: tuple[NDArray[Any], ...] = (
             self.domain_sizes,
             self.scope_variables,
@@ -404,7 +422,7 @@ class Problem(Exchange):
         ):
             return False
         same_labels = all(self.labels(i) == other.labels(i) for i in range(self.num_variables))
-        return same_labels and all(np.array_equal(self.table(f), other.table(f)) for f in range(self.num_factors))
+        return same_labels and all(np.array_equal(self.cells(f), other.cells(f)) for f in range(self.num_factors))
 
     __hash__ = None  # type: ignore[assignment]
 

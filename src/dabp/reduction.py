@@ -68,8 +68,9 @@ class Conditioned:
         constant, dropped = problem.constant, np.zeros(problem.num_factors, dtype=bool)
         for f in np.flatnonzero(touched).tolist():
             scope = problem.scope(f)
-            index = tuple(slice(None) if keep[v] else int(self._values[v]) for v in scope)
-            rest = np.asarray(problem.table(f)[index]).ravel()
+            wide = scope[problem.domain_sizes[scope] > 1]  # without axes of length 1, of which there may be too many
+            index = tuple(slice(None) if keep[v] else int(self._values[v]) for v in wide)
+            rest = np.asarray(problem.cells(f).reshape(problem.domain_sizes[wide])[index]).ravel()
             if rest.size == 1 and not keep[scope].any() and np.isfinite(rest[0]):
                 constant += float(rest[0])
                 dropped[f] = True
@@ -93,5 +94,6 @@ class Conditioned:
             maximize=problem.maximize,
             variable_names=[names[i] for i in self._kept.tolist()] if problem.has_names else names,
             labels=[problem.labels(i) for i in self._kept.tolist()] if problem.has_labels else None,
+            limit=problem.limit,
             name=problem.name,
         )

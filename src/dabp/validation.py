@@ -69,13 +69,7 @@ def _validate_tables(problem: Problem) -> None:
     if (problem.pool == -problem.forbidden).any():
         word = "+inf while maximising" if problem.maximize else "-inf while minimising"
         raise ProblemError(f"a cost is {word}; only {problem.forbidden} (forbidden) is allowed")
-    largest = np.zeros(num_tables)
-    filled = np.diff(problem.pool_offsets) > 0
-    if filled.any():
-        magnitude = np.abs(problem.pool)
-        magnitude[np.isinf(magnitude)] = 0.0
-        largest[filled] = np.maximum.reduceat(magnitude, problem.pool_offsets[:-1][filled])
-    if largest[problem.factor_table].sum() + abs(problem.constant) > EXACT:
+    if problem.magnitude > EXACT:
         raise ProblemError("costs are so large that their sums are not exact in float64 (beyond 2^53)")
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.formats.text import Line, Source
-from dabp.problem import Label, Problem
+from dabp.problem import MOST_AXES, Label, Problem
 
 
 def printable(text: str) -> str:
@@ -81,8 +81,8 @@ class Draft:
         if len(set(scope)) != len(scope):
             raise self.source.error("a cost function names a variable twice", line)
         shape = tuple(self.sizes[v] for v in scope)
-        if len(shape) > 64:  # NumPy's largest number of axes; more would be a table of one cell or endless
-            raise self.source.error(f"a cost function has {len(shape)} variables; 64 is the most", line)
+        if len(shape) > MOST_AXES:
+            raise self.source.error(f"a cost function has {len(shape)} variables; {MOST_AXES} is the most", line)
         self.source.check_cells(self._cells + math.prod(shape), line)
         return shape
 

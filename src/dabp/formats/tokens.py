@@ -31,7 +31,8 @@ class Tokens:
     title
         The first token, as text.
     numbers
-        All tokens after it: int64 if every number is an integer, otherwise float64.
+        All tokens after it: int32 if every number is a small integer, int64 if every one is an integer, otherwise
+        float64; large files are mostly small integers, and their numbers are most of what reading them needs.
     words
         Index → text of those that are not numbers.
     position
@@ -60,7 +61,8 @@ class Tokens:
 
     def _parse(self, data: bytes) -> NDArray[Any]:
         # Room for the most tokens that the bytes can hold; what is never written to is never resident.
-        result: NDArray[Any] = np.empty((len(data) - self._start) // 2 + 2, dtype=np.int64)
+        room = (len(data) - self._start) // 2 + 2
+        result: NDArray[Any] = np.empty(room, dtype=np.int32)
         count, start = 0, self._start
         while start < len(data):
             end = len(data)
@@ -71,13 +73,15 @@ class Tokens:
             start = end
             if chunk.isspace():
                 continue
-            part = _parse_quickly(chunk, result.dtype)
-            if part is None and result.dtype == np.int64:
+            part = None if result.dtype == np.float64 else _parse_quickly(chunk, np.dtype(np.int64))
+            if part is None:
                 part = _parse_quickly(chunk, np.dtype(np.float64))
             if part is None:
                 part = self._parse_slowly(chunk, count)
-            if part.dtype == np.float64 and result.dtype == np.int64:
-                result = result.astype(np.float64)
+            needed = np.result_type(result.dtype, np.dtype(np.int32) if _small(part) else part.dtype)
+            if needed != result.dtype:
+                narrow, result = result, np.empty(room, dtype=needed)
+                result[:count] = narrow[:count]
             result[count : count + len(part)] = part
             count += len(part)
         return result[:count]
@@ -139,6 +143,11 @@ class Tokens:
         if not 0 <= value < 2**62 or value != int(value):
             raise self.error(f"{what} should be an integer of 0 or more, {value:g} found", self.position - 1)
         return int(value)
+
+
+def _small(numbers: NDArray[Any]) -> bool:
+    """Whether these are integers of 32 bits, with room for a sign."""
+    return numbers.dtype == np.int64 and bool(numbers.min(initial=0) > -(2**31) and numbers.max(initial=0) < 2**31)
 
 
 def _parse_quickly(chunk: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:

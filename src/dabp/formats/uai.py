@@ -126,7 +126,7 @@ def _lines(problem: Problem, logarithms: bool) -> Iterator[str]:
     if constant:
         yield "0\n"
     for f in range(problem.num_factors):
-        yield _table(problem.table(f).ravel(), logarithms)
+        yield _table(problem.cells(f), logarithms)
     if constant:
         yield _table(np.array([problem.constant]), logarithms)
 

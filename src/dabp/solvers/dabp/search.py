@@ -55,7 +55,7 @@ class DabpSearch(Search):
         )
         self.loss = Loss(self.structure, device)
         nullary = np.flatnonzero(problem.arities == 0).tolist()
-        self.loss_constant = problem.constant + sum(float(problem.table(f)) for f in nullary)
+        self.loss_constant = problem.constant + sum(float(problem.cells(f)[0]) for f in nullary)
         self.network = self._new_network(0)
         self.optimizer = self._new_optimizer()
         self.messages: Messages = self.propagation.start()
