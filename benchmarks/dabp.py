@@ -156,9 +156,9 @@ def check() -> dict[str, float]:
     expected, v2f, *_ = plain.window(state, 6, [4, 5])
     structure, device = plain.structure, torch.device("cpu")
     propagation = Propagation(structure, CompiledOperations(structure), device, "learned", "edge")
-    messages, beliefs = propagation.start(), []
+    messages, beliefs, weights = propagation.start(), [], network.weights()
     for _ in range(6):
-        made = propagation.iterate(messages, network)
+        made = propagation.iterate(messages, weights)
         messages = made.messages
         beliefs.append(made.beliefs)
     loss = Loss(structure, device)

@@ -42,9 +42,9 @@ def test_equals_the_authors_program(name: str, compiled: bool) -> None:
     optimizer = AdamW(dict(network.named_parameters()), LEARNING_RATE, WEIGHT_DECAY)
     messages = propagation.start()
     for number in range(2):
-        window, messages = Window(reference.problem), messages.detached()
+        window, messages = Window(reference.problem, network.weights()), messages.detached()
         for t in range(number * LENGTH, (number + 1) * LENGTH):
-            made = propagation.iterate(messages, network)
+            made = propagation.iterate(messages, window.weights)
             messages = made.messages
             window.add(made.beliefs)
             close(made.f2v, reference.by_edge(t, "f2v"))

@@ -9,12 +9,19 @@ from tests.problems import random_problem
 
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
-from dabp.solvers.dabp.compiled import CompiledOperations
+from dabp.solvers.dabp.compiled import CompiledOperations, even_shares
 from dabp.solvers.dabp.network import Network
 from dabp.solvers.dabp.operations import OUTPUT_SLOPE, TorchOperations
+from dabp.solvers.dabp.recurrence import gru
 from dabp.solvers.dabp.structure import Structure
 
 CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def _share_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads share work however short it is."""
+    monkeypatch.setattr("dabp.solvers.dabp.compiled.SHORT", 1e-3)
 
 
 def structure_of(problem: Problem, dtype: str = "float64") -> Structure:
@@ -63,10 +70,10 @@ def inputs(structure: Structure, heads: int = 2, spread: float = 1.0) -> dict[st
         "key": (spread * normal(structure.num_factors, heads)).requires_grad_(),
         "features": normal(structure.num_nodes, 5).requires_grad_(),
         "weight": normal(4 * 8, 5).requires_grad_(),
-        "att_src": normal(4, 8).requires_grad_(),
-        "att_dst": normal(4, 8).requires_grad_(),
+        "folded": normal(5, 2 * 4).requires_grad_(),
         "bias": normal(4 * 8).requires_grad_(),
         "short_bias": normal(8).requires_grad_(),
+        "damping": torch.sigmoid(normal(structure.num_edges)).requires_grad_(),
     }
 
 
@@ -78,11 +85,22 @@ def test_gradients_equal_differences(threads: int) -> None:
     operations = CompiledOperations(structure, threads)
     assert torch.autograd.gradcheck(operations.f2v, (given["v2f"],))
     assert torch.autograd.gradcheck(operations.attention, (given["query"], given["key"], given["f2v"]))
+    assert torch.autograd.gradcheck(operations.compose, (given["damping"], given["v2f"], given["f2v"]))
     for count, bias in zip(structure.needed, ("bias", "bias", "bias", "short_bias"), strict=True):
-        layer = tuple(given[name] for name in ("features", "weight", "att_src", "att_dst", bias))
+        layer = tuple(given[name] for name in ("features", "weight", "folded", bias))
         attend = lambda *tensors, count=count: operations.attend(*tensors, count)  # noqa: E731
         assert torch.autograd.gradcheck(attend, layer, fast_mode=count != structure.num_factors)
     operations.close()
+
+
+def test_short_work_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts cover all items once; there are fewer than threads where each would be too short to wake one for."""
+    assert even_shares(np.full(10, 1.0), 3) == [(0, 4), (4, 7), (7, 10)]
+    assert even_shares(np.array([90.0, 1.0, 1.0, 90.0]), 2) == [(0, 2), (2, 4)]
+    monkeypatch.setattr("dabp.solvers.dabp.compiled.SHORT", 4.0)
+    assert even_shares(np.full(10, 1.0), 3) == [(0, 5), (5, 10)]
+    assert even_shares(np.full(3, 1.0), 3) == [(0, 3)]
+    assert even_shares(np.zeros(0), 3) == []
 
 
 def test_interpolated_attention_equals_all_pairs() -> None:
@@ -131,12 +149,30 @@ def test_compiled_equals_torch(seed: int) -> None:
     for operations in (CompiledOperations(structure, 2), TorchOperations(structure, CPU)):
         given = inputs(structure)
         outputs = [operations.f2v(given["v2f"]), *operations.attention(given["query"], given["key"], given["f2v"])]
-        layer = tuple(given[name] for name in ("features", "weight", "att_src", "att_dst", "bias"))
+        layer = tuple(given[name] for name in ("features", "weight", "folded", "bias"))
         outputs.append(operations.attend(*layer, structure.needed[1]))
+        outputs.append(operations.compose(given["damping"], given["v2f"], given["f2v"]))
         sum(((1 + i) * one.sin()).sum() for i, one in enumerate(outputs)).backward()
-        results.append([*outputs, *(given[name].grad for name in ("v2f", "f2v", "query", "key", "weight", "features"))])
+        unused = ("short_bias",)
+        results.append([*outputs, *(one.grad for name, one in given.items() if name not in unused)])
     for ours, theirs in zip(*results, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-7, atol=1e-7)
+
+
+def test_recurrence_equals_pytorch() -> None:
+    """Our GRU is PyTorch's, in values and gradients, except that none flows to the inputs."""
+    source = torch.Generator().manual_seed(6)
+    cell = torch.nn.GRUCell(5, 8).double()
+    inputs, state = (torch.randn(7, n, dtype=torch.float64, generator=source).requires_grad_() for n in (5, 8))
+    parameters = (cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
+    ours, theirs = gru(parameters, inputs, state), cell(inputs, state)
+    torch.testing.assert_close(ours, theirs)
+    wanted = [state, *parameters]
+    for mine, other in zip(
+        torch.autograd.grad(ours.sin().sum(), wanted), torch.autograd.grad(theirs.sin().sum(), wanted), strict=True
+    ):
+        torch.testing.assert_close(mine, other)
+    assert torch.autograd.grad(gru(parameters, inputs, state).sum(), inputs, allow_unused=True) == (None,)
 
 
 def test_layers_equal_pyg() -> None:
@@ -158,5 +194,5 @@ def test_layers_equal_pyg() -> None:
         state = {"att_src": layer.att_src[None], "att_dst": layer.att_dst[None], "bias": layer.bias}
         peer.load_state_dict({**state, "lin.weight": layer.weight})
         theirs = torch.nn.functional.leaky_relu(peer(theirs, edges), OUTPUT_SLOPE)
-        ours = layer(ours, operations, count)
+        ours = operations.attend(ours, *layer.weights(), count)
         torch.testing.assert_close(ours, theirs[:count])

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from dabp.solvers.dabp.network import HIDDEN, Network
+from dabp.solvers.dabp.network import HIDDEN, Weights
 from dabp.solvers.dabp.operations import Operations
+from dabp.solvers.dabp.recurrence import gru
 from dabp.solvers.dabp.structure import Structure, tensor
 
 
@@ -69,11 +70,9 @@ class Propagation:
         self.recompute = recompute
         self.edge_variable = tensor(graph.edge_variable, device)
         self.unary = tensor(structure.padded(graph.unary, fill=torch.inf), device)
-        own = tensor(structure.padded(graph.unary), device)
-        self.edge_unary = own[self.edge_variable]
-        self.beyond = ~tensor(structure.domain_mask, device)[self.edge_variable]
-        degrees = torch.bincount(self.edge_variable, minlength=graph.num_variables)
-        self.alone = (degrees == 1)[self.edge_variable]
+        self.edge_unary = tensor(structure.edge_unary, device)
+        self.beyond = tensor(structure.beyond, device)
+        self.several = ~tensor(structure.alone, device)
 
     def start(self) -> Messages:
         """All messages and GRU states zero (Alg. 1, line 3)."""
@@ -85,7 +84,7 @@ class Propagation:
         """b_i = unary costs + Σ of f2v messages (Eq. 15)."""
         return self.unary.index_add(0, self.edge_variable, f2v)
 
-    def iterate(self, messages: Messages, network: Network) -> Iteration:
+    def iterate(self, messages: Messages, weights: Weights) -> Iteration:
         """f2v messages and beliefs from the v2f messages, then λ and w from the network, then new v2f messages.
 
         Messages are detached before the GRUs read them, as in the authors' program: gradients reach the network
@@ -95,38 +94,28 @@ class Propagation:
         beliefs = self.beliefs(f2v)
         state = (messages.v2f, f2v, beliefs, messages.hidden_v2f, messages.hidden_f2v)
         if self.recompute and torch.is_grad_enabled():
-            made = checkpoint(self._advance, network, *state, use_reentrant=False, preserve_rng_state=False)
+            made = checkpoint(self._advance, weights, *state, use_reentrant=False, preserve_rng_state=False)
         else:
-            made = self._advance(network, *state)
+            made = self._advance(weights, *state)
         query, key, damping, *after = made
         return Iteration(beliefs, query, key, damping, f2v, Messages(*after))
 
     def _advance(
-        self, network: Network, v2f: Tensor, f2v: Tensor, beliefs: Tensor, hidden_v2f: Tensor, hidden_f2v: Tensor
+        self, weights: Weights, v2f: Tensor, f2v: Tensor, beliefs: Tensor, hidden_v2f: Tensor, hidden_f2v: Tensor
     ) -> tuple[Tensor, ...]:
         """Query, key, damping, and the messages after them."""
-        hidden_v2f = network.gru_v2f(v2f.detach(), hidden_v2f)
-        hidden_f2v = network.gru_f2v(f2v.detach(), hidden_f2v)
-        query, key = network(hidden_v2f, hidden_f2v, self.operations)
+        hidden_v2f = gru(weights.gru_v2f, v2f, hidden_v2f)
+        hidden_f2v = gru(weights.gru_f2v, f2v, hidden_f2v)
+        query, key = weights.attentive(hidden_v2f, hidden_f2v, self.operations)
         damping, others = self.operations.attention(query, key, f2v)
-        return query, key, damping, self._compose(v2f, f2v, beliefs, damping, others), hidden_v2f, hidden_f2v
-
-    def _compose(self, v2f: Tensor, f2v: Tensor, beliefs: Tensor, damping: Tensor, others: Tensor) -> Tensor:
-        """Eq. 6, shifted to minimum 0: λ v2f + (1 − λ)(unary + (d − 1) Σ w f2v).
-
-        A variable with one factor has nothing to damp or weigh: it sends its unary costs, zero without any.
-        """
+        used = damping
         if self.weights == "uniform":
             others = beliefs[self.edge_variable].masked_fill(self.beyond, 0.0) - self.edge_unary - f2v
-        if self.damping == "mean":
-            chosen = self.effective_damping(damping)
-            damping = chosen[:1].expand_as(damping) if len(chosen) else damping
-        damping = damping.masked_fill(self.alone, 0.0)[:, None]
-        mixed = damping * v2f + (1 - damping) * (self.edge_unary + others.masked_fill(self.alone[:, None], 0.0))
-        least = mixed.masked_fill(self.beyond, torch.inf).amin(1, keepdim=True)
-        return (mixed - least).masked_fill(self.beyond, 0.0)
+        if self.damping == "mean" and len(chosen := self.effective_damping(damping)):
+            used = chosen[:1].expand_as(damping)
+        return query, key, damping, self.operations.compose(used, v2f, others), hidden_v2f, hidden_f2v
 
     def effective_damping(self, damping: Tensor) -> Tensor:
         """λ where there is something to damp: at variables with several factors."""
-        chosen = damping[~self.alone]
+        chosen = damping[self.several]
         return chosen.mean().expand_as(chosen) if self.damping == "mean" and len(chosen) else chosen

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from dabp.solvers.dabp.operations import Operations
+from dabp.solvers.dabp.recurrence import Cell
 from dabp.solvers.dabp.structure import Structure, tensor
 
 HIDDEN = 8
@@ -18,6 +20,9 @@ EMBEDDING = 16
 NODE_TYPES = 4
 COLORS = 100
 """Rows of the colour embedding; later colours share the last one."""
+
+Layer = tuple[Tensor, Tensor, Tensor]
+"""Of a GAT layer: W [heads × channels, inputs], Wᵀa [inputs, 2 × heads], b [outputs]."""
 
 
 class GraphAttention(nn.Module):
@@ -41,9 +46,11 @@ class GraphAttention(nn.Module):
         for parameter in (self.weight, self.att_src, self.att_dst):
             _uniform(parameter, math.sqrt(6.0 / sum(parameter.shape)), generator)
 
-    def forward(self, features: Tensor, operations: Operations, count: int) -> Tensor:
-        """The embeddings of the first `count` nodes."""
-        return operations.attend(features, self.weight, self.att_src, self.att_dst, self.bias, count)
+    def weights(self) -> Layer:
+        """What `Operations.attend` takes: W, Wᵀa_src and Wᵀa_dst of each head, b."""
+        by_head = self.weight.view(*self.att_src.shape, -1)
+        folded = [torch.einsum("hci,hc->ih", by_head, attention) for attention in (self.att_src, self.att_dst)]
+        return self.weight, torch.cat(folded, 1), self.bias
 
 
 class Network(nn.Module):
@@ -96,26 +103,64 @@ class Network(nn.Module):
         for parameter in (self.score, self.score_bias):
             _uniform(parameter, (2 * EMBEDDING) ** -0.5, generator)
 
-    def embed(self, hidden_v2f: Tensor, hidden_f2v: Tensor, operations: Operations) -> Tensor:
-        """Embeddings of the factors from the GRUs' states: [E, 8] twice → [F, 16]."""
-        shape = self.structure
-        colors = self.color_embedding[self.colors]
-        nothing = colors.new_zeros(shape.num_factors, HIDDEN)
-        features = torch.cat([_typed(nothing, 1), _typed(hidden_v2f, 2), _typed(colors, 0), _typed(hidden_f2v, 3)])
-        for layer, count in zip(self.layers, shape.needed, strict=True):
-            features = layer(features, operations, count)
-        return features
+    def weights(self) -> Weights:
+        """What the iterations of a window use of the parameters; gradients of all of them gather in it.
 
-    def forward(self, hidden_v2f: Tensor, hidden_f2v: Tensor, operations: Operations) -> tuple[Tensor, Tensor]:
-        """Query and key of each factor and head, so that Eq. 10 is a_m(ℓ) = σ(query_ℓ + key_m): [F, K] twice.
-
-        W1 [W2 e_ℓ ‖ W3 e_m] + b is a sum of two scalars: W1's halves are multiplied into W2 and W3 first.
+        W1 [W2 e_ℓ ‖ W3 e_m] + b of Eq. 10 is a sum of two scalars: W1's halves are multiplied into W2 and W3.
         """
-        embedding = self.embed(hidden_v2f, hidden_f2v, operations)
         of_query, of_key = torch.split(self.score, EMBEDDING, 1)
-        query = embedding @ torch.einsum("ko,koi->ik", of_query, self.query) + self.score_bias
-        key = embedding @ torch.einsum("ko,koi->ik", of_key, self.key)
-        return query, key
+        colors = self.color_embedding[self.colors]
+        edges = colors.new_zeros(self.structure.num_edges, 0)
+        return Weights(
+            needed=self.structure.needed,
+            gru_v2f=_cell(self.gru_v2f),
+            gru_f2v=_cell(self.gru_f2v),
+            factors=_typed(colors.new_zeros(self.structure.num_factors, HIDDEN), 1),
+            kind_v2f=_typed(edges, 2),
+            variables=_typed(colors, 0),
+            kind_f2v=_typed(edges, 3),
+            layers=[layer.weights() for layer in self.layers],  # type: ignore[operator]
+            query=torch.einsum("ko,koi->ik", of_query, self.query),
+            query_bias=self.score_bias,
+            key=torch.einsum("ko,koi->ik", of_key, self.key),
+        )
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The network for a window of iterations, between two updates: all that follows from its parameters alone."""
+
+    needed: tuple[int, ...]
+    """How many nodes each layer computes."""
+    gru_v2f: Cell
+    gru_f2v: Cell
+    factors: Tensor
+    """Features of the factor nodes, [F, 4 + 8]."""
+    kind_v2f: Tensor
+    """Their nodes' type, [E, 4]."""
+    variables: Tensor
+    """Features of the variable nodes, [N, 4 + 8]."""
+    kind_f2v: Tensor
+    layers: list[Layer]
+    query: Tensor
+    """Of Eq. 10, [16, K]."""
+    query_bias: Tensor
+    key: Tensor
+
+    def attentive(self, hidden_v2f: Tensor, hidden_f2v: Tensor, operations: Operations) -> tuple[Tensor, Tensor]:
+        """Query and key of each factor and head from the GRUs' states, so that Eq. 10 is a_m(ℓ) = σ(query_ℓ + key_m).
+
+        [E, 8] twice → [F, K] twice.
+        """
+        v2f, f2v = torch.cat([self.kind_v2f, hidden_v2f], 1), torch.cat([self.kind_f2v, hidden_f2v], 1)
+        features = torch.cat([self.factors, v2f, self.variables, f2v])
+        for layer, count in zip(self.layers, self.needed, strict=True):
+            features = operations.attend(features, *layer, count)
+        return torch.addmm(self.query_bias, features, self.query), features @ self.key
+
+
+def _cell(cell: nn.GRUCell) -> Cell:
+    return cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh
 
 
 def _typed(features: Tensor, kind: int) -> Tensor:

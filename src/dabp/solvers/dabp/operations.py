@@ -1,4 +1,4 @@
-"""The three heavy operations of an iteration, in plain PyTorch for any device.
+"""The heavy operations of an iteration, in plain PyTorch for any device.
 
 `CompiledOperations` (compiled.py) does the same with compiled kernels on the CPU; tests compare the two.
 """
@@ -26,13 +26,11 @@ class Operations(ABC):
     """What the network and the messages need of a factor graph."""
 
     @abstractmethod
-    def attend(
-        self, features: Tensor, weight: Tensor, att_src: Tensor, att_dst: Tensor, bias: Tensor, count: int
-    ) -> Tensor:
+    def attend(self, features: Tensor, weight: Tensor, folded: Tensor, bias: Tensor, count: int) -> Tensor:
         """A GAT layer for the first `count` nodes (Eq. 9); see `network.GraphAttention`.
 
-        [n, inputs], [heads × channels, inputs], [heads, channels] twice, [outputs] → [count, outputs]; heads are
-        averaged if outputs = channels.
+        [n, inputs], [heads × channels, inputs], [inputs, 2 × heads], [outputs] → [count, outputs]; heads are
+        averaged if outputs = channels. `folded` is Wᵀa_src of each head, then Wᵀa_dst: scores without projecting.
         """
 
     @abstractmethod
@@ -49,6 +47,13 @@ class Operations(ABC):
         [F, heads] twice, [E, D] → [E], [E, D].
         """
 
+    @abstractmethod
+    def compose(self, damping: Tensor, v2f: Tensor, others: Tensor) -> Tensor:
+        """New messages of Eq. 6, shifted to minimum 0: λ v2f + (1 − λ)(unary + others); [E], [E, D] twice → [E, D].
+
+        A variable with one factor has nothing to damp or weigh: it sends its unary costs, zero without any.
+        """
+
 
 class TorchOperations(Operations):
     """Gathers, segment sums and batched tables; nothing quadratic in a degree is kept for the backward pass."""
@@ -62,6 +67,9 @@ class TorchOperations(Operations):
         self.edge_variable = tensor(graph.edge_variable, device)
         self.edge_factor = tensor(structure.edge_factor, device)
         self.scales = torch.tensor(graph.scales, device=device, dtype=torch.float64)
+        self.unary = tensor(structure.edge_unary, device)
+        self.beyond = tensor(structure.beyond, device)
+        self.alone = tensor(structure.alone, device)
         self.groups = [
             (group, tensor(group.tables, device), tensor(group.table_index, device)) for group in graph.groups
         ]
@@ -69,14 +77,13 @@ class TorchOperations(Operations):
             (tensor(edges, device), PAIRS_AT_ONCE // max(1, edges.shape[1] ** 2)) for edges in _by_degree(structure)
         ]
 
-    def attend(
-        self, features: Tensor, weight: Tensor, att_src: Tensor, att_dst: Tensor, bias: Tensor, count: int
-    ) -> Tensor:
+    def attend(self, features: Tensor, weight: Tensor, folded: Tensor, bias: Tensor, count: int) -> Tensor:
         """See `Operations.attend`."""
-        heads, channels = att_src.shape
+        heads = folded.shape[1] // 2
+        channels = len(weight) // heads
         projected = (features @ weight.T).view(-1, heads, channels)
-        source = (projected * att_src).sum(-1)
-        target = (projected[:count] * att_dst).sum(-1)
+        source, target = torch.split(features @ folded, heads, 1)
+        target = target[:count]
         last = int(self.limits[count])
         to, of = self.target[:last], self.source[:last]
         own = leaky_relu(target + source[:count], ATTENTION_SLOPE)
@@ -126,6 +133,13 @@ class TorchOperations(Operations):
                 damping = damping.index_add(0, flat, one.flatten())
                 summed = summed.index_add(0, flat, rest.flatten(0, 1))
         return damping, summed
+
+    def compose(self, damping: Tensor, v2f: Tensor, others: Tensor) -> Tensor:
+        """See `Operations.compose`."""
+        damping = damping.masked_fill(self.alone, 0.0)[:, None]
+        mixed = damping * v2f + (1 - damping) * (self.unary + others.masked_fill(self.alone[:, None], 0.0))
+        least = mixed.masked_fill(self.beyond, torch.inf).amin(1, keepdim=True)
+        return (mixed - least).masked_fill(self.beyond, 0.0)
 
 
 def _attention_block(query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:

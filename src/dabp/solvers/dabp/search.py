@@ -65,7 +65,14 @@ class DabpSearch(Search):
         self.windows = 0
         self.iterations = 0
         self.window: Window | None = None
+        self.length = 0
+        """Iterations of this window."""
         self.before: Messages = self.messages
+
+    @property
+    def learns(self) -> bool:
+        """Whether the network is updated after this window: only after full ones."""
+        return self.solver.learning and self.length == self.solver.update_interval
 
     @property
     def at_boundary(self) -> bool:
@@ -81,13 +88,13 @@ class DabpSearch(Search):
         if self.structure.num_edges == 0:
             return self._without_factors()
         window = self.window or self._open()
-        first, learns = len(window), self.solver.learning and self.length == self.solver.update_interval
+        first, learns = len(window), self.learns
         end = time.perf_counter() + BLOCK_SECONDS
         limit = self.budget.max_iterations
         with torch.set_grad_enabled(learns):
             while True:
                 self.before = self.messages
-                made = self.propagation.iterate(self.messages, self.network)
+                made = self.propagation.iterate(self.messages, window.weights)
                 self.messages = made.messages
                 window.add(made.beliefs)
                 self.t += 1
@@ -113,7 +120,8 @@ class DabpSearch(Search):
                 self.network = self._new_network(self.restart)
         self.messages = self.messages.detached()
         self.length = min(solver.update_interval, solver.max_iterations - self.t)
-        self.window = Window(self.problem)
+        with torch.set_grad_enabled(self.learns):
+            self.window = Window(self.problem, self.network.weights())
         return self.window
 
     def _close(self, window: Window, made: Iteration, learns: bool, step: Step) -> None:

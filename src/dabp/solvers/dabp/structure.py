@@ -97,6 +97,22 @@ class Structure:
         """[N, D]: where a variable has a value."""
         return np.arange(self.width) < self.graph.domain_sizes[:, None]
 
+    @property
+    def edge_unary(self) -> NDArray[np.floating]:
+        """[E, D]: the unary costs of each edge's variable, zero beyond its domain."""
+        return self.padded(self.graph.unary)[self.graph.edge_variable]
+
+    @property
+    def beyond(self) -> NDArray[np.bool_]:
+        """[E, D]: where a message has no value."""
+        return np.arange(self.width) >= self.edge_size[:, None]
+
+    @property
+    def alone(self) -> NDArray[np.bool_]:
+        """[E]: whether the variable has no other factor."""
+        degrees = np.diff(self.graph.variable_edge_offsets)
+        return np.equal(degrees[self.graph.edge_variable], 1)
+
     def factor_edges(self, group: FactorGroup) -> NDArray[np.int64]:
         """[G * C, arity]: the edges of each factor of a group, copies counted."""
         count = group.num_factors * len(self.graph.scales)

@@ -9,16 +9,17 @@ from torch import Tensor
 
 from dabp.problem import Assignment, Problem
 from dabp.solvers.dabp.loss import Loss
+from dabp.solvers.dabp.network import Weights
 
 SETTLED = 1e-3
 """Costs whose standard deviation is at most this times their mean (at least 1) do not move any more."""
 
 
 class Window:
-    """Beliefs, assignments and costs of up to T_upd iterations."""
+    """Beliefs, assignments and costs of up to T_upd iterations, and the network that they all use."""
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
+    def __init__(self, problem: Problem, weights: Weights):
+        self.problem, self.weights = problem, weights
         self.beliefs: list[Tensor] = []
         self.assignments: list[Assignment] = []
         self.costs: NDArray[np.float64] = np.zeros(0)
