@@ -13,9 +13,11 @@ import pytest
 
 from dabp.errors import CheckpointError, ParameterError, ProblemError, SolverError
 from dabp.generators import generate
-from dabp.problem import Problem
+from dabp.problem import Assignment, Problem
 from dabp.result import Status
+from dabp.solvers.base import Budget
 from dabp.solving import solve
+from dabp.stopping import Clock
 from tests.sampling import Sampling, SamplingSearch
 
 
@@ -177,6 +179,28 @@ def test_a_limit_on_the_total_is_kept(limit: float, status: Status) -> None:
             result = solve(each, solver, max_iterations=20)
             assert result.status is status
             assert result.feasible == (status is Status.OPTIMAL)
+
+
+@pytest.mark.parametrize(("seconds", "planned"), [(0.0, 10.0), (2.0, 8.0), (20.0, 0.0)])
+def test_schedules_plan_with_what_presolve_left(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch, seconds: float, planned: float
+) -> None:
+    """A search's horizon is the limit less a presolve of noticeable length."""
+    budgets: list[Budget] = []
+
+    class Planning(Sampling):
+        def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None):
+            budgets.append(budget)
+            return super().start(problem, seed=seed, budget=budget, initial=initial)
+
+    class Late(Clock):
+        @property
+        def now(self) -> float:
+            return super().now + seconds
+
+    monkeypatch.setattr("dabp.solving.Clock", Late)
+    solve(problem, Planning(), time_limit=10.0, max_iterations=10, presolve=True)
+    assert budgets[0].time_limit == pytest.approx(planned, abs=0.4)
 
 
 def test_a_given_start_is_not_lost_to_presolve() -> None:

@@ -29,6 +29,9 @@ from dabp.views import Label
 Callback = Callable[[Progress], Any]
 """Called after each block; a true answer ends the solve with status INTERRUPTED."""
 
+NOTICEABLE = 0.05
+"""The part of the time limit from which on preparations count in what a search plans with."""
+
 
 def solve(
     problem: Problem,
@@ -126,7 +129,7 @@ def solve(
     reductions = _reductions(problem, fix, chosen.presolves if presolve is None else presolve)
     if not run.prepare(reductions, initial):
         return run.result(Status.INFEASIBLE)
-    budget = Budget(time_limit, max_iterations, memory_limit, threads)
+    budget = Budget(_left(time_limit, clock.now), max_iterations, memory_limit, threads)
     with Interruption() as interruption:
         search = chosen.start(run.reduced, seed=seed, budget=budget, initial=run.start_from)
         try:
@@ -136,6 +139,13 @@ def solve(
         finally:
             search.close()
     return run.result(status)
+
+
+def _left(time_limit: float | None, spent: float) -> float | None:
+    """What schedules may plan with after presolve; little is not counted, so that they do not depend on the clock."""
+    if time_limit is None or spent < NOTICEABLE * time_limit:
+        return time_limit
+    return max(time_limit - spent, 0.0)
 
 
 def _reductions(problem: Problem, fix: Mapping[str, Label] | None, presolve: bool) -> list[Reduction]:
