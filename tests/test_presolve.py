@@ -13,6 +13,7 @@ from dabp.presolve.joining import join_cliques
 from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.problem import Problem
+from dabp.solving import solve
 from tests.problems import all_assignments, drawn_problem, exhaustive
 
 
@@ -82,6 +83,34 @@ def test_merging_keeps_every_cost_and_leaves_no_nested_scope() -> None:
         larger = [s for s in scopes if len(s) > 1]
         assert not any(a <= b for i, a in enumerate(larger) for j, b in enumerate(larger) if i != j)
         assert len({min(s) for s in scopes if len(s) == 1}) == sum(len(s) == 1 for s in scopes)
+
+
+def test_merging_does_not_unshare_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tables that all pairs share stay two where a sum for each pair would take too much memory."""
+    rng, size, count = np.random.default_rng(0), 6, 20
+    pairs = np.repeat([(i, i + 1) for i in range(count)], 2, axis=0)
+    table = np.tile([0, 1], count)
+    problem = Problem(
+        [size] * (count + 1),
+        np.concatenate([pairs.ravel(), [0, 1, 2]]),
+        [*range(0, 4 * count + 1, 2), 4 * count + 3],
+        rng.integers(0, 100, 2 * size**2 + size**3),
+        [0, size**2, 2 * size**2, 2 * size**2 + size**3],
+        [*table, 2],
+    )
+    rows = rng.integers(0, size, (50, count + 1))
+    assert merge_factors(problem).num_factors == count - 1  # the triple takes in two pairs, the others are added up
+    monkeypatch.setattr("dabp.presolve.merging.MERGED_CELLS", 0)
+    monkeypatch.setattr("dabp.presolve.merging.MAX_UNSHARING", 2)
+    partly = merge_factors(problem)
+    assert len(partly.pool) <= 3 * len(problem.pool)
+    assert problem.num_factors > partly.num_factors > count - 1
+    assert np.array_equal(partly.cost(rows), problem.cost(rows))
+    monkeypatch.setattr("dabp.presolve.merging.MAX_UNSHARING", 0)
+    assert merge_factors(problem) == problem
+    assert join_cliques(problem, 4, 10_000) is problem
+    for solver in ("auto", "dual"):
+        assert solve(problem, solver, max_iterations=50).bound <= problem.cost(rows).min()
 
 
 def test_named_problem_has_the_costs_names_and_labels_of_the_original() -> None:

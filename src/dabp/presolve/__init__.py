@@ -19,7 +19,7 @@ from dabp.presolve.components import component_labels
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
 from dabp.presolve.elimination import Eliminated
-from dabp.presolve.merging import merge_factors
+from dabp.presolve.merging import MAX_UNSHARING, merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.presolve.sharing import sharing
 from dabp.problem import Assignment, Label, Problem
@@ -27,10 +27,9 @@ from dabp.problem import Assignment, Label, Problem
 __all__ = ["Facts", "Presolved", "presolve"]
 
 MAX_ROUNDS = 20
-MAX_UNSHARING = 4
-"""Values are only taken away if the tables grow at most this many times, as shared ones become different …"""
 DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 10_000_000
-"""… or if they have at most this many cells afterwards; impossible values are worth more memory than dear ones."""
+"""Values are only taken away if tables grow at most `MAX_UNSHARING` times, as shared ones become different, or if they
+have at most this many cells afterwards; impossible values are worth more memory than dear ones."""
 
 
 @dataclass

@@ -20,11 +20,11 @@ def join_cliques(problem: Problem, largest: int, largest_table: int, max_cells: 
     """The same costs with binary factors added up in factors over cliques of 3 to `largest` variables.
 
     A bound from the minima of single factors misses what a cycle forbids; the minimum of a clique's joint table
-    does not. Each binary factor goes to one clique, joined tables have at most `largest_table` cells. There must be
-    no two factors of one scope (`merge_factors` sees to that).
+    does not. Each binary factor goes to one clique, joined tables have at most `largest_table` cells.
 
-    The problem itself comes back if joining is not worthwhile or all tables together would have more than
-    `max_cells` cells, which is known before any of them is made.
+    The problem itself comes back if joining is not worthwhile, if all tables together would have more than
+    `max_cells` cells, which is known before any of them is made, or if two factors have one scope (which
+    `merge_factors` only leaves where tables are too large anyway).
     """
     binary = np.flatnonzero(problem.arities == 2)
     if not len(binary):
@@ -32,6 +32,8 @@ def join_cliques(problem: Problem, largest: int, largest_table: int, max_cells: 
     scopes = problem.scope_variables[problem.scope_offsets[binary][:, None] + np.arange(2)]
     ends = np.concatenate([scopes, scopes[:, ::-1]])
     order = np.lexsort((ends[:, 1], ends[:, 0]))
+    if (np.diff(ends[order], axis=0) == 0).all(axis=1).any():
+        return problem
     members = np.full((len(binary), largest), -1, dtype=np.int64)
     clique_of_edge = np.empty(len(binary), dtype=np.int64)
     count = pack_cliques(

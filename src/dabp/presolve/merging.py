@@ -20,6 +20,10 @@ from dabp.presolve.assembly import (
 )
 from dabp.problem import Problem
 
+MAX_UNSHARING = 4
+"""Shared tables may become different ones if tables grow at most this many times …"""
+MERGED_CELLS = 10_000_000
+"""… or if those that merging makes have at most this many cells."""
 MAX_SUBSETS = 128
 """Nested scopes are looked for between two arities only if the larger scope has at most this many such subsets."""
 
@@ -27,11 +31,13 @@ MAX_SUBSETS = 128
 def merge_factors(problem: Problem) -> Problem:
     """The same costs in as few factors as possible: at most one per scope, none nested in another's scope.
 
+    Where shared tables would become so many different ones that memory is at stake, the largest are left as they are.
+
     Factors of arity 0 and tables with one repeated cost go into the constant, unary factors become one per
     variable with least cost 0 (none where all are 0). A unary factor stays apart although its scope is nested
     everywhere: solvers want it so.
     """
-    target = merge_targets(problem)
+    target = _affordable(problem, merge_targets(problem))
     own = target == np.arange(problem.num_factors)
     lowest, highest = np.zeros((2, len(problem.pool_offsets) - 1))
     table_summaries(problem.pool, problem.pool_offsets, lowest, highest)
@@ -53,6 +59,17 @@ def merge_factors(problem: Problem) -> Problem:
     if receives.any():
         parts.append(joined_factors(problem, target, np.flatnonzero(receives & own)))
     return rebuilt(problem, kept, tuple(parts), constant)
+
+
+def _affordable(problem: Problem, target: Indices) -> Indices:
+    """The targets without those whose tables, one of its own for each, would take too much memory."""
+    roots = np.unique(target[target != np.arange(problem.num_factors)])
+    lengths = np.diff(problem.pool_offsets)[problem.factor_table[roots]]
+    order = np.argsort(lengths, kind="stable")
+    most = max(MERGED_CELLS, MAX_UNSHARING * len(problem.pool))
+    spared = np.zeros(problem.num_factors, dtype=bool)
+    spared[roots[order[np.cumsum(lengths[order]) > most]]] = True
+    return np.where(spared[target], np.arange(problem.num_factors), target)
 
 
 def merge_targets(problem: Problem) -> Indices:
