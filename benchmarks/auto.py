@@ -154,36 +154,41 @@ def families(runs: Runs, options: argparse.Namespace) -> None:
     chosen = options.peers.split(",") if options.peers else list(PEERS)
     gaps: dict[tuple[str, int], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for number in range(options.instances):
-        for family in FAMILIES:
-            for variables in options.sizes:
-                costs = _family_costs(runs, options, family, variables, number, chosen)
-                best = min(min(values) for values in costs.values())
-                for name, values in costs.items():
-                    gaps[family, variables][name].append(100.0 * (np.mean(values) - best) / best)
+        plans = [
+            (family, variables, *_family_runs(options, family, variables, number, chosen))
+            for family in FAMILIES
+            for variables in options.sizes
+        ]
+        ours = [[cost_of(runs.alone(run)) for run in mine] for _, _, mine, _ in plans]
+        runs.together([run for _, _, _, peers in plans for run in peers])
+        for (family, variables, _, peers), values in zip(plans, ours, strict=True):
+            costs = {"auto": float(np.mean(values))}
+            costs |= {name: cost_of(row) for name, row in zip(chosen, runs.together(peers), strict=True)}
+            best = min(*values, *costs.values())
+            for name, cost in costs.items():
+                gaps[family, variables][name].append(100.0 * (cost - best) / best)
     table(["configuration", "auto", *chosen, "auto above the best single solver"])
     for (family, variables), columns in gaps.items():
         means = [float(np.mean(columns[name])) for name in ["auto", *chosen]]
-        cells = [f"{mean:.3f}" for mean in [*means, means[0] - min(means[1:])]]
+        cells = [f"{round(mean, 3) + 0.0:.3f}" for mean in [*means, means[0] - min(means[1:])]]
         print(f"| {family} {variables} | {' | '.join(cells)} |", flush=True)
     print(f"\nauto, mean over all: {np.mean([columns['auto'] for columns in gaps.values()]):.3f} %")
 
 
-def _family_costs(
-    runs: Runs, options: argparse.Namespace, family: str, variables: int, number: int, chosen: list[str]
-) -> dict[str, list[float]]:
+def _family_runs(
+    options: argparse.Namespace, family: str, variables: int, number: int, chosen: list[str]
+) -> tuple[list[Run], list[Run]]:
+    """`auto` with each seed, and its peers, on one instance."""
     problem = dabp.generate(family, variables=variables, seed=options.first + number)
     key, scale = f"{family}-{variables}-{options.first + number}-x{options.scale:g}", options.scale
     ours = [
         Run(f"{key}-auto-{seed}", problem, "auto", 10.0 * scale, threads=2, seed=seed) for seed in range(options.seeds)
     ]
-    costs = {"auto": [cost_of(runs.alone(run)) for run in ours]}
     peers = [
         Run(f"{key}-{name}", problem, solver, seconds * scale, params)
         for name, (solver, params, seconds) in ((name, PEERS[name]) for name in chosen)
     ]
-    for name, row in zip(chosen, runs.together(peers), strict=True):
-        costs[name] = [cost_of(row)]
-    return costs
+    return ours, peers
 
 
 def large(runs: Runs, options: argparse.Namespace) -> None:
