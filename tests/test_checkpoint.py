@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from dabp import checkpoint, saving, trace
 from dabp.errors import CheckpointError
 from dabp.generators import generate
+from dabp.problem import Problem
 from dabp.solving import solve
 from tests.sampling import Sampling
 
@@ -79,6 +81,34 @@ def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch:
         solve(generate("random-cop", seed=1), Sampling(), checkpoint=path, resume=True)
     with pytest.raises(CheckpointError, match="was made by"):
         solve(problem, Sampling(), seed=1, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "options"),
+    [({"pool": [1.0, 0.0, 0.0, 1.0]}, {}), ({}, {"fix": {"x0": 1}}), ({"constant": 2.0}, {}), ({"limit": 7.0}, {})],
+)
+def test_what_presolve_makes_equal_is_told_apart(
+    tmp_path: Path, changes: dict[str, Any], options: dict[str, Any]
+) -> None:
+    """Presolve leaves nothing of small problems: a checkpoint belongs to one of them and to what was fixed."""
+    problem, path = Problem([2, 2], [0, 1], [0, 2], [0.0, 1.0, 1.0, 0.0], [0, 4]), tmp_path / "c"
+    solve(problem, "auto", fix={"x0": 0}, checkpoint=path)
+    with pytest.raises(CheckpointError, match="belongs to another problem"):
+        solve(problem.replace(**changes), "auto", **{"fix": {"x0": 0}, **options}, checkpoint=path, resume=True)
+    assert solve(problem, "auto", fix={"x0": 0}, checkpoint=path, resume=True).values == {"x0": 0, "x1": 0}
+
+
+def test_a_checkpoint_that_cannot_be_written_does_not_cost_the_answer(tmp_path: Path) -> None:
+    """A missing folder is told before solving, a disk that fails later with the answer."""
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    with pytest.raises(CheckpointError, match="its folder does not exist"):
+        solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path / "none" / "c")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    gone = [lambda progress: folder.rmdir() if folder.exists() else None]
+    result = solve(problem, Sampling(), max_iterations=50, checkpoint=folder / "c", callbacks=gone)
+    assert result.cost == problem.cost(result.assignment)
+    assert any("cannot write the checkpoint" in note for note in result.notes)
 
 
 def test_long_traces_are_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from dabp.generators import generate
 from dabp.model import Model
 from dabp.problem import Problem
 from dabp.reduction import Conditioned
+from dabp.solving import solve
 
 
 def small(maximize: bool = False) -> Problem:
@@ -174,6 +175,16 @@ def test_whole_costs_are_recognised_in_large_pools() -> None:
     assert Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).integral
     pool[-1] = 0.5
     assert not Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).integral
+
+
+def test_tables_are_reduced_one_by_one() -> None:
+    """Empty tables, which nobody uses, give 0 and take nothing from their neighbours, wherever they stand."""
+    problem = Problem([2, 2], [0, 1], [0, 1, 2], [3.0, 1.0, 5.0, 4.0], [0, 0, 2, 2, 4, 4], [1, 3])
+    assert problem.per_table(np.minimum).tolist() == [0.0, 1.0, 0.0, 4.0, 0.0]
+    assert problem.per_table(np.add, np.array([1, 2, 3, 4])).tolist() == [0, 3, 0, 7, 0]
+    assert problem.magnitude == 8.0
+    for solver in ("dual", "forest-lns", "tabu", "dbp-scfg", "mbe"):
+        assert solve(problem, solver, max_iterations=5).cost == 5.0
 
 
 def test_no_variables_and_no_factors() -> None:

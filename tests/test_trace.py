@@ -45,3 +45,26 @@ def test_long_traces_keep_the_best_of_each_block(
         assert each.iteration_costs.tolist() == [5.0, 7.0, best, best, best]
         assert len(each.iteration_times) == 5
         assert sum(map(len, each.blocks_of_costs)) == 3
+
+
+def test_late_blocks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit blocks grow with the time so far; what was remembered before they did stays as it was."""
+    monkeypatch.setattr(trace_module, "KEPT", 3)
+    monkeypatch.setattr(trace_module, "FINE", 0.1)
+    trace, lowest = Trace(), []
+    trace.add_block(1.0, np.array([9.0, 8.0]))
+    for step in range(400):
+        trace.add_block(2.0 + step, np.array([500.0 - step, 600.0]))
+        lowest += [500.0 - step] * 2
+        if step == 350:
+            remembered = trace.so_far()
+    assert trace.iterations == 802
+    assert len(trace.blocks) < 80
+    assert trace.iteration_costs[:2].tolist() == [9.0, 8.0]
+    assert (trace.iteration_costs[2:] <= lowest).all()
+    again = Trace()
+    again.restore(remembered())
+    assert again.iterations == 704
+    assert again.blocks[-1] == (352.0, 704)
+    assert again.blocks_of_costs[-1].tolist() == [150.0]
+    assert np.array_equal(again.iteration_costs[:600], trace.iteration_costs[:600])

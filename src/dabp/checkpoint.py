@@ -28,7 +28,7 @@ def previous(path: Path) -> Path:
 
 
 def save(path: str | Path, state: dict[str, Any], *, problem: str, solver: str) -> None:
-    """Write a state whose top-level NumPy arrays go into tensors; `problem` is `Problem.digest`."""
+    """Write a state whose top-level NumPy arrays go into tensors; `problem` says what it belongs to."""
     from safetensors.numpy import save as to_bytes
 
     path = Path(path)

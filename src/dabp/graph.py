@@ -206,13 +206,8 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
 
 def _table_ranges(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least finite cost of each table and its finite range, [T]; 0 where nothing is finite."""
-    lowest = np.zeros(len(problem.pool_offsets) - 1)
-    highest = lowest.copy()
-    filled = np.diff(problem.pool_offsets) > 0
-    if filled.any():
-        starts = problem.pool_offsets[:-1][filled]
-        lowest[filled] = np.minimum.reduceat(problem.pool, starts)
-        highest[filled] = np.maximum.reduceat(np.where(np.isinf(problem.pool), -np.inf, problem.pool), starts)
+    lowest = problem.per_table(np.minimum)
+    highest = problem.per_table(np.maximum, np.where(np.isinf(problem.pool), -np.inf, problem.pool))
     finite = np.isfinite(lowest)
     lowest[~finite] = highest[~finite] = 0.0
     return lowest, highest - lowest

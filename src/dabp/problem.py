@@ -140,13 +140,18 @@ class Problem(Exchange):
     @cached_property
     def magnitude(self) -> float:
         """The sum of each factor's largest finite cost by size, and the constant's: no total is larger."""
+        sizes = np.abs(self.pool)
+        sizes[np.isinf(sizes)] = 0.0
+        return float(self.per_table(np.maximum, sizes)[self.factor_table].sum()) + abs(self.constant)
+
+    def per_table(self, operation: np.ufunc, cells: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Reduce the pool, or as many other numbers, table by table: one for each, 0 for an empty one, [T]."""
+        values = self.pool if cells is None else cells
         filled = np.diff(self.pool_offsets) > 0
-        largest = np.zeros(len(filled))
+        result = np.zeros(len(filled), dtype=values.dtype)
         if filled.any():
-            sizes = np.abs(self.pool)
-            sizes[np.isinf(sizes)] = 0.0
-            largest[filled] = np.maximum.reduceat(sizes, self.pool_offsets[:-1][filled])
-        return float(largest[self.factor_table].sum()) + abs(self.constant)
+            result[filled] = operation.reduceat(values, self.pool_offsets[:-1][filled])
+        return result
 
     def rounding(self, cost: float) -> float:
         """By how much totals near `cost` may differ and still count as equal: what rounding can have done.

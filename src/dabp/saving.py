@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dabp import checkpoint
-from dabp.errors import ParameterError
+from dabp.errors import CheckpointError, ParameterError
 from dabp.problem import Problem
 from dabp.solvers.base import Search, Solver, State
+from dabp.views import Label
 
 if TYPE_CHECKING:
     from dabp.solving import _Run
@@ -29,11 +32,19 @@ class Saving:
     def __init__(self, path: Path | None, problem: str, solver: str):
         self._path, self._problem, self._solver = path, problem, solver
         self._captured: dict[str, Any] | None = None
+        self._trace: Callable[[], dict[str, Any]] = dict
+        """Makes the columns of the trace as it was when the state was captured: they are only needed to be written."""
         self._last_capture = self._last_save = time.monotonic()
 
     @classmethod
     def of(
-        cls, path: str | Path | None, problem: Problem, solver: Solver, resume: bool, search: Search, run: _Run
+        cls,
+        path: str | Path | None,
+        solver: Solver,
+        fix: Mapping[str, Label] | None,
+        resume: bool,
+        search: Search,
+        run: _Run,
     ) -> Saving:
         """Prepare saving for a run, and continue it from the file if asked."""
         if path is None:
@@ -42,7 +53,9 @@ class Saving:
             return cls(None, "", "")
         if not solver.checkpoints:
             raise ParameterError(f"solver {run.name!r} does not support checkpoints")
-        saving = cls(Path(path), problem.digest, f"{solver!r} seed {run.seed}")
+        if not Path(path).absolute().parent.is_dir():
+            raise CheckpointError(f"{path}: cannot write the checkpoint: its folder does not exist")
+        saving = cls(Path(path), identity(run.problem, run.reduced, fix), f"{solver!r} seed {run.seed}")
         if resume:
             state, warning = checkpoint.load(saving._path or path, problem=saving._problem, solver=saving._solver)
             if warning:
@@ -57,7 +70,8 @@ class Saving:
         now = time.monotonic()
         if self._captured is not None and now - self._last_capture < CAPTURE_SECONDS:
             return
-        self._captured, self._last_capture = capture(search, run), now
+        self._capture(search, run)
+        self._last_capture = now
         if now - self._last_save >= SAVE_SECONDS:
             self._write(run)
             self._last_save = now
@@ -70,8 +84,11 @@ class Saving:
         if self._path is None:
             return
         if not ended and search.at_boundary:
-            self._captured = capture(search, run)
+            self._capture(search, run)
         self._write(run)
+
+    def _capture(self, search: Search, run: _Run) -> None:
+        self._captured, self._trace = capture(search, run), run.trace.so_far()
 
     def _write(self, run: _Run) -> None:
         if self._path is None or self._captured is None:
@@ -79,22 +96,29 @@ class Saving:
         incumbent: State = {}
         if run.progress.assignment is not None:
             incumbent = {"incumbent": run.progress.assignment, "incumbent_cost": run.progress.cost}
-        state = {**self._captured, **incumbent}
-        checkpoint.save(self._path, state, problem=self._problem, solver=self._solver)
+        state = {**self._captured, **self._trace(), **incumbent}
+        try:
+            checkpoint.save(self._path, state, problem=self._problem, solver=self._solver)
+        except CheckpointError as error:  # a full disk must not cost the answer
+            if str(error) not in run.notes:
+                run.notes.append(str(error))
+
+
+def identity(problem: Problem, reduced: Problem, fix: Mapping[str, Label] | None) -> str:
+    """What a state belongs to: its answers are of the problem with some variables fixed, its search of the reduced one.
+
+    Problems that presolve settles are all reduced to the same nothing.
+    """
+    fixed = sorted((str(name), str(label)) for name, label in (fix or {}).items())
+    return hashlib.sha256(repr((problem.digest, reduced.digest, fixed)).encode()).hexdigest()
 
 
 def capture(search: Search, run: _Run) -> dict[str, Any]:
-    """The whole state of a solve as arrays and JSON values."""
-    trace, progress = run.trace, run.progress
+    """The state of a solve as arrays and JSON values, its trace left out."""
+    progress = run.progress
     state = {f"search.{key}": _copied(value) for key, value in search.state_dict().items()}
     return {
         **state,
-        "trace.costs": np.concatenate([np.zeros(0), *trace.blocks_of_costs]),
-        "trace.kept": np.array([len(costs) for costs in trace.blocks_of_costs], dtype=np.int64),
-        "trace.blocks": np.array(trace.blocks, dtype=np.float64).reshape(-1, 2),
-        "trace.improvements": np.array(trace.improvements, dtype=np.float64).reshape(-1, 3),
-        "trace.bounds": np.array(trace.bounds, dtype=np.float64).reshape(-1, 3),
-        "trace_records": list(trace.records),
         "elapsed": run.earlier + progress.time,
         "iterations": progress.iterations,
         "last_improvement": progress.last_improvement,
@@ -105,19 +129,14 @@ def capture(search: Search, run: _Run) -> dict[str, Any]:
 
 def restore(state: dict[str, Any], search: Search, run: _Run) -> None:
     """Put a captured state back into a fresh search and run."""
-    trace, progress = run.trace, run.progress
-    trace.blocks[:] = [(seconds, int(end)) for seconds, end in state["trace.blocks"].tolist()]
-    ends = np.cumsum(state["trace.kept"])
-    trace.blocks_of_costs[:] = np.split(state["trace.costs"], ends[:-1]) if len(ends) else []
-    trace.improvements[:] = [(t, int(i), c) for t, i, c in state["trace.improvements"].tolist()]
-    trace.bounds[:] = [(t, int(i), c) for t, i, c in state["trace.bounds"].tolist()]
-    trace.records[:] = state["trace_records"]
+    progress = run.progress
+    run.trace.restore(state)
     run.earlier = state["elapsed"]
     progress.iterations = state["iterations"]
     progress.last_improvement = state["last_improvement"]
     progress.bound = state["bound"]
     if "best" in state:
-        progress.assignment, progress.cost = state["best"], state["best_cost"]
+        progress.assignment, progress.cost = state["best"], run.problem.cost(state["best"])
     if "incumbent" in state:  # found after the boundary; the replay will meet it again
         better = progress.cost is None or run.sign * state["incumbent_cost"] < run.sign * progress.cost
         if better:

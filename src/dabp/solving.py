@@ -133,7 +133,7 @@ def solve(
     with Interruption() as interruption:
         search = chosen.start(run.reduced, seed=seed, budget=budget, initial=run.start_from)
         try:
-            saving = Saving.of(checkpoint, run.reduced, chosen, resume, search, run)
+            saving = Saving.of(checkpoint, chosen, fix, resume, search, run)
             status = run.loop(search, interruption, saving)
             run.notes += search.summary()
         finally:

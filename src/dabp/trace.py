@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 KEPT = 1_000_000
 """Iterations whose costs are kept one by one."""
+FINE = 1e-3
+"""Later blocks are joined until they take this part of the time so far: some thousands a day."""
 
 
 @dataclass
@@ -21,10 +23,10 @@ class Trace:
     """Every iteration's cost, every improvement, and what solvers record about themselves.
 
     `iteration_costs` are of the iterations' own candidates (inf = infeasible, −inf when maximising); beyond the first
-    million iterations only the best of each block is kept, and stands for all of it: a portfolio makes a hundred
-    thousand a second, and may run for days. `improvements` are (time, iteration, cost) of each new incumbent, `bounds`
-    (time, iteration, bound), `blocks` (time, iterations so far) at the end of each block, and `records` dictionaries
-    such as a DABP window's loss and damping. Costs are in the problem's own units and direction.
+    million iterations only the best of each block is kept, and stands for all of it, and blocks become longer: a
+    portfolio makes a hundred thousand a second, and may run for days. `improvements` are (time, iteration, cost) of
+    each new incumbent, `bounds` (time, iteration, bound), `blocks` (time, iterations so far) at its end, and
+    `records` dictionaries such as a DABP window's loss and damping. Costs are in the problem's own units and direction.
     """
 
     blocks_of_costs: list[NDArray[np.float64]] = field(default_factory=list)
@@ -66,9 +68,40 @@ class Trace:
             kept = np.asarray(costs, dtype=np.float64)
             count = self.iterations + len(kept)
             if count > KEPT:
+                if self.iterations > KEPT and time - self.blocks[-2][0] < FINE * time:
+                    self.blocks.pop()
+                    kept = np.concatenate([self.blocks_of_costs.pop(), kept])
                 kept = (np.max if self.maximize else np.min)(kept, keepdims=True)
             self.blocks_of_costs.append(kept)
             self.blocks.append((time, count))
+
+    def so_far(self) -> Callable[[], dict[str, Any]]:
+        """Remember where the trace stands; what comes back makes the columns up to here, whenever it is called."""
+        earlier, improvements = max(len(self.blocks) - 1, 0), len(self.improvements)
+        bounds, records = len(self.bounds), len(self.records)
+        last = self.blocks[-1:], self.blocks_of_costs[-1:]  # later blocks may be joined to it
+
+        def columns() -> dict[str, Any]:
+            costs = [*self.blocks_of_costs[:earlier], *last[1]]
+            return {
+                "trace.costs": np.concatenate([np.zeros(0), *costs]),
+                "trace.kept": np.array([len(part) for part in costs], dtype=np.int64),
+                "trace.blocks": _columns([*self.blocks[:earlier], *last[0]], 2),
+                "trace.improvements": _columns(self.improvements[:improvements], 3),
+                "trace.bounds": _columns(self.bounds[:bounds], 3),
+                "trace_records": self.records[:records],
+            }
+
+        return columns
+
+    def restore(self, columns: dict[str, Any]) -> None:
+        """Put back what `so_far` made."""
+        ends = np.cumsum(columns["trace.kept"])
+        self.blocks[:] = [(seconds, int(end)) for seconds, end in columns["trace.blocks"].tolist()]
+        self.blocks_of_costs[:] = np.split(columns["trace.costs"], ends[:-1]) if len(ends) else []
+        self.improvements[:] = [(t, int(i), c) for t, i, c in columns["trace.improvements"].tolist()]
+        self.bounds[:] = [(t, int(i), c) for t, i, c in columns["trace.bounds"].tolist()]
+        self.records[:] = columns["trace_records"]
 
     def to_lines(self) -> Iterable[str]:
         """JSON lines: one object per block, improvement, bound and record."""
@@ -110,6 +143,10 @@ class Trace:
                     rows = trace.improvements if kind == "improvement" else trace.bounds
                     rows.append((row["time"], row["iteration"], _float(row["value"])))
         return trace
+
+
+def _columns(rows: list[Any], width: int) -> NDArray[np.float64]:
+    return np.array(rows, dtype=np.float64).reshape(-1, width)
 
 
 def _number(value: float) -> float | str:

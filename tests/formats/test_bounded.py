@@ -28,6 +28,22 @@ def test_the_optimum_must_be_strictly_below_top(top: int, cost: float | None, so
     assert result.status is (Status.INFEASIBLE if cost is None else Status.OPTIMAL)
 
 
+@pytest.mark.parametrize(
+    ("text", "format", "status"),
+    [
+        ("p 1 2 2 5\n2\n0 3 0\n0 3 0\n", "wcsp", Status.INFEASIBLE),
+        ("p 1 2 2 7\n2\n0 3 0\n0 3 0\n", "wcsp", Status.OPTIMAL),
+        ("p 1 2 0 0\n2\n", "wcsp", Status.INFEASIBLE),
+        ('{problem:{name:p,mustbe:"<5"},variables:{x:2},functions:{f:{scope:[],costs:[7]}}}', "cfn", Status.INFEASIBLE),
+        ('{problem:{name:p,mustbe:">5"},variables:{x:2},functions:{f:{scope:[],costs:[3]}}}', "cfn", Status.INFEASIBLE),
+        ('{problem:{name:p,mustbe:">5"},variables:{x:2},functions:{f:{scope:[],costs:[7]}}}', "cfn", Status.OPTIMAL),
+    ],
+)
+def test_a_bound_binds_constants_too(text: str, format: str, status: Status) -> None:
+    """Without any factor left the constant alone may reach the bound."""
+    assert dabp.solve(dabp.read(io.StringIO(text), format)).status is status
+
+
 def test_the_limit_is_kept_only_where_it_can_bind() -> None:
     """No total reaches 100; below 1 every unit is forbidden already."""
     assert [clique(top).limit for top in (100, 3, 2, 1)] == [None, 3.0, 2.0, None]

@@ -88,6 +88,19 @@ def test_extreme_scales(table: list[float]) -> None:
     assert dabp.solve(problem, "annealing", max_iterations=50).cost == min(table) + 0.5
 
 
+@pytest.mark.parametrize("constant", [0.0, 1e12])
+def test_totals_of_many_variables_do_not_overflow(constant: float) -> None:
+    """Real costs are scaled so that the total, too, has room in 64 bits."""
+    count = 1_100_000
+    variables = np.arange(count)
+    problem = Problem(
+        np.full(count, 2), variables, np.arange(count + 1), [0.9, 0.8], [0, 2], 0 * variables, constant=constant
+    )
+    local = LocalCosts(problem)
+    for values in (0 * variables, 0 * variables + 1):
+        assert local.cost(local.units(values)) == pytest.approx(problem.cost(values))
+
+
 def test_proofs_that_lie_open() -> None:
     """A variable without an allowed value proves infeasibility; a value forbidden by itself is never taken."""
     assert LocalCosts(Problem([2], [0], [0, 1], [np.inf, np.inf], [0, 2])).infeasible

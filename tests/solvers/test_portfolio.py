@@ -338,6 +338,52 @@ def test_a_long_elimination_is_left_to_the_search() -> None:
     assert result.runtime < 3.0
 
 
+def test_what_a_turn_has_found_is_told_at_once() -> None:
+    """Stopped after any step, a run that is limited by iterations has the best of its trace to show."""
+    problem = generate("random-cop", variables=60, seed=0)
+    for steps in (1, 2, 5):
+        told = itertools.count(1)
+        result = dabp.solve(problem, "auto", max_iterations=100_000, callbacks=[lambda p: next(told) >= steps])  # noqa: B023
+        assert result.status is Status.INTERRUPTED
+        assert result.cost == result.trace.iteration_costs.min()
+        assert any("found the answer" in note for note in result.notes)
+
+
+def test_members_that_suit_nothing_are_refused() -> None:
+    """Members are for problems of some size; if none is left, that is said."""
+    problem = generate("random-cop", variables=30, seed=0)
+    with pytest.raises(ParameterError, match="none of the members 'bp-reinforced 2' suits"):
+        dabp.solve(problem, "auto", max_iterations=100, params={"members": "bp-reinforced 2"})
+
+
+def test_a_contradiction_without_variables_is_seen_without_presolve() -> None:
+    """A factor that forbids everything proves infeasibility, beside narrow and wide components."""
+    wide = generate("random-cop", variables=40, seed=0)
+    count = wide.num_factors
+    problem = wide.replace(
+        domain_sizes=[*wide.domain_sizes, 2],
+        scope_variables=[*wide.scope_variables, 40],
+        scope_offsets=[0, *wide.scope_offsets, wide.scope_offsets[-1] + 1],
+        pool=[*wide.pool, np.inf, 1.0, 2.0],
+        pool_offsets=[*wide.pool_offsets, wide.pool_offsets[-1] + 1, wide.pool_offsets[-1] + 3],
+        factor_table=[count, *wide.factor_table, count + 1],
+        variable_names=None,
+        factor_names=None,
+    )
+    for presolve in (False, True):
+        assert dabp.solve(problem, "auto", time_limit=5, presolve=presolve).status is Status.INFEASIBLE
+
+
+def test_a_checkpoint_of_another_kind_of_search_is_no_trouble(tmp_path: Path) -> None:
+    """How much time there is decides whether a narrow problem is eliminated; a resumed one may go another way."""
+    problem, path = generate("random-cop", variables=14, domain=5, density=0.6, seed=0), tmp_path / "c"
+    stop: list[Callable[[Progress], object]] = [lambda progress: True]
+    quick: dict[str, Any] = {"params": {"prove": False}, "checkpoint": path}
+    dabp.solve(problem, "auto", time_limit=10, callbacks=stop, **quick)
+    assert dabp.solve(problem, "auto", time_limit=0.02, resume=True, **quick).cost is not None
+    assert dabp.solve(problem, "auto", time_limit=10, resume=True, **quick).status is Status.OPTIMAL
+
+
 def test_turns_can_be_stopped_in_the_midst() -> None:
     """A turn may be long; the time limit and callbacks do not wait for its end."""
     problem = cliques(1, 60, 10)

@@ -17,13 +17,11 @@ def below(problem: Problem, bound: float) -> Problem:
     A cell of a table counts as excluded if it reaches the bound even with every other factor at its best; a problem
     whose best conceivable total reaches the bound has no feasible assignment left.
     """
-    if not np.isfinite(bound) or not len(problem.pool):
+    if not np.isfinite(bound):
         return problem
     sign = -1.0 if problem.maximize else 1.0
     lengths = np.diff(problem.pool_offsets)
-    least = np.zeros(len(lengths))
-    reduce = np.maximum if problem.maximize else np.minimum
-    least[lengths > 0] = sign * reduce.reduceat(problem.pool, problem.pool_offsets[:-1][lengths > 0])
+    least = sign * problem.per_table(np.maximum if problem.maximize else np.minimum)
     least[np.isinf(least)] = 0.0
     best = sign * problem.constant + least[problem.factor_table].sum()
     # Sums of rounded decimals may miss the bound by a few units in the last place; those stay allowed.

@@ -279,12 +279,7 @@ def _distinct(names: list[str]) -> list[str]:
 def _bound(problem: Problem) -> tuple[str, int, bool]:
     """A bound that excludes nothing, with as many decimals as costs need, if toulbar2 has room for them."""
     finite = np.append(problem.pool[np.isfinite(problem.pool)], problem.constant)
-    lengths = np.diff(problem.pool_offsets)
-    largest = np.zeros(len(lengths))
-    if len(problem.pool):
-        magnitude = np.where(np.isfinite(problem.pool), np.abs(problem.pool), 0.0)
-        largest[lengths > 0] = np.maximum.reduceat(magnitude, problem.pool_offsets[:-1][lengths > 0])
-    total = int(largest[problem.factor_table].sum() + abs(problem.constant)) + 2
+    total = int(problem.magnitude) + 2
     decimals = 0
     while decimals < 15 and (np.rint(finite * 10.0**decimals) / 10.0**decimals != finite).any():
         decimals += 1

@@ -45,12 +45,8 @@ def integer_costs(problem: Problem) -> tuple[IntegerCosts, list[str]]:
             + ("" if exact else f" and rounded, by at most {0.5 / scale:.2g} each")
         )
     # Tables are raised to a minimum of 0 and the constant lowered, which changes no assignment's cost.
-    starts = least.pool_offsets[:-1][np.diff(least.pool_offsets) > 0]
-    low, high = np.zeros((2, len(least.pool_offsets) - 1), dtype=np.int64)
-    if len(starts):
-        filled = np.diff(least.pool_offsets) > 0
-        low[filled] = np.minimum(np.minimum.reduceat(np.where(finite, scaled, 0), starts), 0)
-        high[filled] = np.maximum.reduceat(np.where(finite, scaled, 0), starts)
+    low = np.minimum(least.per_table(np.minimum, np.where(finite, scaled, 0)), 0)
+    high = least.per_table(np.maximum, np.where(finite, scaled, 0))
     scaled -= np.repeat(low, np.diff(least.pool_offsets))
     constant += int(low[least.factor_table].sum())
     raised = max(0, -constant)
@@ -62,11 +58,7 @@ def integer_costs(problem: Problem) -> tuple[IntegerCosts, list[str]]:
 
 def _scale(problem: Problem, costs: NDArray[np.float64]) -> tuple[float, bool]:
     """The smallest power of ten that makes every cost an integer, or the largest that float64 has room for."""
-    largest = np.zeros(len(problem.pool_offsets) - 1)
-    filled = np.diff(problem.pool_offsets) > 0
-    if filled.any():
-        largest[filled] = np.maximum.reduceat(np.abs(costs), problem.pool_offsets[:-1][filled])
-    total = float(largest[problem.factor_table].sum()) + abs(problem.constant)
+    total = problem.magnitude
     if problem.integral:
         return 1.0, True
     everything = np.append(costs, problem.constant)

@@ -285,8 +285,7 @@ class _Arrays:
             whole.pool,
         )
         finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
-        tops = np.maximum.reduceat(finite, problem.pool_offsets[:-1]) if len(finite) else finite
-        tops = tops[problem.factor_table[problem.arities > 0]]
+        tops = problem.per_table(np.maximum, finite)[problem.factor_table[problem.arities > 0]]
         self.largest = float(tops.sum()) + 1e-6 * (1.0 + float(np.abs(tops).sum()))
         """No feasible assignment costs more, the constant left out."""
 

@@ -158,11 +158,7 @@ class ForestSearch(Search):
 def _median_range(problem: Problem) -> float:
     """The median positive range of a table's finite costs, 1 if there is none."""
     finite = np.isfinite(problem.pool)
-    if not len(finite):
-        return 1.0
-    starts = problem.pool_offsets[:-1]
-    high = np.maximum.reduceat(np.where(finite, problem.pool, -np.inf), starts)
-    low = np.minimum.reduceat(np.where(finite, problem.pool, np.inf), starts)
-    ranges = high - low
+    high = problem.per_table(np.maximum, np.where(finite, problem.pool, -np.inf))
+    ranges = high - problem.per_table(np.minimum)
     ranges = ranges[np.isfinite(ranges) & (ranges > 0)]
     return float(np.median(ranges)) if len(ranges) else 1.0

@@ -14,43 +14,46 @@ from dabp.problem import Assignment, Problem
 
 _NARROW, _NARROW_PAD = 2.0**24, 2**29
 _WIDE, _WIDE_PAD = 2.0**44, 2**60
+_WIDE_TOTAL = 2.0**60
 
 
 class LocalCosts:
     """The compiled form and the units it is in.
 
     Costs are integers: the problem's own when it has integers only, otherwise scaled by a power of two and rounded at
-    about 1e-13 of the largest local cost. They take 32 bits where local costs stay below 2^24, 64 otherwise.
+    about 1e-13 of the largest local cost, or of a millionth of the total if that is more. They take 32 bits where local
+    costs stay below 2^24, 64 otherwise.
     """
 
     def __init__(self, problem: Problem):
         self.problem = problem
         self.finite = np.where(np.isfinite(problem.pool), problem.pool, 0.0)
         self.forbids = ~np.isfinite(problem.pool)
-        largest = self._largest_local()
-        tables_forbid = _per_table(problem, self.forbids, np.logical_or)
+        largest, total = self._bounds()
+        tables_forbid = problem.per_table(np.logical_or, self.forbids)
         self._hard_factor = tables_forbid[problem.factor_table].astype(bool)
         busiest = self._most_hard_factors()
         narrow = problem.integral and largest * (1 + busiest) < _NARROW
         self.dtype: Any = np.int32 if narrow else np.int64
         self.pad = _NARROW_PAD if narrow else _WIDE_PAD
         self._largest = largest
-        self.scale = 1.0 if problem.integral or largest == 0 else 2.0 ** np.floor(np.log2(_WIDE / largest))
+        finest = min(_WIDE / largest, _WIDE_TOTAL / total) if largest else 1.0
+        self.scale = 1.0 if problem.integral else 2.0 ** np.floor(np.log2(finest))
         self.heaviest = self.pad // 8 // max(busiest, 1)
         self._cells = np.rint(self.finite * self.scale).astype(self.dtype)
         self._compile()
 
     # ---- units ---------------------------------------------------------------------------------
 
-    def _largest_local(self) -> float:
-        """A bound on |L|: the sum of the largest finite costs of a variable's factors, and on every factor alone."""
+    def _bounds(self) -> tuple[float, float]:
+        """On |L|, the sum of the largest finite costs of a variable's factors, and on the sum over all factors."""
         problem = self.problem
-        table_max = _per_table(problem, np.abs(self.finite), np.maximum)
+        table_max = problem.per_table(np.maximum, np.abs(self.finite))
         factor_max = table_max[problem.factor_table] if problem.num_factors else np.zeros(0)
         sums = np.bincount(
             problem.scope_variables, np.repeat(factor_max, problem.arities), minlength=problem.num_variables
         )
-        return float(max(sums.max(initial=0.0), factor_max.max(initial=0.0)))
+        return float(max(sums.max(initial=0.0), factor_max.max(initial=0.0))), float(factor_max.sum())
 
     def _most_hard_factors(self) -> int:
         """How many factors with forbidden combinations one variable has at most."""
@@ -70,7 +73,7 @@ class LocalCosts:
         rows = np.concatenate([[0], np.cumsum(widths)])[:-1].astype(np.int64)
         self._constant = problem.constant
         arity = problem.arities
-        self._soft_factor = _per_table(problem, self._cells != 0, np.logical_or)[problem.factor_table].astype(bool)
+        self._soft_factor = problem.per_table(np.logical_or, self._cells != 0)[problem.factor_table].astype(bool)
         weighted = self._hard_factor & (arity >= 2)
         self._weight_of = np.where(weighted, np.cumsum(weighted) - 1, -1)
         unary = self._unary(rows, widths)
@@ -228,7 +231,7 @@ class LocalCosts:
     @cached_property
     def first_weight(self) -> int:
         """What violating a factor costs at first: the largest range of finite costs of one factor, at least 1."""
-        span = _per_table(self.problem, self._cells, np.maximum) - _per_table(self.problem, self._cells, np.minimum)
+        span = self.problem.per_table(np.maximum, self._cells) - self.problem.per_table(np.minimum, self._cells)
         return int(np.clip(span.max(initial=0), 1, self.heaviest))
 
     @property
@@ -286,7 +289,7 @@ class LocalCosts:
     def floor(self) -> int:
         """What no assignment is below: the least of every factor, in units."""
         smallest = np.where(self.forbids, self.pad, self._cells)
-        lowest = _per_table(self.problem, smallest, np.minimum)[self.problem.factor_table].astype(np.int64)
+        lowest = self.problem.per_table(np.minimum, smallest)[self.problem.factor_table].astype(np.int64)
         return int(lowest[self.problem.arities > 0].sum())
 
     @cached_property
@@ -294,7 +297,7 @@ class LocalCosts:
         """For each variable the least its factors could cost together, in units, [N]."""
         problem = self.problem
         smallest = np.where(self.forbids, self.pad, self._cells)
-        lowest = _per_table(problem, smallest, np.minimum)[problem.factor_table].astype(np.int64)
+        lowest = problem.per_table(np.minimum, smallest)[problem.factor_table].astype(np.int64)
         result = np.zeros(problem.num_variables, dtype=np.int64)
         np.add.at(result, problem.scope_variables, np.repeat(lowest, problem.arities))
         return result
@@ -313,15 +316,6 @@ def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np
 def _offsets(owner: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Where each owner's entries begin once sorted by owner, [count + 1]."""
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=count))]).astype(np.int64)
-
-
-def _per_table(problem: Problem, cells: NDArray[Any], operation: Any) -> NDArray[Any]:
-    """Reduce the pool's cells table by table, 0 for an empty one, [T]."""
-    filled = np.diff(problem.pool_offsets) > 0
-    result = np.zeros(len(filled), dtype=cells.dtype)
-    if filled.any():
-        result[filled] = operation.reduceat(cells, problem.pool_offsets[:-1][filled])
-    return result
 
 
 def _neighbours(problem: Problem) -> dict[str, NDArray[Any]]:

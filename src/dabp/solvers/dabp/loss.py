@@ -64,12 +64,8 @@ def theorem1_bound(problem: Problem, assignment: Assignment, chances: NDArray[np
     This is where the paper's proof of Theorem 1 arrives before it bounds p_i(τ_i) from below by 1/|D_i|. Δ_ℓ is the
     range of the factor's finite costs, `chances` [N] is p_i(τ_i) of the decoded values.
     """
-    pool, starts = problem.pool, problem.pool_offsets
-    filled = np.diff(starts) > 0
-    ranges = np.zeros(len(starts) - 1)
-    if filled.any():
-        highest = np.maximum.reduceat(np.where(np.isfinite(pool), pool, -np.inf), starts[:-1][filled])
-        ranges[filled] = highest - np.minimum.reduceat(pool, starts[:-1][filled])
+    highest = problem.per_table(np.maximum, np.where(np.isfinite(problem.pool), problem.pool, -np.inf))
+    ranges = highest - problem.per_table(np.minimum)
     ranges = np.where(np.isfinite(ranges), ranges, 0.0)[problem.factor_table]
     total = 0.0
     for group in problem.arity_groups:

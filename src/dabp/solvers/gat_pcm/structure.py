@@ -114,13 +114,8 @@ def structure(problem: Problem, cost_scale: float | None = None) -> Structure:
 
 def _ranges(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Least (but not above 0) and largest finite cost of each factor."""
-    filled = np.diff(problem.pool_offsets) > 0
-    starts = problem.pool_offsets[:-1][filled]
     finite = np.where(np.isfinite(problem.pool), problem.pool, 0.0)
-    low, high = np.zeros(len(filled)), np.zeros(len(filled))
-    if len(starts):
-        low[filled] = np.minimum(0.0, np.minimum.reduceat(finite, starts))
-        high[filled] = np.maximum.reduceat(finite, starts)
+    low, high = np.minimum(0.0, problem.per_table(np.minimum, finite)), problem.per_table(np.maximum, finite)
     return low[problem.factor_table], high[problem.factor_table]
 
 

@@ -93,7 +93,9 @@ class Incumbent:
         return state
 
     def load_state_dict(self, state: State) -> None:
-        """Take up what an earlier search knew, unless more is known already."""
+        """Take up what an earlier search knew, unless more is known already; another kind of search knew nothing."""
+        if "bound" not in state:
+            return
         if "assignment" in state and self.offer(state["assignment"], "", 0.0) > 0:
             self.finds = [Find(member, 0.0, cost) for member, cost in state["finds"]]
         self.raise_bound(state["bound"], state["bound_by"])

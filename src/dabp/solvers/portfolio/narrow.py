@@ -26,17 +26,17 @@ Begin = Callable[[Problem, Assignment | None], Search]
 
 
 class Settled(Search):
-    """A problem without variables: nothing is left to decide."""
+    """A problem without variables, or that forbids everything: nothing is left to decide."""
 
     def __init__(self, problem: Problem):
         self._problem = problem
 
     def step(self) -> Step:
         """Its only assignment."""
+        if contradicted(self._problem):
+            return Step(finished=Status.INFEASIBLE)
         nothing = np.zeros(0, dtype=np.int64)
         cost = float(self._problem.cost(nothing))
-        if not np.isfinite(cost):
-            return Step(finished=Status.INFEASIBLE)
         return Step(np.array([cost]), nothing, cost, bound=cost, finished=Status.OPTIMAL)
 
     def state_dict(self) -> State:
@@ -45,6 +45,12 @@ class Settled(Search):
 
     def load_state_dict(self, state: State) -> None:
         """There is nothing to take up."""
+
+
+def contradicted(problem: Problem) -> bool:
+    """Whether a factor without variables forbids everything."""
+    tables = problem.factor_table[problem.arities == 0]
+    return bool(np.isinf(problem.pool[problem.pool_offsets[tables]]).any())
 
 
 def exact_search(problem: Problem, work: float = np.inf) -> MiniBucketSearch | None:
@@ -136,11 +142,11 @@ class PartlyNarrow(Search):
         if self._inner is None:
             return {}
         inner = {f"rest.{key}": value for key, value in self._inner.state_dict().items()}
-        return {**inner, "values": self._values, "cost": self._cost}
+        return {**inner, "values": self._values, "cost": self._cost, "narrow": self._variables}
 
     def load_state_dict(self, state: State) -> None:
-        """Skip the elimination if it was done, and go on with the rest."""
-        if "values" not in state:
+        """Skip the elimination if it was done, of the same variables, and go on with the rest; else begin anew."""
+        if "values" not in state or not np.array_equal(state["narrow"], self._variables):
             return
         self._values, self._cost = state["values"], state["cost"]
         self._inner = self._begin(self._rest, self._initial)

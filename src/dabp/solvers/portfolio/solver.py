@@ -9,7 +9,7 @@ from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.portfolio.kinds import MEMBERS, kinds_for
-from dabp.solvers.portfolio.narrow import PartlyNarrow, Settled, exact_search, narrow_components
+from dabp.solvers.portfolio.narrow import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
 from dabp.solvers.portfolio.search import PortfolioSearch
 from dabp.solvers.portfolio.turns import TurnSearch
 
@@ -62,7 +62,7 @@ class Portfolio(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
-        if problem.num_variables == 0:
+        if problem.num_variables == 0 or contradicted(problem):
             return Settled(problem)
         horizon = budget.time_limit if budget.time_limit is not None else HORIZON
         work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
@@ -80,6 +80,8 @@ class Portfolio(Solver):
     def _search(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None) -> Search:
         horizon = budget.time_limit if budget.time_limit is not None else HORIZON
         kinds = kinds_for(problem, horizon, names=self._names())
+        if not kinds:
+            raise ParameterError(f"none of the members {self.members!r} suits this problem")
         if budget.max_iterations is not None:
             return TurnSearch(problem, kinds, seed=seed, budget=budget, initial=initial)
         return PortfolioSearch(

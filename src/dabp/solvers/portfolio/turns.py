@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.errors import DabpError
 from dabp.problem import Assignment, Problem
 from dabp.result import Status
 from dabp.solvers.base import Budget, Search, State, Step
@@ -53,7 +52,7 @@ class TurnSearch(Search):
                 if member is None:
                     return Step()
             inner = member.step()
-        except (DabpError, MemoryError) as error:
+        except Exception as error:  # the others go on
             failed = member or self._members[(self._turn - 1) % len(self._members)]
             self._notes.append(f"{failed.kind.name} gave up: {error}")
             failed.exhausted = True
@@ -63,6 +62,8 @@ class TurnSearch(Search):
         self._turn_left -= len(inner.costs)
         if inner.best is not None and inner.best_cost < self._best_cost:
             self._best, self._best_cost = inner.best, inner.best_cost
+            if inner.best_cost < self._incumbent.best()[1]:
+                step.best, step.best_cost = inner.best, inner.best_cost  # told at once, shared when the turn ends
         if inner.bound is not None:
             self._incumbent.raise_bound(inner.bound, member.kind.name)
         if inner.finished is None and self._turn_left > 0:
@@ -83,6 +84,8 @@ class TurnSearch(Search):
 
     def summary(self) -> tuple[str, ...]:
         """What was done, a line each."""
+        if self._running is not None and self._best is not None:
+            self._incumbent.offer(self._best, self._running.kind.name, 0.0)
         return tuple(explain(self._incumbent, self._members, self._notes, None))
 
     def state_dict(self) -> State:
