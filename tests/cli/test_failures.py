@@ -138,3 +138,19 @@ def test_one_file_is_written_though_the_other_fails(run: Run, file: Path, monkey
     assert (code, solution.read_text()) == (2, "1 0\n")
     assert "assignment" in out
     assert err == f"dabp: {file.parent / 't'}: it cannot be written (No space left on device)\n"
+
+
+@pytest.mark.parametrize("suffix", ["sol", "MPE", "json"])
+def test_an_infeasible_problem_is_an_answer_whatever_it_is_written_to(run: Run, tmp_path: Path, suffix: str) -> None:
+    """Exit code 1 and the status; a file of values is not written, and a note says so; JSON is."""
+    path, solution = tmp_path / "none.wcsp", tmp_path / f"x.{suffix}"
+    path.write_text("none 1 2 1 5\n2\n1 0 0 2\n0 5\n1 5\n")
+    code, out, err = run("solve", path, "--solver", "mbe", "-o", solution)
+    assert code == 1
+    assert "INFEASIBLE" in out
+    if suffix == "json":
+        assert json.loads(solution.read_text())["status"] == "INFEASIBLE"
+        assert err == ""
+    else:
+        assert not solution.exists()
+        assert err == f"dabp: {solution}: not written, there is no assignment to write (JSON can say so)\n"

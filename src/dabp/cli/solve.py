@@ -145,14 +145,22 @@ def _solved(
 
 def _save(problem: Problem, result: Result, output: Path | None, trace: Path | None) -> None:
     """Write what was asked for, each whether or not the other can be; if neither, the solution's error is told."""
-    from dabp.formats.solution import write_solution
-
     try:
         if trace is not None:
             _write_trace(result.trace, trace)
     finally:
         if output is not None:
-            write_solution(result, problem, output)
+            _write_answer(problem, result, output)
+
+
+def _write_answer(problem: Problem, result: Result, path: Path) -> None:
+    """Write a solution; that there is none is an answer, too, which a file of values has no words for."""
+    from dabp.formats.solution import holds_values_only, write_solution
+
+    if result.assignment is None and holds_values_only(path):
+        print(f"dabp: {path}: not written, there is no assignment to write (JSON can say so)", file=sys.stderr)
+    else:
+        write_solution(result, problem, path)
 
 
 def _write_trace(trace: Trace, path: Path) -> None:
