@@ -185,7 +185,6 @@ def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -195,17 +194,18 @@ def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
         TimeRemainingColumn,
     )
 
+    from dabp.cli.display import console
     from dabp.experiments.run import Progress as State
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        TextColumn("[red]{task.fields[failures]}"),
-        console=Console(stderr=True),
+        TextColumn("{task.fields[failures]}", style="red", markup=False),
+        console=console(stderr=True),
     )
     with bar:
         task = bar.add_task(title, total=None, failures="")
