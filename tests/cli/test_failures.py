@@ -154,3 +154,35 @@ def test_an_infeasible_problem_is_an_answer_whatever_it_is_written_to(run: Run, 
     else:
         assert not solution.exists()
         assert err == f"dabp: {solution}: not written, there is no assignment to write (JSON can say so)\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["convert", "absent.wcsp", "TARGET"],
+        ["presolve", "absent.wcsp", "TARGET"],
+        ["generate", "absent", "-o", "TARGET"],
+        ["plot", "problem", "absent.wcsp", "-o", "TARGET"],
+        ["plot", "trace", "absent.jsonl", "-o", "TARGET"],
+        ["plot", "compare", "absent.jsonl", "-o", "TARGET"],
+        ["experiment", "table", "absent", "-o", "TARGET"],
+        ["experiment", "plot", "absent", "--figure", "memory", "-o", "TARGET"],
+        ["experiment", "report", "absent", "-o", "TARGET"],
+        ["experiment", "pack", "absent", "-o", "TARGET"],
+    ],
+    ids=" ".join,
+)
+def test_other_commands_look_at_their_target_first(run: Run, tmp_path: Path, command: list[str]) -> None:
+    """Before they read, reduce or draw anything: with nothing to read, it is still the target they complain of."""
+    target = tmp_path / "nowhere" / "x.wcsp"
+    code, out, err = run(*[target if word == "TARGET" else word for word in command])
+    assert (code, out) == (2, "")
+    assert err == f"dabp: {target}: it cannot be written (No such file or directory)\n"
+
+
+@pytest.mark.parametrize("command", [["convert", "absent.wcsp"], ["presolve", "absent.wcsp"], ["generate", "x", "-o"]])
+def test_an_unknown_format_to_write_is_told_first(run: Run, command: list[str]) -> None:
+    """Presolve may take minutes; what it cannot write afterwards is known before."""
+    code, _, err = run(*command, "x.unknown")
+    assert code == 2
+    assert err.startswith("dabp: x.unknown: its name does not tell the format")

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from dabp.cli.paths import check_output
 from dabp.errors import ParameterError, suggestion
 
 app = typer.Typer(
@@ -81,6 +82,7 @@ def table(
 
     if format not in FORMATS:
         raise ParameterError(f"there is no format {format!r}{suggestion(format, FORMATS)}")
+    check_output(output)
     source = Results(results)
     _emit(FORMATS[format](rows(source, source.plan(plan))), output)
 
@@ -101,9 +103,10 @@ def plot(
     if figure == "list":
         typer.echo("\n".join(FIGURES))
         return
+    target = output or Path(f"{figure}.svg")
+    check_output(target)
     source = Results(results)
     made = make_figure(figure, source, source.plan(plan))
-    target = output or Path(f"{figure}.svg")
     try:
         draw_figure(made, label_order(made)).savefig(target, dpi=150)
     except ValueError as error:
@@ -121,6 +124,7 @@ def report(
     from dabp.experiments.report import write_report
     from dabp.experiments.store import Results
 
+    check_output(output, replaced=True)
     write_report(Results(results), output, title)
     typer.echo(f"wrote {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
 
@@ -154,6 +158,7 @@ def pack(
     """Put a folder's plans and results into one compressed file, which every command here reads."""
     from dabp.experiments.store import Results
 
+    check_output(output, replaced=True)
     count = Results(results).pack(output)
     typer.echo(f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.paths import check_output
 from dabp.errors import FormatError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def problem(
     max_bytes: MaxBytes = None,
 ) -> None:
     """Draw the factor graph of a small problem, the shape of a large one."""
+    check_output(output)
     read = read_problem(file, format, max_cells, max_bytes)
     from dabp.plots.problem import plot_problem
 
@@ -44,6 +46,7 @@ def trace(
     file: Annotated[Path, typer.Argument(help="Trace written by `dabp solve --trace`.")], output: Output = None
 ) -> None:
     """Draw cost against iteration, and how damping and weights moved (DABP)."""
+    check_output(output)
     loaded = _load(file)
     from dabp.plots.trace import plot_trace
 
@@ -55,6 +58,7 @@ def compare(
     files: Annotated[list[str], typer.Argument(help="Traces, as FILE or NAME=FILE.")], output: Output = None
 ) -> None:
     """Draw the best cost against time for several runs."""
+    check_output(output)
     named = [
         (name, path) if equals else (Path(name).stem, name) for name, equals, path in (f.partition("=") for f in files)
     ]
