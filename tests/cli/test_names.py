@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from dabp.cli.display import LiveDisplay
 from dabp.cli.experiment import _progress_bar
+from dabp.cli.plot import take_names_literally
 from dabp.experiments.run import Progress as State
 from dabp.stopping import Progress
 from tests.cli.conftest import Run
@@ -81,3 +83,27 @@ def test_the_bar_of_an_experiment_shows_its_title_as_it_is(monkeypatch: pytest.M
         show(State(total=3, done=2, failed=1))
     assert name in terminal.getvalue()
     assert "1 failed" in terminal.getvalue()
+
+
+def test_pictures_take_dollar_signs_for_what_they_are(run: Run, tmp_path: Path) -> None:
+    """In names of problems, variables and runs; as a formula this one has no end."""
+    file, trace, picture = _file(tmp_path, "$x^$"), tmp_path / "t.jsonl", tmp_path / "p.svg"
+    assert run("solve", file, "-s", "bp", "-i", 5, "--trace", trace).code == 0
+    assert run("plot", "problem", file, "-o", picture) == (0, "", "")
+    assert run("plot", "compare", f"$x^$={trace}", "-o", picture) == (0, "", "")
+
+
+def test_figures_take_dollar_signs_for_what_they_are(tmp_path: Path) -> None:
+    """In every place that a figure of an experiment has for names; powers of ten stay formulas."""
+    figure = Figure()
+    figure.suptitle("$x^$")
+    bars, lines = figure.subplots(2)
+    bars.set_title("$x^$")
+    bars.set_yticks([0, 1], ["$x^$", "y"])
+    lines.plot([1, 1000], [1, 2], label="$x^$")
+    lines.set_xscale("log")
+    figure.legend(*lines.get_legend_handles_labels())
+    take_names_literally(figure)
+    figure.savefig(tmp_path / "figure.png")
+    assert [label.get_parse_math() for label in bars.get_yticklabels()] == [False, False]
+    assert all(label.get_parse_math() for label in lines.get_xticklabels())

@@ -95,6 +95,7 @@ def plot(
     plan: PlanName = None,
 ) -> None:
     """Draw a figure of the results, a panel per group of instances."""
+    from dabp.cli.plot import take_names_literally
     from dabp.experiments.figures import FIGURES
     from dabp.experiments.figures import figure as make_figure
     from dabp.experiments.store import Results
@@ -107,8 +108,10 @@ def plot(
     check_output(target)
     source = Results(results)
     made = make_figure(figure, source, source.plan(plan))
+    drawn = draw_figure(made, label_order(made))
+    take_names_literally(drawn)
     try:
-        draw_figure(made, label_order(made)).savefig(target, dpi=150)
+        drawn.savefig(target, dpi=150)
     except ValueError as error:
         raise ParameterError(f"{target} cannot be drawn: {error}") from None
     typer.echo(f"wrote {target}", err=True)
