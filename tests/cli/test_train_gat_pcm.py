@@ -27,6 +27,19 @@ def test_training_writes_parameters_and_how_they_came_about(run: Run, tmp_path: 
     assert not output.with_suffix(".checkpoint").exists()
 
 
+@pytest.mark.parametrize("place", ["nowhere/w.safetensors", "w.json", "w.checkpoint", "."])
+def test_training_does_not_begin_without_a_place_for_its_parameters(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A missing folder, or the name of a file beside them, which would replace or remove them at the end."""
+    monkeypatch.setattr(Trainer, "train_step", lambda _: pytest.fail("training has begun"))
+    code, out, err = run("train-gat-pcm", tmp_path / place, *SMALL)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"dabp: {tmp_path / place}")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_interrupted_training_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C saves; the same command continues and ends where an undisturbed one does."""
     whole, halved = tmp_path / "whole.safetensors", tmp_path / "halved.safetensors"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dabp.errors import FormatError
-from dabp.formats.solution import read_solution, write_solution
+from dabp.formats.solution import holds_values_only, read_solution, write_solution
 from dabp.formats.uai import read_evidence
 from dabp.problem import Problem
 from dabp.result import Result, Status
@@ -94,6 +94,15 @@ def test_no_answer(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "a.json").read_text())["assignment"] is None
     with pytest.raises(FormatError, match="there is no assignment to write"):
         write_solution(_result(None), _PROBLEM, tmp_path / "a.sol")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("a.sol", True), ("a.MPE", True), ("a.sol.gz", True), ("a.json", False), ("a", False), ("-", False)],
+)
+def test_which_files_hold_values_only(name: str, expected: bool) -> None:
+    """Who writes files can ask before whether the form has room for an answer without values."""
+    assert holds_values_only(name) is expected
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.paths import check_target
 
 
 def convert(
@@ -21,6 +22,7 @@ def convert(
     """Write a problem in another format; says what had to be scaled or left out."""
     from dabp.formats import write
 
+    check_target(target, to)
     problem = read_problem(source, format, max_cells, max_bytes)
     for note in write(problem, target, to):
         print(f"dabp: {note}", file=sys.stderr)

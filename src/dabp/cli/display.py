@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that does not wrap or colour when its output is not a terminal."""
+    """A console that does not wrap or colour when its output is not a terminal, and shows names as they are.
+
+    Names come from files: Rich's markup (``x[bold]``, ``[/x]``) and emoji (``:cat:``) would change them or fail.
+    """
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 120
-    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=not stream.isatty())
+    return Console(
+        stderr=stderr, width=width, highlight=False, soft_wrap=not stream.isatty(), markup=False, emoji=False
+    )
 
 
 def number(value: float | None) -> str:
@@ -98,16 +103,13 @@ def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:
         rows.append(("bound", number(result.bound) + gap))
     rows.append(("time", f"{result.runtime:.2f} s, {result.iterations} iterations, seed {result.seed}"))
     for key, value in rows:
-        out.print(f"{key:15s} {value}", markup=False)
+        out.print(f"{key:15s} {value}")
     for note in result.notes:
-        out.print(f"  · {note}", markup=False)
+        out.print(f"  · {note}")
     if result.values is not None:
         shown = [f"{name}={label}" for name, label in list(result.values.items())[:limit]]
         rest = len(result.values) - len(shown)
-        out.print(
-            f"{'assignment':15s} " + " ".join(shown) + (f" … and {rest} more (--output FILE)" if rest else ""),
-            markup=False,
-        )
+        out.print(f"{'assignment':15s} " + " ".join(shown) + (f" … and {rest} more (--output FILE)" if rest else ""))
 
 
 def print_comparison(rows: list[tuple[Problem, Result]]) -> None:

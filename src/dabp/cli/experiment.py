@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from dabp.cli.paths import check_output
 from dabp.errors import ParameterError, suggestion
 
 app = typer.Typer(
@@ -81,6 +82,7 @@ def table(
 
     if format not in FORMATS:
         raise ParameterError(f"there is no format {format!r}{suggestion(format, FORMATS)}")
+    check_output(output)
     source = Results(results)
     _emit(FORMATS[format](rows(source, source.plan(plan))), output)
 
@@ -93,6 +95,7 @@ def plot(
     plan: PlanName = None,
 ) -> None:
     """Draw a figure of the results, a panel per group of instances."""
+    from dabp.cli.plot import take_names_literally
     from dabp.experiments.figures import FIGURES
     from dabp.experiments.figures import figure as make_figure
     from dabp.experiments.store import Results
@@ -101,11 +104,14 @@ def plot(
     if figure == "list":
         typer.echo("\n".join(FIGURES))
         return
+    target = output or Path(f"{figure}.svg")
+    check_output(target)
     source = Results(results)
     made = make_figure(figure, source, source.plan(plan))
-    target = output or Path(f"{figure}.svg")
+    drawn = draw_figure(made, label_order(made))
+    take_names_literally(drawn)
     try:
-        draw_figure(made, label_order(made)).savefig(target, dpi=150)
+        drawn.savefig(target, dpi=150)
     except ValueError as error:
         raise ParameterError(f"{target} cannot be drawn: {error}") from None
     typer.echo(f"wrote {target}", err=True)
@@ -121,6 +127,7 @@ def report(
     from dabp.experiments.report import write_report
     from dabp.experiments.store import Results
 
+    check_output(output, replaced=True)
     write_report(Results(results), output, title)
     typer.echo(f"wrote {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
 
@@ -154,6 +161,7 @@ def pack(
     """Put a folder's plans and results into one compressed file, which every command here reads."""
     from dabp.experiments.store import Results
 
+    check_output(output, replaced=True)
     count = Results(results).pack(output)
     typer.echo(f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
 
@@ -185,7 +193,6 @@ def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -195,17 +202,18 @@ def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
         TimeRemainingColumn,
     )
 
+    from dabp.cli.display import console
     from dabp.experiments.run import Progress as State
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        TextColumn("[red]{task.fields[failures]}"),
-        console=Console(stderr=True),
+        TextColumn("{task.fields[failures]}", style="red", markup=False),
+        console=console(stderr=True),
     )
     with bar:
         task = bar.add_task(title, total=None, failures="")

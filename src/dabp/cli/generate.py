@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dabp.cli.paths import check_target
+
 
 def generate(
     family: Annotated[str, typer.Argument(help="random-cop, graph-coloring, scale-free or small-world.")],
@@ -29,6 +31,8 @@ def generate(
     from dabp.formats import write
     from dabp.generators import generate as make
 
+    format = to or ("xml" if output == "-" else None)
+    check_target(output, format)
     given = {
         "variables": variables,
         "domain": domain,
@@ -41,5 +45,5 @@ def generate(
         "variant": variant,
     }
     problem = make(family, seed=seed, **{key: value for key, value in given.items() if value is not None})
-    for note in write(problem, output, to or ("xml" if output == "-" else None)):
+    for note in write(problem, output, format):
         print(f"dabp: {note}", file=sys.stderr)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.paths import check_output
 from dabp.errors import FormatError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
     from dabp.trace import Trace
 
@@ -33,6 +35,7 @@ def problem(
     max_bytes: MaxBytes = None,
 ) -> None:
     """Draw the factor graph of a small problem, the shape of a large one."""
+    check_output(output)
     read = read_problem(file, format, max_cells, max_bytes)
     from dabp.plots.problem import plot_problem
 
@@ -44,6 +47,7 @@ def trace(
     file: Annotated[Path, typer.Argument(help="Trace written by `dabp solve --trace`.")], output: Output = None
 ) -> None:
     """Draw cost against iteration, and how damping and weights moved (DABP)."""
+    check_output(output)
     loaded = _load(file)
     from dabp.plots.trace import plot_trace
 
@@ -55,6 +59,7 @@ def compare(
     files: Annotated[list[str], typer.Argument(help="Traces, as FILE or NAME=FILE.")], output: Output = None
 ) -> None:
     """Draw the best cost against time for several runs."""
+    check_output(output)
     named = [
         (name, path) if equals else (Path(name).stem, name) for name, equals, path in (f.partition("=") for f in files)
     ]
@@ -62,6 +67,18 @@ def compare(
     from dabp.plots.compare import plot_compare
 
     _finish(plot_compare(traces), output)
+
+
+def take_names_literally(figure: Figure | SubFigure) -> None:
+    """Let dollar signs be dollar signs wherever a figure may show names: they are no formulas, and may fail as such."""
+    texts = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        texts += [axes.title, *axes.texts, *(() if legend is None else legend.get_texts())]
+        if axes.get_yscale() == "linear":  # a logarithmic axis writes its powers as formulas
+            texts += axes.get_yticklabels()
+    for text in texts:
+        text.set_parse_math(False)
 
 
 def _load(file: Path) -> Trace:
@@ -77,6 +94,7 @@ def _load(file: Path) -> Trace:
 
 def _finish(ax: Axes, output: Path | None) -> None:
     figure = ax.figure
+    take_names_literally(figure)
     if output is None:
         from matplotlib import pyplot as plt
 

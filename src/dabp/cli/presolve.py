@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.paths import check_target
 
 
 def presolve(
@@ -22,6 +23,7 @@ def presolve(
     from dabp.formats import write
     from dabp.presolve import presolve as simplify
 
+    check_target(target, to)
     problem = read_problem(source, format, max_cells, max_bytes)
     reduced = simplify(problem)
     for line in reduced.summary:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, available_cores, pairs, read_problem
-from dabp.errors import ParameterError
+from dabp.cli.paths import check_input, check_output, check_problems
+from dabp.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
     from dabp.problem import Assignment, Label, Problem
     from dabp.result import Result
+    from dabp.trace import Trace
 
 DEFAULT_SECONDS = 30.0
 """How long `auto` may take when no limit is given."""
@@ -65,9 +67,10 @@ def solve(
 ) -> None:
     """Find an assignment of least cost, within a time limit or until it is proved.
 
-    Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input.
+    Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input,
+    or a file that cannot be written.
     """
-    from dabp.formats.solution import read_solution, write_solution
+    from dabp.formats.solution import read_solution
 
     if len(files) > 1 and (output or trace or checkpoint or initial):
         raise ParameterError("--output, --trace, --checkpoint and --initial go with one file")
@@ -88,24 +91,30 @@ def solve(
     unlimited = solver == "auto" and time is None and iterations is None
     if unlimited:
         options["time_limit"] = DEFAULT_SECONDS
+    check_problems(files, format)
+    check_input(initial)
+    check_input(evidence)
+    check_output(output)
+    check_output(trace)
+    check_output(checkpoint, replaced=True)
     rows: list[tuple[Problem, Result]] = []
-    for file in files:
-        problem = read_problem(file, format, max_cells, max_bytes)
-        held = {**options, "fix": {**_observed(problem, evidence), **options["fix"]}}
-        start = None if initial is None else read_solution(initial, problem)
-        for name, value in held["fix"].items():
-            problem.value_index(problem.variable_index(name), value)  # complains before anything is announced
-        if unlimited and not (rows or as_json or quiet):
-            print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
-        result = _solved(problem, solver, held, start, quiet=quiet, verbose=verbose)
-        rows.append((problem, result))
-        if output is not None:
-            write_solution(result, problem, output)
-        if trace is not None:
-            result.trace.save(trace)
-        if result.status.value == "INTERRUPTED":
-            break
-    _show(rows, as_json)
+    try:
+        for file in files:
+            problem = read_problem(file, format, max_cells, max_bytes)
+            held = {**options, "fix": {**_observed(problem, evidence), **options["fix"]}}
+            start = None if initial is None else read_solution(initial, problem)
+            for name, value in held["fix"].items():
+                problem.value_index(problem.variable_index(name), value)  # complains before anything is announced
+            if unlimited and not (rows or as_json or quiet):
+                print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
+            result = _solved(problem, solver, held, start, quiet=quiet, verbose=verbose)
+            rows.append((problem, result))
+            _save(problem, result, output, trace)
+            if result.status.value == "INTERRUPTED":
+                break
+    finally:  # whatever failed beside them, answers that were found are shown
+        if rows:
+            _show(rows, as_json, several=len(files) > 1)
     if not all(result.feasible for _, result in rows):
         raise typer.Exit(1)
 
@@ -134,10 +143,38 @@ def _solved(
             compilation.notice = None
 
 
-def _show(rows: list[tuple[Problem, Result]], as_json: bool) -> None:
+def _save(problem: Problem, result: Result, output: Path | None, trace: Path | None) -> None:
+    """Write what was asked for, each whether or not the other can be; if neither, the solution's error is told."""
+    try:
+        if trace is not None:
+            _write_trace(result.trace, trace)
+    finally:
+        if output is not None:
+            _write_answer(problem, result, output)
+
+
+def _write_answer(problem: Problem, result: Result, path: Path) -> None:
+    """Write a solution; that there is none is an answer, too, which a file of values has no words for."""
+    from dabp.formats.solution import holds_values_only, write_solution
+
+    if result.assignment is None and holds_values_only(path):
+        print(f"dabp: {path}: not written, there is no assignment to write (JSON can say so)", file=sys.stderr)
+    else:
+        write_solution(result, problem, path)
+
+
+def _write_trace(trace: Trace, path: Path) -> None:
+    try:
+        trace.save(path)
+    except OSError as error:
+        raise FormatError(f"it cannot be written ({error.strerror or error})", source=str(path)) from None
+
+
+def _show(rows: list[tuple[Problem, Result]], as_json: bool, *, several: bool) -> None:
+    """Show the answers; `several` files give one form of JSON, however many were solved in the end."""
     if as_json:
         facts = [result.to_dict(problem) for problem, result in rows]
-        print(json.dumps(facts[0] if len(facts) == 1 else {"results": facts}, allow_nan=False))
+        print(json.dumps({"results": facts} if several else facts[0], allow_nan=False))
         return
     from dabp.cli.display import print_comparison, print_summary
 

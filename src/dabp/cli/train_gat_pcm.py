@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dabp.cli.paths import check_output
+from dabp.errors import ParameterError
+
 if TYPE_CHECKING:
     from dabp.solvers.gat_pcm.pretraining import Trainer, Validation
 
@@ -33,6 +36,7 @@ def train_gat_pcm(
 
     Progress is saved beside OUTPUT (.checkpoint) and taken up again by the same command.
     """
+    checkpoint = _checked(output)
     import torch
 
     from dabp.solvers.gat_pcm.examples import Examples
@@ -52,7 +56,6 @@ def train_gat_pcm(
             examples=examples,
         )
     )
-    checkpoint = output.with_suffix(".checkpoint")
     if checkpoint.exists():
         trainer.load(checkpoint)
         print(f"dabp: continuing from step {trainer.step} ({checkpoint})", file=sys.stderr)
@@ -72,6 +75,17 @@ def train_gat_pcm(
     output.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     checkpoint.unlink(missing_ok=True)
     print(f"{output}: {_words(trainer.curve[-1])}")
+
+
+def _checked(output: Path) -> Path:
+    """Where progress is saved, once it is clear that all files can be written: training takes hours."""
+    check_output(output)
+    report, checkpoint = output.with_suffix(".json"), output.with_suffix(".checkpoint")
+    if output in (report, checkpoint):
+        raise ParameterError(f"{output} is the name of a file beside the parameters; give them another suffix")
+    check_output(report)
+    check_output(checkpoint, replaced=True)
+    return checkpoint
 
 
 def _train(trainer: Trainer, checkpoint: Path, validate_every: int) -> None:

@@ -12,7 +12,8 @@ from dabp.formats.text import Place, Source, open_source, place_name, split_suff
 from dabp.problem import Assignment, Label, Problem
 from dabp.result import Result
 
-SUFFIXES = (".json", ".sol", ".mpe")
+VALUES_ONLY = (".sol", ".mpe")
+"""Suffixes of files that hold an assignment and nothing else; any other is JSON."""
 
 
 def read_solution(place: Place, problem: Problem) -> Assignment:
@@ -31,13 +32,18 @@ def write_solution(result: Result, problem: Problem, place: Place) -> None:
     """Write an answer; the suffix decides: ``.sol``, ``.MPE``, otherwise JSON."""
     from dabp.formats import write_text
 
-    suffix = split_suffix(place_name(place))[0]
-    if suffix == ".json" or suffix not in SUFFIXES:
+    if not holds_values_only(place):
         write_text(place, [json.dumps(result.to_dict(problem), indent=2, ensure_ascii=False) + "\n"])
         return
     if result.assignment is None:
         raise FormatError("there is no assignment to write; only JSON can say so", source=place_name(place))
+    suffix = split_suffix(place_name(place))[0]
     write_text(place, [as_mpe(result.assignment) if suffix == ".mpe" else as_sol(result.assignment)])
+
+
+def holds_values_only(place: Place) -> bool:
+    """Whether a solution file of this name has no room for anything but values: it cannot say that there are none."""
+    return split_suffix(place_name(place))[0] in VALUES_ONLY
 
 
 def as_mpe(assignment: Assignment) -> str:

@@ -1,0 +1,66 @@
+"""The files that a command will need, looked at before its work: an answer found in hours must have a place to go."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from dabp.errors import FormatError
+
+
+def check_problems(files: Iterable[str], format: str | None) -> None:
+    """Complain, in the words of the readers, about a problem file of unknown format or one that cannot be read."""
+    from dabp.formats import _format_of
+
+    for file in files:
+        _format_of(file, format)
+        check_input(file)
+
+
+def check_input(place: str | Path | None) -> None:
+    """Complain, in the words of the readers, if a file cannot be read; None and ``-`` are no files.
+
+    It is not opened: a pipe can be opened only once.
+    """
+    if place is None or str(place) == "-":
+        return
+    if not os.path.exists(place):
+        raise FormatError("there is no such file", source=str(place))
+    if os.path.isdir(place):
+        raise FormatError("this is a directory, not a file", source=str(place))
+    if not os.access(place, os.R_OK):
+        raise FormatError("reading it is not permitted", source=str(place))
+
+
+def check_target(place: str, format: str | None) -> None:
+    """Complain if a problem cannot be written to a place: unknown format, or `check_output`."""
+    from dabp.formats import _format_of
+
+    _format_of(place, format)
+    check_output(place)
+
+
+def check_output(place: str | Path | None, *, replaced: bool = False) -> None:
+    """Complain if a file cannot be written, without writing it; None and ``-`` are no files.
+
+    `replaced` says that it is written beside and renamed, which takes a folder that can be written to.
+    """
+    if place is None or str(place) == "-":
+        return
+    obstacle = _obstacle(Path(place), replaced)
+    if obstacle is not None:
+        raise FormatError(f"it cannot be written ({os.strerror(obstacle)})", source=str(place))
+
+
+def _obstacle(path: Path, replaced: bool) -> int | None:
+    """The error that writing would end with, as far as that can be told."""
+    folder = path.parent
+    if path.is_dir():
+        return errno.EISDIR
+    if not folder.is_dir():
+        return errno.ENOTDIR if folder.exists() else errno.ENOENT
+    if path.exists() and not replaced:
+        return None if os.access(path, os.W_OK) else errno.EACCES
+    return None if os.access(folder, os.W_OK | os.X_OK) else errno.EACCES
