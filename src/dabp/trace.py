@@ -25,7 +25,7 @@ class Trace:
     `iteration_costs` are of the iterations' own candidates (inf = infeasible, −inf when maximising); beyond the first
     million iterations only the best of each block is kept, and stands for all of it, and blocks become longer: a
     portfolio makes a hundred thousand a second, and may run for days. `improvements` are (time, iteration, cost) of
-    each new incumbent, `bounds` (time, iteration, bound), `blocks` (time, iterations so far) at its end, and
+    each new incumbent, `bounds` (time, iteration, bound), `blocks` (time, iterations so far) of each, and
     `records` dictionaries such as a DABP window's loss and damping. Costs are in the problem's own units and direction.
     """
 

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from dabp.cli.display import LiveDisplay
 from dabp.cli.experiment import _progress_bar
-from dabp.cli.plot import take_names_literally
 from dabp.experiments.run import Progress as State
+from dabp.plots.style import take_names_literally
 from dabp.stopping import Progress
 from tests.cli.conftest import Run
 

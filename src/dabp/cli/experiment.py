@@ -95,11 +95,11 @@ def plot(
     plan: PlanName = None,
 ) -> None:
     """Draw a figure of the results, a panel per group of instances."""
-    from dabp.cli.plot import take_names_literally
     from dabp.experiments.figures import FIGURES
     from dabp.experiments.figures import figure as make_figure
     from dabp.experiments.store import Results
     from dabp.plots.drawing import draw_figure, label_order
+    from dabp.plots.style import take_names_literally
 
     if figure == "list":
         typer.echo("\n".join(FIGURES))

@@ -12,10 +12,10 @@ from dabp.errors import FormatError
 
 def check_problems(files: Iterable[str], format: str | None) -> None:
     """Complain, in the words of the readers, about a problem file of unknown format or one that cannot be read."""
-    from dabp.formats import _format_of
+    from dabp.formats import format_of
 
     for file in files:
-        _format_of(file, format)
+        format_of(file, format)
         check_input(file)
 
 
@@ -36,9 +36,9 @@ def check_input(place: str | Path | None) -> None:
 
 def check_target(place: str, format: str | None) -> None:
     """Complain if a problem cannot be written to a place: unknown format, or `check_output`."""
-    from dabp.formats import _format_of
+    from dabp.formats import format_of
 
-    _format_of(place, format)
+    format_of(place, format)
     check_output(place)
 
 

@@ -13,7 +13,6 @@ from dabp.errors import FormatError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from dabp.trace import Trace
 
@@ -69,18 +68,6 @@ def compare(
     _finish(plot_compare(traces), output)
 
 
-def take_names_literally(figure: Figure | SubFigure) -> None:
-    """Let dollar signs be dollar signs wherever a figure may show names: they are no formulas, and may fail as such."""
-    texts = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
-    for axes in figure.axes:
-        legend = axes.get_legend()
-        texts += [axes.title, *axes.texts, *(() if legend is None else legend.get_texts())]
-        if axes.get_yscale() == "linear":  # a logarithmic axis writes its powers as formulas
-            texts += axes.get_yticklabels()
-    for text in texts:
-        text.set_parse_math(False)
-
-
 def _load(file: Path) -> Trace:
     from dabp.trace import Trace
 
@@ -93,6 +80,8 @@ def _load(file: Path) -> Trace:
 
 
 def _finish(ax: Axes, output: Path | None) -> None:
+    from dabp.plots.style import take_names_literally
+
     figure = ax.figure
     take_names_literally(figure)
     if output is None:

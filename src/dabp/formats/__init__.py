@@ -69,7 +69,7 @@ def read(
     max_bytes
         The most bytes after decompression: by default 2^28, 2^24 for YAML.
     """
-    line = _format_of(place, format)
+    line = format_of(place, format)
     source = open_source(place, max_bytes=line.max_bytes if max_bytes is None else max_bytes, max_cells=max_cells)
     return cast(Problem, line.load().read(source, **line.options))
 
@@ -79,7 +79,7 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
 
     What a format cannot express at all is refused with a `FormatError` before anything is written.
     """
-    line = _format_of(place, format)
+    line = format_of(place, format)
     try:
         pieces, notes = line.load().write(problem, **line.options)
     except FormatError as error:
@@ -114,7 +114,8 @@ def _write_stream(stream: IO[str] | IO[bytes], pieces: Iterable[str]) -> None:
         cast(IO[bytes], stream).writelines(piece.encode() for piece in pieces)
 
 
-def _format_of(place: Place, format: str | None) -> Format:
+def format_of(place: Place, format: str | None) -> Format:
+    """The format of this name, or that a place's suffix tells."""
     if format is not None:
         if format.lower() in FORMATS:
             return FORMATS[format.lower()]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
+
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
 """Okabe and Ito's colours, the yellow darkened so that a thin line shows on white."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -21,3 +26,15 @@ def marker(index: int) -> str:
 def dash(index: int) -> str:
     """Solid for the first round of colours, other dashes when they come again."""
     return DASHES[index // len(PALETTE) % len(DASHES)]
+
+
+def take_names_literally(figure: Figure | SubFigure) -> None:
+    """Let dollar signs be dollar signs wherever a figure may show names: they are no formulas, and may fail as such."""
+    texts = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        texts += [axes.title, *axes.texts, *(() if legend is None else legend.get_texts())]
+        if axes.get_yscale() == "linear":  # a logarithmic axis writes its powers as formulas
+            texts += axes.get_yticklabels()
+    for text in texts:
+        text.set_parse_math(False)
