@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import concurrent.futures
+import dataclasses
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +23,7 @@ from dabp.result import Status
 
 sys.path.insert(0, str(Path(__file__).parent / "experiments"))
 
-from faults import Fault, Trivial
+from faults import Draws, Fault, Trivial
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +79,100 @@ def test_a_lost_worker_loses_only_its_restart(problem):
         solve_restarts(problem, Fault(how="raise"), restarts=2, executor=executor)
     with pytest.raises(ParameterError, match="at least 1"):
         solve_restarts(problem, Trivial(), restarts=0, executor=executor)
+
+
+def test_mistakes_are_those_of_a_single_solve(problem):
+    """The same sentences as without an executor."""
+    for mistake in ({"seed": -1}, {"time_limit": -1.0}, {"time_limit": float("nan")}, {"max_iterations": -1}):
+        with pytest.raises(ParameterError) as single:
+            dabp.solve(problem, Trivial(), **mistake)
+        with ThreadPoolExecutor(1) as executor, pytest.raises(ParameterError) as spread:
+            dabp.solve(problem, Trivial(), restarts=2, executor=executor, **mistake)
+        assert str(single.value) == str(spread.value)
+
+
+def test_an_interrupt_ends_threads_and_keeps_their_answers(problem):
+    """Threads see no signal: they are told, what has not begun is not begun, and the best so far is the answer."""
+    slow = Trivial(steps=3000, pause=0.01)
+    started = time.perf_counter()
+    with ThreadPoolExecutor(2) as executor:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        result = dabp.solve(problem, slow, restarts=4, executor=executor)
+    assert time.perf_counter() - started < 10
+    assert (result.status, result.solver) == (Status.INTERRUPTED, "Trivial")
+    assert result.cost == problem.cost(result.assignment)
+    assert "2 of 4 restarts ended" in result.notes
+
+
+INTERRUPTED = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+import dabp
+from faults import Draws, Trivial
+
+class Telling(Draws):
+    def step(self):
+        if self.left == 2990:
+            print("started", flush=True)
+        return super().step()
+
+class Slow(Trivial):
+    def start(self, problem, *, seed, budget, initial=None):
+        return Telling(problem, seed, 3000, 0.01)
+
+problem = dabp.generate("random-cop", variables=10, domain=4, density=0.4, seed=1)
+with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as executor:
+    result = dabp.solve(problem, Slow(), restarts=4, executor=executor)
+print(result.status.value, result.cost == problem.cost(result.assignment), result.notes[0])
+"""
+
+
+def test_an_interrupt_of_the_terminal_reaches_worker_processes():
+    """They have the signal too: theirs are collected, and the pool's next restart is not begun."""
+    faults = str(Path(__file__).parent / "experiments")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([faults, *sys.path])}
+    command = [sys.executable, "-c", INTERRUPTED]
+    child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "started\n"
+        os.killpg(child.pid, signal.SIGINT)
+        output, _ = child.communicate(timeout=20)
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    assert output == "INTERRUPTED True 1 of 4 restarts ended\n"
+
+
+def test_an_interrupt_without_an_answer_says_so(problem):
+    """Nothing has begun: no cost, and the solver is still named."""
+
+    class Busy(concurrent.futures.Executor):
+        def submit(self, function, *arguments):
+            return concurrent.futures.Future()
+
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    result = dabp.solve(problem, "tabu", restarts=2, executor=Busy())
+    assert (result.status, result.cost, result.solver) == (Status.INTERRUPTED, None, "tabu")
+
+
+def test_a_proof_ends_the_threads_that_still_search(problem):
+    """Nobody waits for what cannot be better."""
+
+    class Proof(Draws):
+        def step(self):
+            return dataclasses.replace(super().step(), finished=Status.OPTIMAL)
+
+    class Proving(Trivial):
+        def start(self, problem, *, seed, budget, initial=None):
+            return Draws(problem, seed, 3000, 0.01) if seed == 3 else Proof(problem, seed, 1, 0.2)
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(2) as executor:
+        result = solve_restarts(problem, Proving(), restarts=2, executor=executor, seed=3)
+    assert time.perf_counter() - started < 10
+    assert result.status is Status.OPTIMAL
 
 
 def test_dask_is_an_executor(problem):
