@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import dabp
+from dabp.compilation import compilation
 from dabp.errors import ParameterError, SolverError
 from dabp.parallel import restart_seeds, solve_restarts
 from dabp.result import Status
@@ -173,6 +174,53 @@ def test_a_proof_ends_the_threads_that_still_search(problem):
         result = solve_restarts(problem, Proving(), restarts=2, executor=executor, seed=3)
     assert time.perf_counter() - started < 10
     assert result.status is Status.OPTIMAL
+
+
+class Compiling(Draws):
+    """Its first step is a kernel that compiles for a second."""
+
+    def step(self):
+        if self.left == 1000:
+            compilation.begin()
+            time.sleep(1.0)
+            compilation.end()
+        return super().step()
+
+
+def test_compiling_workers_are_waited_for(problem, monkeypatch):
+    """The time limit leaves compilation out, and so do those who wait: also for the second worker."""
+
+    class Cold(Trivial):
+        def start(self, problem, *, seed, budget, initial=None):
+            return Compiling(problem, seed, 1000, 0.01 if seed == 3 else 0.02)
+
+    monkeypatch.setattr("dabp.parallel.GRACE", 0.3)
+    with ThreadPoolExecutor(2) as executor:
+        result = solve_restarts(problem, Cold(), restarts=2, executor=executor, seed=3, time_limit=0.2)
+    assert result.cost == problem.cost(result.assignment)
+    assert result.notes == ("2 of 2 restarts ended",)
+
+
+def test_silent_workers_are_not_waited_for_forever(problem, monkeypatch):
+    """No answer at all is an error in the end; after a first answer the others have little time left."""
+    monkeypatch.setattr("dabp.parallel.GRACE", 0.1)
+    monkeypatch.setattr("dabp.parallel.COMPILING", 0.3)
+
+    class Silent(concurrent.futures.Executor):
+        def submit(self, function, *arguments):
+            future = concurrent.futures.Future()
+            if arguments[3] in answering:
+                future.set_result(function(*arguments))
+            return future
+
+    answering = []
+    with pytest.raises(SolverError, match="did not end in time"):
+        solve_restarts(problem, Trivial(), restarts=2, executor=Silent(), seed=3, time_limit=0.1)
+    answering = [3]
+    monkeypatch.setattr("dabp.parallel.COMPILING", 300.0)
+    result = solve_restarts(problem, Trivial(), restarts=2, executor=Silent(), seed=3, time_limit=0.1)
+    assert any("did not end in time" in note for note in result.notes)
+    assert result.runtime < 60
 
 
 def test_dask_is_an_executor(problem):

@@ -26,6 +26,8 @@ from dabp.stopping import Limits
 
 GRACE = 10.0
 """Seconds after the time limit, the first answer or an interrupt that answers under way are waited for."""
+COMPILING = 300.0
+"""Seconds more for the first answer: workers do not count the first compilation of kernels in their time limit."""
 PROOFS = (Status.OPTIMAL, Status.INFEASIBLE)
 
 _stopped = ""
@@ -80,7 +82,7 @@ def solve_restarts(
         for index, own in enumerate(restart_seeds(seed, restarts)):
             task = (problem, solver, params, own, deadline, options, call)
             under_way.add(index, executor.submit(_restart, *task))
-        under_way.collect(None if time_limit is None else time_limit + GRACE)
+        under_way.collect(None if time_limit is None else time_limit + GRACE, for_first=COMPILING)
     except KeyboardInterrupt:
         interrupted = True
         stop.set()
@@ -120,16 +122,22 @@ class _UnderWay:
         self._waiting[index] = future
         future.add_done_callback(lambda _: self._ended.put(index))
 
-    def collect(self, patience: float | None) -> None:
-        """Take what comes within `patience` seconds (None: whenever), until one decides for all or none is left."""
+    def collect(self, patience: float | None, for_first: float = 0.0) -> None:
+        """Take what comes within `patience` seconds (None: whenever), until one decides for all or none is left.
+
+        As long as there is no answer, they are `for_first` more; one that comes so late leaves others `GRACE`.
+        """
         until = math.inf if patience is None else time.monotonic() + patience
         while self._waiting and not self._decided:
-            left = min(until - time.monotonic(), threading.TIMEOUT_MAX)
+            answered = bool(self.found)
+            left = until + (0.0 if answered else for_first) - time.monotonic()
             try:
-                self._take(self._ended.get(timeout=max(left, 0.0)))
+                self._take(self._ended.get(timeout=min(max(left, 0.0), threading.TIMEOUT_MAX)))
             except queue.Empty:
                 self.errors.append(LateError("a restart did not end in time"))
                 return
+            if self.found and not answered:
+                until = max(until, time.monotonic() + GRACE)
 
     def cancel(self) -> None:
         """Forget those that have not begun."""
