@@ -62,6 +62,14 @@ def test_the_time_is_for_all_of_them(problem):
     assert any("of 20 restarts ended" in note for note in result.notes)
 
 
+def test_workers_that_start_slowly_still_answer(problem):
+    """The time is up before any restart begins: the first makes one step all the same."""
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(time.sleep, 0.3)
+        result = solve_restarts(problem, Trivial(steps=1000), restarts=3, executor=executor, time_limit=0.05)
+    assert (result.status, result.iterations, result.notes) == (Status.LIMIT, 1, ("1 of 3 restarts ended",))
+
+
 def test_a_lost_worker_loses_only_its_restart(problem):
     """A pool that breaks gives the rest; if all are lost there is an error, not an empty answer."""
 

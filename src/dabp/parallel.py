@@ -64,7 +64,7 @@ def solve_restarts(
         Decides the restarts' seeds.
     time_limit
         Seconds for all of them together: one that starts later gets what is left, one that comes too late is
-        skipped. On several machines this needs clocks that agree.
+        skipped, the first aside. On several machines this needs clocks that agree.
     """
     if restarts < 1:
         raise ParameterError(f"restarts is at least 1, not {restarts}")
@@ -80,7 +80,7 @@ def solve_restarts(
     interrupted = False
     try:
         for index, own in enumerate(restart_seeds(seed, restarts)):
-            task = (problem, solver, params, own, deadline, options, call)
+            task = (problem, solver, params, own, deadline, options, call, index == 0)
             under_way.add(index, executor.submit(_restart, *task))
         under_way.collect(None if time_limit is None else time_limit + GRACE, for_first=COMPILING)
     except KeyboardInterrupt:
@@ -193,13 +193,17 @@ def _restart(
     deadline: float | None,
     options: Mapping[str, Any],
     call: str,
+    first: bool,
 ) -> Result | None:
-    """One restart, in a worker; None if its time was up before it began, or a signal has ended the call."""
+    """One restart, in a worker; None if its time was up before it began, or a signal has ended the call.
+
+    The first is begun however late (workers take seconds to start), so that there is an answer.
+    """
     global _stopped
     from dabp.solving import solve
 
-    left = None if deadline is None else deadline - time.time()
-    if call == _stopped or (left is not None and left <= 0):
+    left = None if deadline is None else max(deadline - time.time(), 0.0)
+    if call == _stopped or (left == 0 and not first):
         return None
     try:
         result = solve(problem, solver, params=params, seed=seed, time_limit=left, **options)
