@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dabp.experiments.checking import check
 from dabp.experiments.plan import load_plan
-from dabp.experiments.run import check
 from dabp.experiments.store import Results
 
 PAPER = Path(__file__).parents[2] / "paper"

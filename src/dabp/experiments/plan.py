@@ -11,19 +11,23 @@ import glob
 import hashlib
 import itertools
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dabp.errors import ParameterError
+from dabp.experiments.section import Section
 
 FORMAT = 1
 """Part of every key: a change here means that old results no longer say the same thing."""
 
+LARGEST = 2**63
+"""Bytes that no limit of a process can express."""
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -145,7 +149,7 @@ def load_plan(path: str | Path) -> Plan:
         data = tomllib.loads(text)
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits, or lists as deep
         raise ParameterError(f"{path}: is not TOML: {error}") from None
     try:
         return _plan(data, text, path)
@@ -159,14 +163,15 @@ def run_seed(plan_seed: int, instance: Mapping[str, Any], repetition: int) -> in
 
 
 def _plan(data: Mapping[str, Any], text: str, path: Path) -> Plan:
-    _known(data, {"name", "title", "seed", "repetitions", "figures", "limits", "instances", "solvers"}, "the plan")
-    name = data.get("name", path.stem)
-    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+", name):
+    top = Section(data, "the plan")
+    top.only("name", "title", "seed", "repetitions", "figures", "limits", "instances", "solvers")
+    name = top.text("name", path.stem)
+    if not re.fullmatch(r"[\w.-]+", name):
         raise ParameterError(f"name is letters, digits, '-', '_' and '.', not {name!r}")
-    seed, repetitions = _count(data, "seed", 0), _count(data, "repetitions", 1)
-    limits = data.get("limits", {})
-    solvers = list(_solvers(data, limits))
-    instances = list(_instances(data, path.parent))
+    seed, repetitions = top.whole("seed", 0, 0), top.whole("repetitions", 1, 1)
+    title, figures = top.text("title", name), tuple(top.texts("figures"))
+    solvers = list(_solvers(top))
+    instances = list(_instances(top, path.parent))
     runs = tuple(
         Run(instance, solver, parameters, own, run_seed(seed, instance, repetition), repetition, group, series, swept)
         for group, instance in instances
@@ -179,98 +184,86 @@ def _plan(data: Mapping[str, Any], text: str, path: Path) -> Plan:
         if place in seen:
             raise ParameterError(f"solver {run.label!r} runs twice on the same instance of {run.group!r}")
         seen.add(place)
-    figures = data.get("figures", [])
-    if not isinstance(figures, list):
-        raise ParameterError(f"figures is a list of names, not {figures!r}")
-    return Plan(name, data.get("title", name), runs, tuple(figures), text)
+    return Plan(name, title, runs, figures, text)
 
 
-def _solvers(
-    data: Mapping[str, Any], limits: Mapping[str, Any]
-) -> Iterator[tuple[str, dict[str, Any], Limits, str, dict[str, Any]]]:
-    entries = data.get("solvers", [])
-    if not entries:
-        raise ParameterError("has no [[solvers]]")
+def _solvers(top: Section) -> Iterator[tuple[str, dict[str, Any], Limits, str, dict[str, Any]]]:
+    limits = _limits(top.table("limits"), Limits())
     labels: set[str] = set()
-    for entry in entries:
-        _known(entry, {"solver", "label", "parameters", "sweep", "limits"}, "a [[solvers]] entry")
+    for entry in top.tables("solvers"):
+        entry.only("solver", "label", "parameters", "sweep", "limits")
         if "solver" not in entry:
-            raise ParameterError('a [[solvers]] entry needs solver = "name"')
-        series = entry.get("label", entry["solver"])
+            raise ParameterError(f'{entry.place} needs solver = "name"')
+        solver = entry.text("solver", "")
+        series = entry.text("label", solver)
         if series in labels:
             raise ParameterError(f"two [[solvers]] entries are labelled {series!r}: give each a label of its own")
         labels.add(series)
-        own = _limits({**limits, **entry.get("limits", {})})
+        own = _limits(entry.table("limits"), limits)
+        parameters = entry.values("parameters")
         for swept in _sweep(entry):
-            yield entry["solver"], {**entry.get("parameters", {}), **swept}, own, series, swept
+            yield solver, {**parameters, **swept}, own, series, swept
 
 
-def _instances(data: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    entries = data.get("instances", [])
-    if not entries:
-        raise ParameterError("has no [[instances]]")
-    for entry in entries:
-        _known(entry, {"family", "files", "label", "parameters", "sweep", "seeds"}, "an [[instances]] entry")
+def _instances(top: Section, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for entry in top.tables("instances"):
+        entry.only("family", "files", "label", "parameters", "sweep", "seeds")
         if ("family" in entry) == ("files" in entry):
-            raise ParameterError('an [[instances]] entry has either family = "name" or files = ["pattern"]')
-        if "files" in entry:
-            yield from _files(entry, folder)
-            continue
-        seeds = entry.get("seeds", 1)
-        for swept in _sweep(entry):
-            group = _labelled(entry.get("label", entry["family"]), swept)
-            for seed in range(seeds) if isinstance(seeds, int) else seeds:
-                parameters = {**entry.get("parameters", {}), **swept}
-                yield group, {"family": entry["family"], "parameters": parameters, "seed": seed}
+            raise ParameterError(f'{entry.place} has either family = "name" or files = ["pattern"]')
+        yield from _files(entry, folder) if "files" in entry else _family(entry)
 
 
-def _files(entry: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    patterns = [entry["files"]] if isinstance(entry["files"], str) else entry["files"]
-    for pattern in patterns:
-        paths = sorted(glob.glob(str(folder / pattern), recursive=True))
+def _family(entry: Section) -> Iterator[tuple[str, dict[str, Any]]]:
+    family, seeds = entry.text("family", ""), entry.seeds("seeds")
+    label, parameters = entry.text("label", family), entry.values("parameters")
+    for swept in _sweep(entry):
+        for seed in seeds:
+            yield _labelled(label, swept), {"family": family, "parameters": {**parameters, **swept}, "seed": seed}
+
+
+def _files(entry: Section, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for key in ("parameters", "sweep", "seeds"):
+        if key in entry:
+            raise ParameterError(f"{key!r} of {entry.place} goes with family, not with files")
+    for pattern in entry.patterns("files"):
+        paths = sorted(path for path in glob.glob(str(folder / pattern), recursive=True) if not os.path.isdir(path))
         if not paths:
             raise ParameterError(f"no file matches {pattern!r} in {folder}")
         for path in map(Path, paths):
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            yield entry.get("label", path.name), {"file": str(path.resolve()), "sha256": digest}
+            yield entry.text("label", path.name), {"file": str(path.resolve()), "sha256": _content(path)}
 
 
-def _sweep(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    sweep = entry.get("sweep", {})
-    for key, values in sweep.items():
-        if not isinstance(values, list) or not values:
-            raise ParameterError(f"sweep of {key!r} is a list of values, not {values!r}")
-    return [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
+def _content(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _limits(data: Mapping[str, Any]) -> Limits:
-    _known(data, {"time", "iterations", "wall", "memory"}, "limits")
-    for key, value in data.items():
-        if key != "memory" and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-            raise ParameterError(f"limit {key!r} is a positive number, not {value!r}")
-    memory = data.get("memory")
-    return Limits(**{**data, "memory": None if memory is None else bytes_of(memory)})
+def _sweep(entry: Section) -> list[dict[str, Any]]:
+    choices = entry.choices("sweep")
+    return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+
+
+def _limits(section: Section, default: Limits) -> Limits:
+    """The limits of a section; what it does not name is as by default."""
+    section.only("time", "iterations", "wall", "memory")
+    given: dict[str, Any] = {key: section.positive(key) for key in ("time", "wall")}
+    given["iterations"] = section.whole("iterations", 1, 1)
+    try:
+        given["memory"] = bytes_of(section.data.get("memory", 1))
+    except ParameterError as error:
+        raise ParameterError(f"'memory' of {section.place}: {error}") from None
+    return replace(default, **{key: value for key, value in given.items() if key in section})
 
 
 def bytes_of(text: str | int) -> int:
     """``"4 GB"``, ``"512MiB"`` or a number of bytes."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]I?B)?\s*", str(text).upper())
-    if match is None or float(match[1]) <= 0:
+    amount = 0.0 if match is None else float(match[1]) * UNITS[match[2] or ""]
+    if not 1 <= amount < LARGEST:
         raise ParameterError(f"an amount of memory is like '4 GB' or '512 MiB', not {text!r}")
-    return int(float(match[1]) * UNITS[match[2] or ""])
-
-
-def _known(data: Mapping[str, Any], names: set[str], place: str) -> None:
-    for name in data:
-        if name not in names:
-            raise ParameterError(f"{place} has no {name!r}; there are {', '.join(sorted(names))}")
-
-
-def _count(data: Mapping[str, Any], key: str, default: int) -> int:
-    value = data.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ParameterError(f"{key} is a whole number, not {value!r}")
-    return value
+    return int(amount)
 
 
 def _labelled(label: str, swept: Mapping[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import inspect
 import json
 import os
 import platform
@@ -17,12 +16,10 @@ from typing import Any, Protocol
 import psutil
 
 import dabp
-from dabp.errors import ParameterError, suggestion
-from dabp.experiments.figures import FIGURES
+from dabp.errors import ParameterError
+from dabp.experiments.checking import check
 from dabp.experiments.plan import Plan, Run
 from dabp.experiments.store import ResultsFolder
-from dabp.generators import generator_function
-from dabp.solvers import SOLVERS, make_solver
 
 PACKAGES = ("numpy", "numba", "torch", "pytoulbar2")
 """Whose versions a report names."""
@@ -103,25 +100,6 @@ def run_plan(
         finally:
             pool.close()
     return state
-
-
-def check(plan: Plan) -> None:
-    """Refuse a plan whose solvers, families, figures or parameters do not exist, before it runs for hours."""
-    for name in plan.figures:
-        if name not in FIGURES:
-            raise ParameterError(f"there is no figure {name!r}{suggestion(name, FIGURES)}")
-    seen: set[str] = set()
-    for run in plan.runs:
-        solver, family = f"{run.solver} {run.parameters}", run.instance.get("family")
-        if solver not in seen and (run.solver in SOLVERS or ":" not in run.solver):
-            make_solver(run.solver, run.parameters)
-        if family is not None and f"{run.instance['parameters']} {family}" not in seen:
-            known = inspect.signature(generator_function(family)).parameters
-            for name in run.instance["parameters"]:
-                if name not in known:
-                    raise ParameterError(f"generator {family!r} has no parameter {name!r}{suggestion(name, known)}")
-            seen.add(f"{run.instance['parameters']} {family}")
-        seen.add(solver)
 
 
 def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None) -> Pool:

@@ -1,0 +1,79 @@
+"""Whether what a plan names exists and takes the values it gives, asked before it runs for hours."""
+
+from __future__ import annotations
+
+import re
+import typing
+from collections.abc import Mapping
+from types import NoneType, UnionType
+from typing import Any
+
+from dabp.errors import ParameterError, suggestion
+from dabp.experiments.figures import FIGURES
+from dabp.experiments.plan import Plan
+from dabp.generators import generator_function
+from dabp.solvers import SOLVERS, make_solver, parameters
+
+WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+"""What messages call the types of parameters."""
+
+
+def check(plan: Plan) -> None:
+    """Refuse a plan without runs, or whose solvers, families, figures or parameters do not exist or do not fit."""
+    try:
+        _check(plan)
+    except ParameterError as error:
+        raise ParameterError(f"plan {plan.name!r}: {error}") from None
+
+
+def _check(plan: Plan) -> None:
+    if not plan.runs:
+        raise ParameterError("there is nothing to run")
+    for name in plan.figures:
+        if name not in FIGURES:
+            raise ParameterError(f"there is no figure {name!r}{suggestion(name, FIGURES)}")
+    for run in {f"{run.solver} {run.parameters}": run for run in plan.runs}.values():
+        _check_solver(run.solver, run.parameters)
+    made = [run.instance for run in plan.runs if "family" in run.instance]
+    for instance in {f"{each['family']} {each['parameters']}": each for each in made}.values():
+        _check_family(instance["family"], instance["parameters"])
+
+
+def _check_solver(name: str, given: Mapping[str, Any]) -> None:
+    """A class of the user's own may exist on the workers only, and is left to them."""
+    if name not in SOLVERS and ":" in name:
+        if re.fullmatch(r"\w+(\.\w+)*:\w+", name) is None:
+            raise ParameterError(f"a solver of your own is 'module:Class', not {name!r}")
+        return
+    if name in SOLVERS:
+        hints = {key: hint for key, (hint, _) in parameters(name).items()}
+        typed = {key.replace("-", "_"): value for key, value in given.items() if not isinstance(value, str)}
+        _check_types(f"solver {name!r}", typed, hints)  # text is converted as on the command line
+    make_solver(name, given)
+
+
+def _check_family(family: str, given: Mapping[str, Any]) -> None:
+    hints = typing.get_type_hints(generator_function(family))
+    known = hints.keys() - {"seed", "return"}
+    for name in given:
+        if name == "seed":
+            raise ParameterError(f"the seeds of generator {family!r} are given as seeds, not as a parameter")
+        if name not in known:
+            raise ParameterError(f"generator {family!r} has no parameter {name!r}{suggestion(name, known)}")
+    _check_types(f"generator {family!r}", given, hints)
+
+
+def _check_types(owner: str, given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
+    for key, value in given.items():
+        hint = hints.get(key, Any)
+        options = [each for each in typing.get_args(hint) if each is not NoneType]
+        options = options if isinstance(hint, UnionType) else [hint]
+        if all(option in WORDS for option in options) and not any(_fits(value, option) for option in options):
+            wanted = " or ".join(WORDS[option] for option in options)
+            raise ParameterError(f"parameter {key!r} of {owner} is {wanted}, not {value!r}")
+
+
+def _fits(value: Any, option: type) -> bool:
+    if isinstance(value, bool):
+        return option is bool
+    return isinstance(value, int | float if option is float else option)
