@@ -103,6 +103,8 @@ def test_a_checkpoint_that_cannot_be_written_does_not_cost_the_answer(tmp_path: 
     problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
     with pytest.raises(CheckpointError, match="its folder does not exist"):
         solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path / "none" / "c")
+    with pytest.raises(CheckpointError, match="it is a folder"):
+        solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path)
     folder = tmp_path / "folder"
     folder.mkdir()
     gone = [lambda progress: folder.rmdir() if folder.exists() else None]

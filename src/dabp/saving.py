@@ -53,8 +53,12 @@ class Saving:
             return cls(None, "", "")
         if not solver.checkpoints:
             raise ParameterError(f"solver {run.name!r} does not support checkpoints")
-        if not Path(path).absolute().parent.is_dir():
-            raise CheckpointError(f"{path}: cannot write the checkpoint: its folder does not exist")
+        for wrong, reason in (
+            (not Path(path).absolute().parent.is_dir(), "its folder does not exist"),
+            (Path(path).is_dir(), "it is a folder"),
+        ):
+            if wrong:
+                raise CheckpointError(f"{path}: cannot write the checkpoint: {reason}")
         saving = cls(Path(path), identity(run.problem, run.reduced, fix), f"{solver!r} seed {run.seed}")
         if resume:
             state, warning = checkpoint.load(saving._path or path, problem=saving._problem, solver=saving._solver)
