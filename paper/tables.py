@@ -220,7 +220,8 @@ def _least(columns: Iterable[Mapping[str, float]]) -> dict[str, float]:
     least: dict[str, float] = {}
     for column in columns:
         for instance, cost in column.items():
-            least[instance] = min(cost, least.get(instance, math.inf))
+            known = least.get(instance, math.nan)
+            least[instance] = known if math.isnan(cost) else cost if math.isnan(known) else min(cost, known)
     return least
 
 

@@ -80,6 +80,12 @@ def test_small_world_contains_its_ring() -> None:
         {"family": "random-cop", "variant": "mine"},
         {"family": "scale-free", "m1": 0},
         {"family": "small-world", "p": -0.1},
+        {"family": "random-cop", "seed": -1},
+        {"family": "random-cop", "max_cost": -1},
+        {"family": "graph-coloring", "max_cost": 0},
+        {"family": "scale-free", "variables": 5.5},
+        {"family": "small-world", "variables": True},
+        {"family": "random-cop", "density": "0.3"},
     ],
 )
 def test_wrong_parameters_are_refused(arguments: dict[str, object]) -> None:

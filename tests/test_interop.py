@@ -45,6 +45,24 @@ def test_graph_colouring_from_networkx() -> None:
     assert len(problem.pool) == 9 + 9 + 3  # the shared matrix is stored once
 
 
+def test_which_side_of_a_matrix_is_whose() -> None:
+    """A directed edge says it, an undirected one only by the matrix's shape; what is ambiguous is refused."""
+    undirected = nx.Graph()
+    undirected.add_nodes_from(["b", "a"])
+    undirected.add_edge("a", "b", costs=[[0, 1], [5, 6]])
+    with pytest.raises(ProblemError, match="edge 'b'-'a' are not symmetric; a DiGraph tells"):
+        Problem.from_networkx(undirected, domain_size=2)
+    directed = nx.DiGraph()
+    directed.add_nodes_from(["b", "a"])
+    directed.add_edge("a", "b", costs=[[0, 1], [5, 6]])
+    problem = Problem.from_networkx(directed, domain_size=2)
+    assert problem.cost(problem.assignment({"a": 0, "b": 1})) == 1
+    undirected.nodes["a"]["costs"] = [0, 0, 0]
+    undirected.edges["a", "b"]["costs"] = [[0, 1], [5, 6], [7, 8]]
+    problem = Problem.from_networkx(undirected, domain_size=2)
+    assert problem.cost(problem.assignment({"a": 2, "b": 1})) == 8
+
+
 def test_graphs_without_costs_are_refused() -> None:
     """What is missing is named."""
     with pytest.raises(ProblemError, match="node 0 has no 'costs'"):
@@ -61,6 +79,21 @@ def test_tables_there_and_back(seed: int) -> None:
         problem.domain_sizes.tolist(), problem.to_tables(), constant=problem.constant, maximize=problem.maximize
     )
     assert again == problem
+
+
+@pytest.mark.parametrize(("maximize", "limit", "found"), [(False, 3.0, [1]), (False, 2.0, None), (True, -2.0, None)])
+def test_the_limit_goes_to_toulbar2(maximize: bool, limit: float, found: list[int] | None) -> None:
+    """What a file's bound excludes, toulbar2 does not find."""
+    sign = "-" if maximize else ""
+    code = (
+        "from dabp.problem import Problem\n"
+        f"p = Problem([2], [0], [0, 1], [{sign}5.0, {sign}2.0], [0, 2], maximize={maximize}, limit={limit})\n"
+        "try:\n    found = p.to_toulbar2().Solve()\n"
+        "except Exception as error:\n    assert 'contradiction' in str(error), error\n    found = None\n"
+        "print(None if found is None else list(found[0]))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    assert run.stdout.splitlines()[-1] == str(found)
 
 
 def test_toulbar2_networks() -> None:

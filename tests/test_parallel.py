@@ -100,6 +100,15 @@ def test_mistakes_are_those_of_a_single_solve(problem):
         assert str(single.value) == str(spread.value)
 
 
+@pytest.fixture
+def _interruptible():
+    """Ctrl-C raises as in any program; workers of the test runner ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_an_interrupt_ends_threads_and_keeps_their_answers(problem):
     """Threads see no signal: they are told, what has not begun is not begun, and the best so far is the answer."""
     slow = Trivial(steps=3000, pause=0.01)
@@ -154,6 +163,7 @@ def test_an_interrupt_of_the_terminal_reaches_worker_processes():
     assert output == "INTERRUPTED True 1 of 4 restarts ended\n"
 
 
+@pytest.mark.usefixtures("_interruptible")
 def test_an_interrupt_without_an_answer_says_so(problem):
     """Nothing has begun: no cost, and the solver is still named."""
 

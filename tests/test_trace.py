@@ -68,3 +68,21 @@ def test_late_blocks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     assert again.blocks[-1] == (352.0, 704)
     assert again.blocks_of_costs[-1].tolist() == [150.0]
     assert np.array_equal(again.iteration_costs[:600], trace.iteration_costs[:600])
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_the_running_best_needs_no_more_than_what_is_kept(monkeypatch: pytest.MonkeyPatch, maximize: bool) -> None:
+    """Each better iteration with its time; of a block that is one number, the first."""
+    monkeypatch.setattr(trace_module, "KEPT", 4)
+    monkeypatch.setattr(trace_module, "FINE", 0.0)
+    trace, sign = Trace(maximize=maximize), -1.0 if maximize else 1.0
+    trace.add_block(1.0, sign * np.array([np.inf, 5.0, 6.0, 4.0]))
+    trace.add_block(2.0, sign * np.array([9.0] * 500_000 + [2.0]))
+    trace.add_block(3.0, sign * np.array([3.0, 3.0]))
+    assert trace.running_best() == [
+        (0.5, 2, sign * 5.0),
+        (1.0, 4, sign * 4.0),
+        (pytest.approx(1.0, abs=1e-5), 5, sign * 2.0),
+    ]
+    assert trace.points[0].tolist() == [1, 2, 3, 4, 5, 500_006]
+    assert Trace().running_best() == []

@@ -31,11 +31,12 @@ def from_networkx(
     ----------
     graph
         A NetworkX graph, directed or not, without parallel edges. Node attribute ``costs`` holds a node's unary costs
-        (and so its number of values), edge attribute ``costs`` a matrix, rows for the edge's first node.
+        (and so its number of values), edge attribute ``costs`` a matrix, rows for the edge's first node. Undirected
+        edges have no first node: their matrices must be symmetric, or tell by their shape which side is whose.
     domain_size
         How many values nodes without ``costs`` have.
     edge_costs
-        The matrix of edges without ``costs``; all such edges share it.
+        The matrix of edges without ``costs``; all such edges share it. Undirected edges as above.
     maximize
         The direction.
     """
@@ -54,8 +55,21 @@ def from_networkx(
         costs = data.get("costs", shared)
         if costs is None:
             raise ProblemError(f"edge {first!r}-{second!r} has no 'costs', and no edge_costs are given")
-        tables.append(((index[first], index[second]), costs))
+        scope = index[first], index[second]
+        tables.append((scope, costs if graph.is_directed() else _undirected(first, second, scope, sizes, costs)))
     return from_tables(sizes, tables, maximize=maximize, variable_names=[str(node) for node in nodes])
+
+
+def _undirected(
+    first: Hashable, second: Hashable, scope: tuple[int, int], sizes: Sequence[int], costs: ArrayLike
+) -> ArrayLike:
+    """The matrix of an undirected edge, rows for `first`; refused if nothing tells which side is whose."""
+    matrix, shape = np.asarray(costs, dtype=np.float64), (sizes[scope[0]], sizes[scope[1]])
+    if shape[0] == shape[1] == len(matrix) and not np.array_equal(matrix, matrix.T):
+        raise ProblemError(
+            f"the costs of edge {first!r}-{second!r} are not symmetric; a DiGraph tells which node has the rows"
+        )
+    return matrix.T if matrix.shape == shape[::-1] != shape else costs
 
 
 def from_tables(
@@ -101,13 +115,16 @@ def to_toulbar2(problem: Problem, **options: Any) -> Any:
     """A ``pytoulbar2.CFN`` with the same variables, values and costs, ready for its `Solve`.
 
     Costs of the network are those of the problem, negated when it maximises, to as many decimals as toulbar2's
-    64-bit costs have room for; `options` go to the ``CFN`` constructor.
+    64-bit costs have room for, and its upper bound is the problem's limit, if it has one; `options` go to the ``CFN``
+    constructor.
     """
     import pytoulbar2
 
     costs, _ = integer_costs(problem)
     decimals = max(0, round(np.log10(costs.scale)))
-    network = pytoulbar2.CFN(**{"ubinit": (costs.top - costs.raised) / costs.scale, "resolution": decimals, **options})
+    limit, top = problem.minimized().limit, (costs.top - costs.raised) / costs.scale
+    top = top if limit is None else min(top, limit)
+    network = pytoulbar2.CFN(**{"ubinit": top, "resolution": decimals, **options})
     for variable in problem.variables:
         network.AddVariable(variable.name, [str(label) for label in variable.labels])
     if shift := (costs.constant - costs.raised) / costs.scale:

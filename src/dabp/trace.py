@@ -62,6 +62,27 @@ class Trace:
         )
         return seconds
 
+    @property
+    def points(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Iterations (from 1) and costs of what is kept: of a block with one cost for all, its first iteration."""
+        starts = [0, *(end for _, end in self.blocks[:-1])]
+        places = [start + np.arange(len(costs)) for start, costs in zip(starts, self.blocks_of_costs, strict=False)]
+        empty: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+        return 1 + np.concatenate([*empty, *places]), np.concatenate([np.zeros(0), *self.blocks_of_costs])
+
+    def running_best(self) -> list[tuple[float, int, float]]:
+        """(time, iteration, cost) of each iteration that was better than all before it.
+
+        `improvements`, the driver's own list, is by block, and blocks depend on the machine's speed.
+        """
+        iterations, costs = self.points
+        signed = -costs if self.maximize else costs
+        best = np.minimum.accumulate(signed)
+        better = np.flatnonzero(np.isfinite(best) & (best < np.concatenate([[np.inf], best])[:-1]))
+        times, ends = np.array([(0.0, 0), *self.blocks]).T
+        seconds = np.interp(iterations[better], ends, times)
+        return list(zip(seconds.tolist(), iterations[better].tolist(), costs[better].tolist(), strict=True))
+
     def add_block(self, time: float, costs: NDArray[np.float64]) -> None:
         """Record a block of iterations that ended at `time`."""
         if len(costs):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,15 @@ def test_tables_of_the_full_plans_stand_before_their_runs(monkeypatch: pytest.Mo
     made = tables.tables(Empty())
     assert made.keys() == tables.TABLES.keys()
     assert "–" in made["ablation"]
+
+
+def test_a_failed_run_hides_no_better_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least cost of several solvers is that of those that have one, in whatever order they come."""
+    monkeypatch.syspath_prepend(str(ROOT / "paper"))
+    import tables
+
+    for order in itertools.permutations([2.0, math.nan, 3.0]):
+        assert tables._least({"i": cost} for cost in order) == {"i": 2.0}
 
 
 def test_the_page_shows_what_was_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,15 @@ def test_wilcoxon_of_many_pairs_is_the_corrected_normal_approximation():
     assert ours.p_value == pytest.approx(expected.pvalue, rel=1e-9)
 
 
+def test_wilcoxon_takes_rounding_noise_for_ties():
+    """Costs over a number of constraints: equal differences that differ in the last bit rank as equals."""
+    pairs = ((100, 99), (101, 100), (57, 58), (33, 32), (71, 70), (12, 13))
+    noisy = [x / 45 - y / 45 for x, y in pairs]
+    assert len({abs(d) for d in noisy}) > 1
+    assert wilcoxon(noisy, 1e-9) == wilcoxon([x - y for x, y in pairs])
+    assert wilcoxon([1e-12, 3.0], 1e-9).pairs == 1
+
+
 def test_wilcoxon_of_equal_solvers_says_nothing():
     """No differing pair: p = 1, not an error."""
     assert wilcoxon([0.0, 0.0]).p_value == 1.0

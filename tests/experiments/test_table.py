@@ -36,9 +36,9 @@ def test_rows_are_means_with_confidence_gap_and_failures(results):
     assert (broken.runs, broken.failed, broken.reasons) == (0, 3, "3 error")
 
 
-def outcome(label: str, seed: int, cost: float | None) -> Outcome:
+def outcome(label: str, seed: int, cost: float | None, maximize: bool = False) -> Outcome:
     run = Run({"family": "f", "parameters": {}, "seed": seed}, label, {}, Limits(), seed, 0, "group", label)
-    done = {"state": "done", "cost": cost, "constraints": 1, "runtime": 1.0, "cpu": 1.0, "maximize": False}
+    done = {"state": "done", "cost": cost, "constraints": 1, "runtime": 1.0, "cpu": 1.0, "maximize": maximize}
     return Outcome(run, done if cost is not None else {"state": "failed", "reason": "crash"})
 
 
@@ -96,6 +96,19 @@ def test_comparison_pairs_instances(results):
         compare(results, results.plan(), "shart", "long (steps=10)")
     with pytest.raises(ParameterError, match="answered by both"):
         compare(results, results.plan(), "short", "broken")
+
+
+def test_each_pair_is_compared_in_its_own_direction():
+    """More is better where an instance maximises, whatever the last one does."""
+    given = Given(
+        *(outcome("a", seed, 5.0, maximize=seed < 2) for seed in range(5)),
+        *(outcome("b", seed, 3.0, maximize=seed < 2) for seed in range(5)),
+    )
+    plan = Plan("p", "p", tuple(one.run for one in given.outcomes(Plan("p", "p", ()))))
+    found = compare(given, plan, "a", "b")
+    assert (found.wins, found.draws, found.losses) == (2, 0, 3)
+    assert found.mean_difference == 2.0
+    assert found.test.statistic == 6.0  # two of five equal ranks of 3
 
 
 def test_seconds_are_readable():

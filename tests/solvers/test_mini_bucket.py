@@ -41,6 +41,24 @@ def test_split_buckets_give_bounds(seed: int) -> None:
             assert result.bound <= optimum + 1e-9
 
 
+def test_a_bound_without_an_assignment() -> None:
+    """Four mutually different variables of three values: the greedy reading fails, the bound stays."""
+    pairs = list(itertools.combinations(range(4), 2))
+    scopes = [*itertools.chain(*pairs), *range(4)]
+    problem = Problem(
+        [3] * 4,
+        scopes,
+        [*range(0, 13, 2), *range(13, 17)],
+        [*np.where(np.eye(3) == 1, np.inf, 0.0).ravel(), 0.5, 0.7, 0.9],
+        [0, 9, 12],
+        [0] * 6 + [1] * 4,
+    )
+    result = dabp.solve(problem, "mbe", params={"i_bound": 1}, presolve=False)
+    assert result.cost is None
+    assert result.bound is not None
+    assert 2.0 <= result.bound < 4.0
+
+
 def test_memory_cap_lowers_the_i_bound() -> None:
     """Messages hold no more entries than allowed; the i-bound in use is told, and the bound stays valid."""
     problem = dabp.generate("random-cop", variables=12, domain=5, density=0.6, seed=3)

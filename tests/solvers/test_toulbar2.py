@@ -75,6 +75,14 @@ def test_integer_costs_stay_within_precision(seed: int) -> None:
         assert costs.scale == 1.0
 
 
+def test_decimals_of_large_costs_are_not_lost() -> None:
+    """A hundred-thousandth beside a hundred thousand is within the precision asked for, and decides."""
+    problem = Problem([4], [0], [0, 1], [100000.00005, 100000.00001, 200000.0, 100000.1], [0, 4])
+    costs = IntegerCosts(problem, precision=1e-6)
+    assert costs.scale >= 1e5
+    assert dabp.solve(problem, "toulbar2").assignment.tolist() == [1]
+
+
 def test_incumbents_and_bounds_stream(hard: Problem) -> None:
     """Answers and bounds arrive while it runs, not at its end, and leave no process when the solve ends."""
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-import typing
 from collections.abc import Mapping
-from types import NoneType, UnionType
 from typing import Any
 
 from dabp.errors import ParameterError, suggestion
 from dabp.experiments.figures import FIGURES
 from dabp.experiments.plan import Plan
-from dabp.generators import generator_function
+from dabp.generators import check_parameters
+from dabp.hints import check_types
 from dabp.solvers import SOLVERS, make_solver, parameters
-
-WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-"""What messages call the types of parameters."""
 
 
 def check(plan: Plan) -> None:
@@ -48,32 +44,11 @@ def _check_solver(name: str, given: Mapping[str, Any]) -> None:
     if name in SOLVERS:
         hints = {key: hint for key, (hint, _) in parameters(name).items()}
         typed = {key.replace("-", "_"): value for key, value in given.items() if not isinstance(value, str)}
-        _check_types(f"solver {name!r}", typed, hints)  # text is converted as on the command line
+        check_types(f"solver {name!r}", typed, hints)  # text is converted as on the command line
     make_solver(name, given)
 
 
 def _check_family(family: str, given: Mapping[str, Any]) -> None:
-    hints = typing.get_type_hints(generator_function(family))
-    known = hints.keys() - {"seed", "return"}
-    for name in given:
-        if name == "seed":
-            raise ParameterError(f"the seeds of generator {family!r} are given as seeds, not as a parameter")
-        if name not in known:
-            raise ParameterError(f"generator {family!r} has no parameter {name!r}{suggestion(name, known)}")
-    _check_types(f"generator {family!r}", given, hints)
-
-
-def _check_types(owner: str, given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    for key, value in given.items():
-        hint = hints.get(key, Any)
-        options = [each for each in typing.get_args(hint) if each is not NoneType]
-        options = options if isinstance(hint, UnionType) else [hint]
-        if all(option in WORDS for option in options) and not any(_fits(value, option) for option in options):
-            wanted = " or ".join(WORDS[option] for option in options)
-            raise ParameterError(f"parameter {key!r} of {owner} is {wanted}, not {value!r}")
-
-
-def _fits(value: Any, option: type) -> bool:
-    if isinstance(value, bool):
-        return option is bool
-    return isinstance(value, int | float if option is float else option)
+    if "seed" in given:
+        raise ParameterError(f"the seeds of generator {family!r} are given as seeds, not as a parameter")
+    check_parameters(family, given)

@@ -41,13 +41,14 @@ def execute(run: Run) -> list[str]:
             max_iterations=run.limits.iterations,
             seed=run.seed,
         )
+        traced = _trace_lines(result.trace)
     except Exception as error:  # a run's bug is that run's result
         return [json.dumps(_failed(run, error))]
     if result.status is Status.INTERRUPTED:
         return [json.dumps(failure(run, "crash", "a signal told it to stop"))]
     summary = {**identity(run), **_outcome(result, problem)}
     summary["generation_time"] = round(made - started, 4)
-    return [json.dumps(summary), *_trace_lines(result.trace, problem.maximize)]
+    return [json.dumps(summary), *traced]
 
 
 def identity(run: Run) -> dict[str, Any]:
@@ -111,8 +112,8 @@ def _solver(run: Run) -> Solver:
     return solver
 
 
-def _trace_lines(trace: Trace, maximize: bool) -> list[str]:
-    rows = [("improvement", *row) for row in _improvements(trace, maximize)]
+def _trace_lines(trace: Trace) -> list[str]:
+    rows = [("improvement", *row) for row in trace.running_best() or trace.improvements]
     rows += [("bound", *row) for row in trace.bounds]
     lines = [
         json.dumps({"type": kind, "time": round(seconds, 4), "iteration": iteration, "value": value})
@@ -121,18 +122,6 @@ def _trace_lines(trace: Trace, maximize: bool) -> list[str]:
     restarts = [row for row in trace.records if all(name in row for name in RESTART)]
     kept = (*RESTART, "settled")
     return lines + [json.dumps({"type": "restart", **{n: row[n] for n in kept if n in row}}) for row in restarts]
-
-
-def _improvements(trace: Trace, maximize: bool) -> list[tuple[float, int, float]]:
-    """The running best by iteration; the driver's own list is by block, and blocks depend on the machine's speed."""
-    costs = -trace.iteration_costs if maximize else trace.iteration_costs
-    if not np.isfinite(costs).any():
-        return trace.improvements
-    best = np.minimum.accumulate(costs)
-    places = np.flatnonzero(np.isfinite(best) & (np.diff(best, prepend=np.inf) < 0))
-    times = trace.iteration_times[places]
-    values = trace.iteration_costs[places]
-    return [(float(t), int(i) + 1, float(v)) for t, i, v in zip(times, places, values, strict=True)]
 
 
 def _finite(value: float | None) -> float | None:

@@ -71,14 +71,17 @@ class Wilcoxon:
     exact: bool
 
 
-def wilcoxon(differences: Sequence[float] | NDArray[np.float64]) -> Wilcoxon:
-    """Whether paired differences are as often, and as much, below zero as above; zeros are dropped."""
+def wilcoxon(differences: Sequence[float] | NDArray[np.float64], tolerance: float = 0.0) -> Wilcoxon:
+    """Whether paired differences are as often, and as much, below zero as above; zeros are dropped.
+
+    What lies within `tolerance` counts as equal: quotients of equal integers differ in the last bit, ranks must not.
+    """
     array = np.asarray(differences, dtype=np.float64)
-    array = array[array != 0]
+    array = array[np.abs(array) > tolerance]
     count = array.size
     if count == 0:
         return Wilcoxon(0.0, 1.0, 0, True)
-    ranks, ties = _ranks(np.abs(array))
+    ranks, ties = _ranks(np.abs(array), tolerance)
     positive = float(ranks[array > 0].sum())
     total = count * (count + 1) / 2
     statistic = min(positive, total - positive)
@@ -89,11 +92,14 @@ def wilcoxon(differences: Sequence[float] | NDArray[np.float64]) -> Wilcoxon:
     return Wilcoxon(statistic, math.erfc(deviation / math.sqrt(2)), count, False)
 
 
-def _ranks(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _ranks(values: NDArray[np.float64], tolerance: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Ranks from 1, equal values sharing their mean rank, and the sizes of the groups of equals."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    order = np.argsort(values)
+    group = np.empty(len(values), dtype=np.int64)
+    group[order] = np.cumsum(np.diff(values[order], prepend=values[order[0]]) > tolerance)
+    counts = np.bincount(group)
     last = np.cumsum(counts)
-    return (last - (counts - 1) / 2)[inverse], counts
+    return (last - (counts - 1) / 2)[group], counts
 
 
 def _exact_p(ranks: NDArray[np.float64], statistic: float) -> float:

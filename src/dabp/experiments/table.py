@@ -94,21 +94,22 @@ def compare(results: Results, plan: Plan, first: str, second: str) -> Comparison
         if label not in plan.labels:
             raise ParameterError(f"the plan has no solver labelled {label!r}{suggestion(label, plan.labels)}")
     costs: dict[str, dict[tuple[str, str], float]] = {first: {}, second: {}}
-    sign = 1.0
+    signs: dict[tuple[str, str], float] = {}
     for outcome in results.outcomes(plan):
         if outcome.run.label in costs and outcome.cost is not None:
-            costs[outcome.run.label][(outcome.run.group, outcome.run.instance_key)] = outcome.cost
-            sign = -1.0 if outcome.summary["maximize"] else 1.0
+            place = (outcome.run.group, outcome.run.instance_key)
+            costs[outcome.run.label][place] = outcome.cost
+            signs[place] = -1.0 if outcome.summary["maximize"] else 1.0
     shared = sorted(costs[first].keys() & costs[second].keys())
     if not shared:
         raise ParameterError(f"no instance was answered by both {first!r} and {second!r}")
     differences = [costs[first][place] - costs[second][place] for place in shared]
-    tolerance = [1e-9 * max(1.0, abs(costs[first][place])) for place in shared]
-    exact = [0.0 if abs(d) <= t else d for d, t in zip(differences, tolerance, strict=True)]
-    wins = sum(sign * d < 0 for d in exact)
-    losses = sum(sign * d > 0 for d in exact)
-    mean = sum(exact) / len(exact)
-    return Comparison(first, second, wins, len(exact) - wins - losses, losses, mean, wilcoxon(exact))
+    worse = [signs[place] * difference for place, difference in zip(shared, differences, strict=True)]
+    tolerance = 1e-9 * max(1.0, *(abs(costs[first][place]) for place in shared))
+    wins, losses = sum(d < -tolerance for d in worse), sum(d > tolerance for d in worse)
+    mean = sum(differences) / len(differences)
+    draws = len(shared) - wins - losses
+    return Comparison(first, second, wins, draws, losses, mean, wilcoxon(worse, tolerance))
 
 
 def seconds(value: float) -> str:

@@ -8,11 +8,12 @@ arguments that returns a `Problem`, and add a line to `GENERATORS`.
 from __future__ import annotations
 
 import importlib
-import inspect
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dabp.errors import ParameterError, suggestion
+from dabp.hints import check_types
 from dabp.problem import Problem
 
 GENERATORS: dict[str, str] = {
@@ -35,9 +36,20 @@ def generator_function(family: str) -> Callable[..., Problem]:
 
 def generate(family: str, **parameters: Any) -> Problem:
     """A problem of a family: ``generate("random-cop", variables=60, domain=15, density=0.25, seed=1)``."""
-    function = generator_function(family)
-    known = inspect.signature(function).parameters
+    check_parameters(family, parameters)
+    return generator_function(family)(**parameters)
+
+
+def check_parameters(family: str, parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that a family does not have, and values that are of no use as theirs."""
+    hints = typing.get_type_hints(generator_function(family))
+    del hints["return"]
     for key in parameters:
-        if key not in known:
-            raise ParameterError(f"generator {family!r} has no parameter {key!r}{suggestion(key, known)}")
-    return function(**parameters)
+        if key not in hints:
+            raise ParameterError(f"generator {family!r} has no parameter {key!r}{suggestion(key, hints)}")
+    check_types(f"generator {family!r}", parameters, hints)
+    if parameters.get("seed", 0) < 0:
+        raise ParameterError(f"a seed is at least 0, not {parameters['seed']}")
+    least = 1 if family == "graph-coloring" else 0
+    if parameters.get("max_cost", least) < least:
+        raise ParameterError(f"max_cost of {family!r} is at least {least}, not {parameters['max_cost']}")

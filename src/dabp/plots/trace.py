@@ -49,12 +49,11 @@ def restarts(trace: Trace) -> list[int]:
 
 
 def _plot_costs(trace: Trace, ax: Axes) -> None:
-    costs = trace.iteration_costs
-    iterations = np.arange(1, len(costs) + 1)
+    iterations, costs = trace.points
     finite = np.isfinite(costs)
     ax.plot(iterations[finite], costs[finite], ".", color="0.7", markersize=3, label="each iteration")
     if trace.improvements:
-        at = np.array([max(iteration, 1) for _, iteration, _ in trace.improvements] + [max(len(costs), 1)])
+        at = np.array([max(iteration, 1) for _, iteration, _ in trace.improvements] + [max(trace.iterations, 1)])
         best = np.array([cost for *_, cost in trace.improvements] + [trace.improvements[-1][2]])
         ax.step(at, best, where="post", color=colour(0), label="best so far")
     ax.set_ylabel("cost")

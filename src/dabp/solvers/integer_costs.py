@@ -76,6 +76,7 @@ def _scale(costs: NDArray[np.float64], total: float, num_factors: int, precision
     for digits in range(min(EXACT_DIGITS, most) + 1):
         scaled = costs * 10.0**digits
         floor = min(1.0, float(scaled.max(initial=0.0)))  # costs that are all tiny are not all zero
-        if np.all(np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(scaled, floor)):
+        noise = np.maximum(precision * 10.0**digits / max(num_factors, 1), 1e-15 * scaled)
+        if np.all(np.abs(scaled - np.rint(scaled)) <= np.minimum(1e-9 * np.maximum(scaled, floor), noise)):
             return 10.0**digits
     return float(10.0 ** min(math.ceil(math.log10(max(num_factors, 1) / precision)), most))

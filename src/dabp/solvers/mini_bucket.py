@@ -212,7 +212,8 @@ class MiniBucketSearch(Search):
             step.bound, step.finished = cost, Status.OPTIMAL
         else:
             # Sums of non-integers are off in the last places.
-            step.bound = bound if problem.integral else bound - problem.rounding(max(abs(bound), abs(cost)))
+            largest = max(abs(bound), abs(cost)) if math.isfinite(cost) else abs(bound)
+            step.bound = bound if problem.integral else bound - problem.rounding(largest)
         return step
 
     @property
