@@ -102,13 +102,20 @@ class _Reader:
             lexer.next()
             names: list[Label] = []
             while not lexer.closing():
-                names.append(lexer.word("a value name"))
+                names.append(self._value_name())
             draft.add_variable(name, tuple(names), line)
             self.values.append({str(one): i for i, one in enumerate(names)})
             return
         size = abs(lexer.integer("a domain size"))  # a negative size is an interval in toulbar2: the same values
         draft.add_variable(name, size, lexer.line)
         self.values.append({})
+
+    def _value_name(self) -> str:
+        """The name of a value; tuples would take one with a first digit for an index, so that it is refused."""
+        name = self.lexer.word("a value name")
+        if name[0] in DIGITS:
+            raise self.source.error(f"value name {name[:40]!r} starts with a digit", self.lexer.line)
+        return name
 
     def _function(self) -> None:
         lexer = self.lexer
