@@ -103,7 +103,7 @@ class _Reader:
             names: list[Label] = []
             while not lexer.closing():
                 names.append(self._value_name())
-            draft.add_variable(name, tuple(names), line)
+            draft.add_variable(name, draft.domain([names], line), line)
             self.values.append({str(one): i for i, one in enumerate(names)})
             return
         size = abs(lexer.integer("a domain size"))  # a negative size is an interval in toulbar2: the same values

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
+from dabp.formats.domains import Domain, compact, typed
 from dabp.formats.text import Line, Source
 from dabp.problem import MOST_AXES, Label, Problem
 
@@ -28,8 +30,10 @@ class Draft:
         self.sizes: list[int] = []
         self._names: list[str] = []
         self._index: dict[str, int] = {}
-        self._labels: list[tuple[Label, ...] | None] = []
-        self._domains: dict[int, tuple[tuple[Label, ...], tuple[Label, ...] | None]] = {}
+        self._domains: dict[Hashable, Domain] = {}
+        self._domain_of: list[Domain] = []
+        self._checked: set[Domain] = set()
+        self._values = 0
         self._scopes: list[int] = []
         self._offsets = [0]
         self._tables: list[NDArray[np.float64]] = []
@@ -38,33 +42,50 @@ class Draft:
         self._cells = 0
         self._work = 0.0
 
-    def add_variable(self, name: str, labels: int | tuple[Label, ...], line: Line = None) -> int:
-        """A new variable with so many values, or with these labels; the index it gets."""
+    def domain(self, pieces: Sequence[Sequence[Label]], line: Line = None) -> Domain:
+        """The domain of these labels, one piece after another.
+
+        Equal domains are one, and all that differ have together no more values than the limit on cells.
+        """
+        self.source.check_cells(sum(map(len, pieces)), line)
+        values = compact(pieces[0] if len(pieces) == 1 else tuple(chain.from_iterable(pieces)))
+        key = typed(values)
+        if key not in self._domains:
+            self._values += len(values)
+            self.source.check_cells(self._values, line)
+            self._domains[key] = Domain(values)
+        return self._domains[key]
+
+    def add_variable(self, name: str, domain: int | Domain, line: Line = None) -> int:
+        """A new variable with so many values, or with this domain; the index it gets."""
         if name in self._index:
             raise self.source.error(f"variable {name!r} is defined twice", line)
         if not name.isprintable():
             raise self.source.error(f"a name has characters that cannot be printed: {name[:40]!r}", line)
-        size = labels if isinstance(labels, int) else len(labels)
+        size = domain if isinstance(domain, int) else len(domain.values)
         if size < 1:
             raise self.source.error(f"variable {name!r} has an empty domain", line)
         self.source.check_cells(size, line)
-        self._labels.append(None if isinstance(labels, int) else self._checked(name, labels, line))
+        if isinstance(domain, int):
+            domain = self._domains.setdefault(range(size), Domain(range(size)))
+        elif domain not in self._checked:
+            self._check_labels(name, domain, line)
+            self._checked.add(domain)
         self._index[name] = len(self.sizes)
         self.sizes.append(size)
         self._names.append(name)
+        self._domain_of.append(domain)
         return len(self.sizes) - 1
 
-    def _checked(self, name: str, labels: tuple[Label, ...], line: Line) -> tuple[Label, ...] | None:
-        """Labels that can be told apart and shown, None if they are 0, 1, …; each domain is looked at once."""
-        if id(labels) not in self._domains:
-            for text in labels:
-                if isinstance(text, str) and not text.isprintable():
-                    raise self.source.error(f"a name has characters that cannot be printed: {text[:40]!r}", line)
-            if len({str(label) for label in labels}) != len(labels):
-                raise self.source.error(f"variable {name!r} has two values of one name", line)
-            plain = labels == tuple(range(len(labels))) and all(type(label) is int for label in labels)
-            self._domains[id(labels)] = (labels, None if plain else labels)
-        return self._domains[id(labels)][1]
+    def _check_labels(self, name: str, domain: Domain, line: Line) -> None:
+        """Labels can be told apart and shown."""
+        if isinstance(domain.values, range):
+            return
+        for text in domain.values:
+            if isinstance(text, str) and not text.isprintable():
+                raise self.source.error(f"a name has characters that cannot be printed: {text[:40]!r}", line)
+        if len(set(map(str, domain.values))) != len(domain.values):
+            raise self.source.error(f"variable {name!r} has two values of one name", line)
 
     def variable(self, name: str, line: Line = None) -> int:
         """The index of a variable that was added."""
@@ -72,9 +93,9 @@ class Draft:
             raise self.source.error(f"there is no variable {name!r}", line)
         return self._index[name]
 
-    def labels(self, variable: int) -> tuple[Label, ...]:
-        """The labels of a variable."""
-        return self._labels[variable] or tuple(range(self.sizes[variable]))
+    def domain_of(self, variable: int) -> Domain:
+        """The domain of a variable; the same object for all that share it."""
+        return self._domain_of[variable]
 
     def shape(self, scope: Sequence[int], line: Line = None) -> tuple[int, ...]:
         """The shape of a new table over these variables, within what the limit leaves."""
@@ -139,7 +160,7 @@ class Draft:
                 maximize=self.maximize,
                 variable_names=names,
                 factor_names=factor_names if any(one != f"f{i}" for i, one in enumerate(factor_names)) else None,
-                labels=self._labels,
+                labels=[domain.labels for domain in self._domain_of],
                 name=printable(name),
             )
         except ProblemError as error:
