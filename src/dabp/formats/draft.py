@@ -97,15 +97,29 @@ class Draft:
         """The domain of a variable; the same object for all that share it."""
         return self._domain_of[variable]
 
-    def shape(self, scope: Sequence[int], line: Line = None) -> tuple[int, ...]:
-        """The shape of a new table over these variables, within what the limit leaves."""
+    def check_scope(self, scope: Sequence[int], line: Line = None) -> None:
+        """Refuse a scope that has a variable twice."""
         if len(set(scope)) != len(scope):
             raise self.source.error("a cost function names a variable twice", line)
+
+    def shape(self, scope: Sequence[int], line: Line = None) -> tuple[int, ...]:
+        """The shape of a new table over these variables, within what the limit leaves."""
+        self.check_scope(scope, line)
         shape = tuple(self.sizes[v] for v in scope)
         if len(shape) > MOST_AXES:
             raise self.source.error(f"a cost function has {len(shape)} variables; {MOST_AXES} is the most", line)
         self.source.check_cells(self._cells + math.prod(shape), line)
         return shape
+
+    @property
+    def left(self) -> int:
+        """How many more cells the limit allows."""
+        return self.source.max_cells - self._cells
+
+    def take(self, cells: int, line: Line = None) -> None:
+        """Count cells against the limit."""
+        self._cells += cells
+        self.source.check_cells(self._cells, line)
 
     def spend(self, steps: float, line: Line = None) -> None:
         """Count the steps of evaluating expressions, which may grow with the limit on cells and no further."""
@@ -118,8 +132,7 @@ class Draft:
     def add_table(self, table: ArrayLike, line: Line = None) -> int:
         """A table for `add_factor`, which many factors may share."""
         cells = np.asarray(table, dtype=np.float64).ravel()
-        self._cells += cells.size
-        self.source.check_cells(self._cells, line)
+        self.take(cells.size, line)
         bad = np.isnan(cells) | (cells == (np.inf if self.maximize else -np.inf))
         if bad.any():
             raise self.source.error(f"a cost is {cells[bad][0]}; {self.forbidden} is the only infinite one", line)
