@@ -200,7 +200,7 @@ class _Reader:
 
     def _worked(self, scope: list[int], reference: str, line: int) -> tuple[int, ...]:
         shape = self.draft.shape(scope, line)
-        self.draft.spend(self.predicates[reference].steps * float(np.prod(shape, dtype=float)), line)
+        self.draft.spend(self.predicates[reference].steps, shape, line)
         return shape
 
     def _parameters(self, node: _Node) -> list[str]:

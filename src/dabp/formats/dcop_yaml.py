@@ -164,7 +164,7 @@ class _Reader:
 
     def _tabulate(self, expression: Expression, scope: list[int], line: int, name: str) -> None:
         shape = self.draft.shape(scope, line)
-        self.draft.spend(expression.steps * int(np.prod(shape, dtype=float)), line)
+        self.draft.spend(expression.steps, shape, line)
         used = [one for one in expression.names if one not in self.constants]
         domains = {one: _as_python(self.draft.domain_of(v).values) for one, v in zip(used, scope, strict=False)}
         if len(used) < len(scope):  # a cost function that does not mention its own variable

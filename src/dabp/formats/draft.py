@@ -14,6 +14,8 @@ from dabp.formats.domains import Domain, compact, typed
 from dabp.formats.text import Line, Source
 from dabp.problem import MOST_AXES, Label, Problem
 
+_FEWEST = 8  # cells that a step counts for at least, as on few it takes hardly less time
+
 
 def printable(text: str) -> str:
     """Text that is safe to show: control characters, which can steer terminals, become question marks."""
@@ -40,7 +42,7 @@ class Draft:
         self._factor_table: list[int] = []
         self._factor_names: list[str] = []
         self._cells = 0
-        self._work = 0.0
+        self._work = 0
 
     def domain(self, pieces: Sequence[Sequence[Label]], line: Line = None) -> Domain:
         """The domain of these labels, one piece after another.
@@ -121,9 +123,9 @@ class Draft:
         self._cells += cells
         self.source.check_cells(self._cells, line)
 
-    def spend(self, steps: float, line: Line = None) -> None:
-        """Count the steps of evaluating expressions, which may grow with the limit on cells and no further."""
-        self._work += steps
+    def spend(self, steps: int, shape: tuple[int, ...], line: Line = None) -> None:
+        """Count the steps of evaluating an expression on a table; they may grow with the limit on cells, no further."""
+        self._work += steps * max(_FEWEST, math.prod(shape))
         if self._work > 16 * self.source.max_cells:
             raise self.source.error(
                 "its expressions take too long; raise max_cells (--max-cells) if that is meant", line
