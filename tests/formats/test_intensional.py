@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dabp.errors import FormatError
 from dabp.formats import read
+from dabp.formats.intensional import PART
 from tests.formats.peer import optimal_values
 from tests.problems import all_assignments
 
@@ -68,3 +71,53 @@ def test_many_variables_share_one_table(tmp_path: Path) -> None:
     problem = read(path)
     assert (problem.num_factors, len(problem.pool)) == (60 * 59 // 2, 60 * 60)
     assert problem.cost(range(60)) == 0
+
+
+def test_many_variables_in_cfn() -> None:
+    """The same in the other format, where it needs no table of all variables either."""
+    problem = read(io.StringIO(_all_different_cfn(1, 80)), "cfn")
+    assert (problem.num_factors, len(problem.pool)) == (80 * 79 // 2, 4)
+
+
+def _all_different(functions: int, variables: int = 10) -> str:
+    line = f"{variables} {' '.join(map(str, range(variables)))} -1 salldiff hard 1\n"
+    return f"p {variables} 2 {functions} 1\n{'2 ' * variables}\n{line * functions}"
+
+
+def _all_different_cfn(functions: int, variables: int = 10) -> str:
+    scope = " ".join(map(str, range(variables)))
+    line = f"{{scope: [{scope}], type: salldiff, params: {{metric: hard, cost: 1}}}}\n"
+    declared = " ".join(f"x{i}: 2" for i in range(variables))
+    return f"{{problem: {{name: p, mustbe: <1}}, variables: {{{declared}}}, functions: {{\n{line * functions}}}}}"
+
+
+@pytest.mark.parametrize(("format", "text"), [("wcsp", _all_different), ("cfn", _all_different_cfn)])
+def test_limit_on_the_parts_of_a_file(format: str, text: Callable[[int], str]) -> None:
+    """What functions fall apart into counts against max_cells for the whole file, not for each of them alone."""
+    limit = 3 * (45 * PART + 4)
+    assert read(io.StringIO(text(3)), format, max_cells=limit).num_factors == 3 * 45
+    for functions, most in ((4, limit), (3, limit - 1)):
+        with pytest.raises(FormatError, match=r"it would take more than the \d+ cells that are left \(max_cells\)"):
+            read(io.StringIO(text(functions)), format, max_cells=most)
+
+
+def test_limit_on_listed_costs_and_parts_together() -> None:
+    """Tables of both kinds are in one pool, and so is their limit."""
+    text = "p 2 2 2 9\n2 2\n2 0 1 -1 >= 0 0\n2 0 1 5 0\n"
+    assert len(read(io.StringIO(text), "wcsp", max_cells=PART + 8).pool) == 8
+    with pytest.raises(FormatError, match=f":4: its tables would have {PART + 8} cells"):
+        read(io.StringIO(text), "wcsp", max_cells=PART + 7)
+
+
+def test_work_grows_with_the_number_of_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each function by keyword is counted once, not again with every one that follows."""
+    seen = 0
+
+    def counted(parts: Sequence[object]) -> int:
+        nonlocal seen
+        seen += len(parts)
+        return 0
+
+    monkeypatch.setattr("dabp.formats.wcsp.counted", counted)
+    problem = read(io.StringIO("p 2 2 500 9\n2 2\n" + "2 0 1 -1 >= 0 0\n" * 500), "wcsp")
+    assert (problem.num_factors, seen) == (500, 500)

@@ -79,7 +79,9 @@ def test_other_forms(text: str) -> None:
         ("{", "this is not JSON"),
         ("[" * 100_000, "this is not JSON"),
         ("[1.5, 2, 0]", "a list of value indices"),
-        (" ", "the file is empty"),
+        (" ", ":1: the file is empty"),
+        ("\ufeff", ":1: the file is empty"),
+        ("\u3000\n", ":1: the file is empty"),
     ],
 )
 def test_wrong_answers(text: str, reason: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dabp.formats.bounded import below
 from dabp.formats.cfn_lexer import DIGITS, Lexer
 from dabp.formats.draft import Draft
-from dabp.formats.intensional import NotSupported, Words, expand
+from dabp.formats.intensional import PART, NotSupported, Words, expand
 from dabp.formats.text import Source
 from dabp.problem import Label, Problem
 
@@ -102,13 +102,20 @@ class _Reader:
             lexer.next()
             names: list[Label] = []
             while not lexer.closing():
-                names.append(lexer.word("a value name"))
-            draft.add_variable(name, tuple(names), line)
+                names.append(self._value_name())
+            draft.add_variable(name, draft.domain([names], line), line)
             self.values.append({str(one): i for i, one in enumerate(names)})
             return
         size = abs(lexer.integer("a domain size"))  # a negative size is an interval in toulbar2: the same values
         draft.add_variable(name, size, lexer.line)
         self.values.append({})
+
+    def _value_name(self) -> str:
+        """The name of a value; tuples would take one with a first digit for an index, so that it is refused."""
+        name = self.lexer.word("a value name")
+        if name[0] in DIGITS:
+            raise self.source.error(f"value name {name[:40]!r} starts with a digit", self.lexer.line)
+        return name
 
     def _function(self) -> None:
         lexer = self.lexer
@@ -119,7 +126,7 @@ class _Reader:
         line, scope = lexer.line, []
         while not lexer.closing():
             scope.append(self._scope_variable())
-        shape = self.draft.shape(scope, line)
+        self.draft.check_scope(scope, line)
         default: float | None = None
         key = lexer.peek()
         if (key == "defaultcost") if self.tagged else (key is not None and key not in "{[" and lexer.peek_cost()):
@@ -135,6 +142,7 @@ class _Reader:
             self._reuse(scope, name, line)
             return
         lexer.next()
+        shape = self.draft.shape(scope, line)
         costs = self._listed(scope, shape) if default is None else self._tuples(scope, shape, default)
         lexer.close()
         table = self.draft.add_table(costs, line)
@@ -158,13 +166,13 @@ class _Reader:
         try:
             if self.draft.maximize or keyword == "clique":
                 raise NotSupported("only tables of costs are")
-            parts = expand(
-                keyword, parameters, tuple(self.draft.sizes[v] for v in scope), self.bound, self.source.max_cells
-            )
+            shape = tuple(self.draft.sizes[v] for v in scope)
+            parts = expand(keyword, parameters, shape, self.bound, self.draft.left)
             if parameters.taken < len(words):
                 raise NotSupported("it has too many parameters")
         except NotSupported as reason:
             raise self.source.error(f"global function {keyword[:40]!r} is not supported: {reason}", line) from None
+        self.draft.take(PART * len(parts), line)
         numbers: dict[int, int] = {}
         for axes, table in parts:
             if id(table) not in numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from xml.sax.saxutils import escape, quoteattr
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError
 from dabp.formats.bounded import below
+from dabp.formats.domains import Domain, Values, named_domains
 from dabp.formats.draft import Draft
 from dabp.formats.predicates import Predicate
 from dabp.formats.text import Source
@@ -22,6 +23,7 @@ from dabp.problem import Label, Problem
 
 _INFINITE = {"infinity": np.inf, "+infinity": np.inf, "inf": np.inf, "-infinity": -np.inf, "-inf": -np.inf}
 _DEEPEST = 50
+_LARGEST = 10**18  # integers with more digits are not numbers of a range
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -80,8 +82,7 @@ class _Reader:
     def __init__(self, source: Source, root: _Node):
         self.source, self.root = source, root
         self.draft = Draft(source)
-        self.domains: dict[str, tuple[Label, ...]] = {}
-        self.positions: dict[tuple[Label, ...], dict[str, int]] = {}
+        self.domains: dict[str, Domain] = {}
         self.relations: dict[str, _Node] = {}
         self.predicates: dict[str, Predicate] = {}
         self.tables: dict[tuple[Any, ...], int] = {}
@@ -140,28 +141,31 @@ class _Reader:
             raise self.source.error(f"a cost was expected, {text[:40]!r} found", line)
         return float(text)
 
-    def _domain(self, node: _Node) -> tuple[Label, ...]:
-        declared = node.get("nbValues", "")
-        if declared and not declared.strip().isdecimal():
-            raise self.source.error(f"nbValues should be a number, {declared[:40]!r} found", node.line)
-        text = (node.text or "").split()
-        if not text:  # the authors' domains have no values: 1, 2, … are meant
-            if not declared:
+    def _domain(self, node: _Node) -> Domain:
+        declared = self._declared(node)
+        words = (node.text or "").split()
+        if not words:  # the authors' domains have no values: 1, 2, … are meant
+            if declared is None:
                 raise self.source.error("a domain has neither values nor nbValues", node.line)
-            self.source.check_cells(int(declared[:30]), node.line)
-            return tuple(range(1, int(declared) + 1))
-        labels: list[Label] = []
-        for word in text:
+            return self.draft.domain([range(1, declared + 1)], node.line)
+        pieces: list[Sequence[Label]] = []
+        for word in words:
             span = re.fullmatch(r"([+-]?\d{1,18})\.\.([+-]?\d{1,18})", word)
-            if span is None:
-                labels.append(_label(word))
-                continue
-            first, last = int(span[1]), int(span[2])
-            self.source.check_cells(len(labels) + last - first + 1, node.line)
-            labels.extend(range(first, last + 1))
-        if declared and int(declared[:30]) != len(labels):
-            raise self.source.error(f"a domain of {declared} values has {len(labels)}", node.line)
-        return tuple(labels)
+            pieces.append((_label(word),) if span is None else range(int(span[1]), int(span[2]) + 1))
+        found = sum(map(len, pieces))
+        if declared is not None and declared != found:
+            raise self.source.error(f"a domain of {declared} values has {found}", node.line)
+        return self.draft.domain(pieces, node.line)
+
+    def _declared(self, node: _Node) -> int | None:
+        """The number of values that a domain announces; beyond any limit all numbers are the same."""
+        text = node.get("nbValues", "").strip()
+        if not text:
+            return None
+        if not re.fullmatch("[0-9]+", text):
+            raise self.source.error(f"nbValues should be a number, {text[:40]!r} found", node.line)
+        digits = text.lstrip("0") or "0"
+        return int(digits) if len(digits) <= 18 else 10**18
 
     def _variable(self, node: _Node) -> None:
         if node.get("type", "decision").lower() == "random":
@@ -181,7 +185,7 @@ class _Reader:
         elif reference in self.predicates:
             words = self._parameters(node)
             evaluate = self.predicates[reference].evaluator(words, node.get("scope", "").split(), node.line)
-            domains = [self.draft.labels(v) for v in scope]
+            domains = [self.draft.domain_of(v).values for v in scope]
             table = self._shared(
                 ("predicate", reference, *words, *scope),
                 scope,
@@ -196,7 +200,7 @@ class _Reader:
 
     def _worked(self, scope: list[int], reference: str, line: int) -> tuple[int, ...]:
         shape = self.draft.shape(scope, line)
-        self.draft.spend(self.predicates[reference].steps * float(np.prod(shape, dtype=float)), line)
+        self.draft.spend(self.predicates[reference].steps, shape, line)
         return shape
 
     def _parameters(self, node: _Node) -> list[str]:
@@ -215,7 +219,7 @@ class _Reader:
         self, key: tuple[Any, ...], scope: list[int], line: int, make: Callable[[], NDArray[np.float64]]
     ) -> int:
         """A relation's table, made once for each combination of domains it is used with."""
-        key = (*key, *(self.draft.labels(v) for v in scope))
+        key = (*key, *map(self.draft.domain_of, scope))
         if key not in self.tables:
             self.draft.shape(scope, line)
             self.tables[key] = self.draft.add_table(make(), line)
@@ -252,7 +256,7 @@ class _Reader:
         self, table: NDArray[np.float64], text: str, scope: list[int], listed: float, semantics: str, line: int
     ) -> None:
         """``cost: values | values | cost: values …``; a cost holds until the next one."""
-        domains = [self._index(self.draft.labels(v)) for v in scope]
+        domains = [self.draft.domain_of(v).index for v in scope]
         cost = listed
         for entry in text.split("|"):
             head, colon, tail = entry.rpartition(":")
@@ -268,11 +272,6 @@ class _Reader:
                 table[tuple(index[value] for index, value in zip(domains, values, strict=True))] = cost
             except KeyError as error:
                 raise self.source.error(f"value {error.args[0][:40]!r} is not in its variable's domain", line) from None
-
-    def _index(self, labels: tuple[Label, ...]) -> dict[str, int]:
-        if labels not in self.positions:
-            self.positions[labels] = {str(label): i for i, label in enumerate(labels)}
-        return self.positions[labels]
 
 
 def _label(word: str) -> Label:
@@ -291,22 +290,23 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
         raise FormatError("two variable names differ only in white space, which XML scopes cannot say")
     if tuple(names) != problem.variable_names:
         notes.append("white space in variable names is written as _")
-    domains: dict[tuple[Label, ...], str] = {}
-    for i in range(problem.num_variables):
-        labels = problem.labels(i)
+    domains, of_variable = named_domains(problem, "D")
+    for domain, labels in domains.items():
         if any(re.search(r"\s|\||:|^$|\.\.", str(label)) for label in labels):
+            variable = names[of_variable.index(domain)]
             raise FormatError(
-                f"a value of variable {names[i]!r} has a space, '|', ':' or '..', which XML tuples cannot say"
+                f"a value of variable {variable!r} has a space, '|', ':' or '..', which XML tuples cannot say"
             )
-        domains.setdefault(labels, f"D{len(domains)}")
-    return _lines(problem, names, domains), notes
+    return _lines(problem, names, domains, of_variable), notes
 
 
 def _word(name: str) -> str:
     return re.sub(r"\s+", "_", name) or "_"
 
 
-def _lines(problem: Problem, names: list[str], domains: dict[tuple[Label, ...], str]) -> Iterator[str]:
+def _lines(
+    problem: Problem, names: Sequence[str], domains: Mapping[str, Values], of_variable: Sequence[str]
+) -> Iterator[str]:
     arity = int(problem.arities.max(initial=0))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<instance>\n'
     yield (
@@ -314,14 +314,14 @@ def _lines(problem: Problem, names: list[str], domains: dict[tuple[Label, ...], 
         f'maximize="{str(problem.maximize).lower()}" format="XCSP 2.1_FRODO"/>\n'
     )
     yield f'<domains nbDomains="{len(domains)}">\n'
-    for labels, name in domains.items():
+    for name, labels in domains.items():
         yield f'<domain name="{name}" nbValues="{len(labels)}">{escape(_values(labels))}</domain>\n'
     yield f'</domains>\n<variables nbVariables="{problem.num_variables}">\n'
     for i, name in enumerate(names):
-        yield f'<variable name={quoteattr(name)} domain="{domains[problem.labels(i)]}"/>\n'
+        yield f'<variable name={quoteattr(name)} domain="{of_variable[i]}"/>\n'
     relations: dict[tuple[Any, ...], str] = {}
     for f in range(problem.num_factors):
-        key = (int(problem.factor_table[f]), *(domains[problem.labels(v)] for v in problem.scope(f).tolist()))
+        key = (int(problem.factor_table[f]), *(of_variable[v] for v in problem.scope(f).tolist()))
         relations.setdefault(key, f"R{f}")
     yield f'</variables>\n<relations nbRelations="{len(relations)}">\n'
     for name in relations.values():
@@ -330,7 +330,7 @@ def _lines(problem: Problem, names: list[str], domains: dict[tuple[Label, ...], 
     yield f'</relations>\n<constraints nbConstraints="{problem.num_factors}"{initial}>\n'
     for f in range(problem.num_factors):
         scope = problem.scope(f).tolist()
-        key = (int(problem.factor_table[f]), *(domains[problem.labels(v)] for v in scope))
+        key = (int(problem.factor_table[f]), *(of_variable[v] for v in scope))
         yield (
             f'<constraint name={quoteattr(problem.factor_name(f))} arity="{len(scope)}" '
             f'scope={quoteattr(" ".join(names[v] for v in scope))} reference="{relations[key]}"/>\n'
@@ -338,10 +338,9 @@ def _lines(problem: Problem, names: list[str], domains: dict[tuple[Label, ...], 
     yield "</constraints>\n</instance>\n"
 
 
-def _values(labels: tuple[Label, ...]) -> str:
-    first, last = labels[0], labels[-1]
-    if len(labels) > 1 and isinstance(first, int) and isinstance(last, int) and labels == tuple(range(first, last + 1)):
-        return f"{first}..{last}"
+def _values(labels: Values) -> str:
+    if isinstance(labels, range) and len(labels) > 1 and -_LARGEST < labels[0] <= labels[-1] < _LARGEST:
+        return f"{labels[0]}..{labels[-1]}"
     return " ".join(map(str, labels))
 
 

@@ -10,6 +10,7 @@ import yaml
 from numpy.typing import NDArray
 
 from dabp.errors import FormatError
+from dabp.formats.domains import Domain, Values, named_domains
 from dabp.formats.draft import Draft
 from dabp.formats.expressions import Expression
 from dabp.formats.text import Source
@@ -33,10 +34,9 @@ class _Reader:
     def __init__(self, source: Source):
         self.source = source
         self.draft = Draft(source)
-        self.domains: dict[str, tuple[Label, ...]] = {}
+        self.domains: dict[str, Domain] = {}
         self.constants: dict[str, Label] = {}
         self.inputs: dict[str, Label] = {}  # the same, as expressions see them
-        self.values: list[dict[str, int]] = []
 
     def problem(self) -> Problem:
         """Every section, in the order they depend on each other."""
@@ -84,7 +84,7 @@ class _Reader:
 
     # ---- sections -----------------------------------------------------------------------------
 
-    def _domain(self, name: str, node: Node) -> tuple[Label, ...]:
+    def _domain(self, name: str, node: Node) -> Domain:
         fields = self._mapping(node, f"domain {name[:40]!r}")
         values = self._field(fields, "values", node.line)
         entries = [values] if values.text is not None else values.entries
@@ -94,18 +94,16 @@ class _Reader:
             span = re.fullmatch(r"\s*([+-]?\d{1,18})\s*\.\.\s*([+-]?\d{1,18})\s*", entries[0].text)
             if span is not None:
                 first, last = int(span[1]), int(span[2])
-                self.source.check_cells(last - first + 1, values.line)
-                return tuple(range(first, last + 1))
+                return self.draft.domain([range(first, last + 1)], values.line)
         labels = [scalar(self.source, entry) for entry in entries]
-        return tuple(str(one) if isinstance(one, bool) else one for one in labels)
+        return self.draft.domain([[str(one) if isinstance(one, bool) else one for one in labels]], values.line)
 
     def _variable(self, name: str, node: Node) -> None:
         fields = self._mapping(node, f"variable {name[:40]!r}")
         self._check_keys(fields, {"domain", "initial_value", "cost_function", "noise_level"})
-        labels = self._labels(fields, node.line)
-        index = self.draft.add_variable(name, labels, node.line)
-        self.values.append({str(label): i for i, label in enumerate(labels)})
-        self._initial(fields, labels)
+        domain = self._domain_named(fields, node.line)
+        index = self.draft.add_variable(name, domain, node.line)
+        self._initial(fields, domain)
         if "cost_function" not in fields:
             return
         expression = Expression(self.source, self._text(fields["cost_function"]), fields["cost_function"].line)
@@ -115,22 +113,22 @@ class _Reader:
             )
         self._tabulate(expression, [index], fields["cost_function"].line, f"cost_{name}")
 
-    def _labels(self, fields: Mapping[str, Node], line: int) -> tuple[Label, ...]:
-        domain = self._field(fields, "domain", line)
-        name = self._text(domain)
+    def _domain_named(self, fields: Mapping[str, Node], line: int) -> Domain:
+        node = self._field(fields, "domain", line)
+        name = self._text(node)
         if name not in self.domains:
-            raise self.source.error(f"there is no domain {name[:40]!r}", domain.line)
+            raise self.source.error(f"there is no domain {name[:40]!r}", node.line)
         return self.domains[name]
 
-    def _initial(self, fields: Mapping[str, Node], labels: tuple[Label, ...]) -> Label | None:
+    def _initial(self, fields: Mapping[str, Node], domain: Domain) -> Label | None:
         node = fields.get("initial_value")
         if node is None or node.empty:
             return None
         value = scalar(self.source, node)
-        for label in labels:
-            if str(label) == str(value):
-                return label
-        raise self.source.error(f"initial value {str(value)[:40]!r} is not in the domain", node.line)
+        try:
+            return domain.values[domain.index[str(value)]]
+        except KeyError:
+            raise self.source.error(f"initial value {str(value)[:40]!r} is not in the domain", node.line) from None
 
     def _check_keys(self, fields: Mapping[str, Node], known: set[str]) -> None:
         for key, node in fields.items():
@@ -140,7 +138,7 @@ class _Reader:
     def _external(self, name: str, node: Node) -> None:
         """External variables are inputs: they keep their initial value."""
         fields = self._mapping(node, f"external variable {name[:40]!r}")
-        value = self._initial(fields, self._labels(fields, node.line))
+        value = self._initial(fields, self._domain_named(fields, node.line))
         if value is None:
             raise self.source.error(f"external variable {name[:40]!r} has no initial value", node.line)
         self.constants[name] = value
@@ -166,11 +164,11 @@ class _Reader:
 
     def _tabulate(self, expression: Expression, scope: list[int], line: int, name: str) -> None:
         shape = self.draft.shape(scope, line)
-        self.draft.spend(expression.steps * int(np.prod(shape, dtype=float)), line)
+        self.draft.spend(expression.steps, shape, line)
         used = [one for one in expression.names if one not in self.constants]
-        domains = {one: _as_python(self.draft.labels(v)) for one, v in zip(used, scope, strict=False)}
+        domains = {one: _as_python(self.draft.domain_of(v).values) for one, v in zip(used, scope, strict=False)}
         if len(used) < len(scope):  # a cost function that does not mention its own variable
-            domains = {f"?{v}": _as_python(self.draft.labels(v)) for v in scope}
+            domains = {f"?{v}": _as_python(self.draft.domain_of(v).values) for v in scope}
         constants = {one: self.inputs[one] for one in expression.names if one in self.inputs}
         self.draft.add_factor(scope, self.draft.add_table(expression.evaluate(domains, constants), line), name)
 
@@ -219,51 +217,49 @@ class _Reader:
                 if word != str(self.constants[name]):
                     return None
                 continue
-            if word not in self.values[variable]:
-                raise self.source.error(f"value {word[:40]!r} is not in the domain of {name[:40]!r}", node.line)
-            place.append(self.values[variable][word])
+            try:
+                place.append(self.draft.domain_of(variable).index[word])
+            except KeyError:
+                reason = f"value {word[:40]!r} is not in the domain of {name[:40]!r}"
+                raise self.source.error(reason, node.line) from None
         return tuple(place)
 
 
-def _as_python(labels: Sequence[Label]) -> list[Label]:
+def _as_python(labels: Sequence[Label]) -> Sequence[Label]:
     """What an expression sees: YAML's truth values are numbers to it."""
+    if isinstance(labels, range):
+        return labels
     truths: dict[Label, Label] = {"True": 1, "False": 0}
     return [truths[one] for one in labels] if set(labels) <= set(truths) else list(labels)
 
 
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a pyDCOP file, and notes on what it could not say."""
-    for i in range(problem.num_variables):
-        for label in problem.labels(i):
+    domains, of_variable = named_domains(problem, "d")
+    for domain, labels in domains.items():
+        for label in labels:
             if not str(label) or re.search(r"\s|\|", str(label)):
+                variable = problem.variable_name(of_variable.index(domain))
                 raise FormatError(
-                    f"value {label!r} of variable {problem.variable_name(i)!r} has a space or '|', "
-                    "which pyDCOP's tuples cannot say"
+                    f"value {label!r} of variable {variable!r} has a space or '|', which pyDCOP's tuples cannot say"
                 )
-    return _lines(problem), []
+    return _lines(problem, domains, of_variable), []
 
 
-def _lines(problem: Problem) -> Iterator[str]:
-    domains: dict[tuple[tuple[str, Label], ...], str] = {}
-    for i in range(problem.num_variables):
-        domains.setdefault(_typed(problem.labels(i)), f"d{len(domains)}")
+def _lines(problem: Problem, domains: Mapping[str, Values], of_variable: Sequence[str]) -> Iterator[str]:
     yield f"name: {_quoted(problem.name)}\nobjective: {'max' if problem.maximize else 'min'}\n\ndomains:"
     yield "\n" if domains else " {}\n"
-    for labels, name in domains.items():
-        yield f"  {name}:\n    values: [{', '.join(_quoted(label) for _, label in labels)}]\n"
+    for name, labels in domains.items():
+        yield f"  {name}:\n    values: [{', '.join(map(_quoted, labels))}]\n"
     yield "\nvariables:\n" if problem.num_variables else "\nvariables: {}\n"
-    for i in range(problem.num_variables):
-        yield f"  {_quoted(problem.variable_name(i))}:\n    domain: {domains[_typed(problem.labels(i))]}\n"
+    for i, name in enumerate(of_variable):
+        yield f"  {_quoted(problem.variable_name(i))}:\n    domain: {name}\n"
     named = _names(problem)
     yield "\nconstraints:\n" if named else "\nconstraints: {}\n"
     for f in range(problem.num_factors):
         yield f"  {_quoted(named[f])}:\n{_constraint(problem, f)}"
     if problem.constant:
         yield f"  {_quoted(named[-1])}:\n    type: intention\n    function: {problem.constant!r}\n"
-
-
-def _typed(labels: tuple[Label, ...]) -> tuple[tuple[str, Label], ...]:
-    return tuple((type(label).__name__, label) for label in labels)  # 1 and 1.0 are different labels
 
 
 def _names(problem: Problem) -> list[str]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
+from dabp.formats.domains import Domain, compact, typed
 from dabp.formats.text import Line, Source
 from dabp.problem import MOST_AXES, Label, Problem
+
+_FEWEST = 8  # cells that a step counts for at least, as on few it takes hardly less time
 
 
 def printable(text: str) -> str:
@@ -28,43 +32,62 @@ class Draft:
         self.sizes: list[int] = []
         self._names: list[str] = []
         self._index: dict[str, int] = {}
-        self._labels: list[tuple[Label, ...] | None] = []
-        self._domains: dict[int, tuple[tuple[Label, ...], tuple[Label, ...] | None]] = {}
+        self._domains: dict[Hashable, Domain] = {}
+        self._domain_of: list[Domain] = []
+        self._checked: set[Domain] = set()
+        self._values = 0
         self._scopes: list[int] = []
         self._offsets = [0]
         self._tables: list[NDArray[np.float64]] = []
         self._factor_table: list[int] = []
         self._factor_names: list[str] = []
         self._cells = 0
-        self._work = 0.0
+        self._work = 0
 
-    def add_variable(self, name: str, labels: int | tuple[Label, ...], line: Line = None) -> int:
-        """A new variable with so many values, or with these labels; the index it gets."""
+    def domain(self, pieces: Sequence[Sequence[Label]], line: Line = None) -> Domain:
+        """The domain of these labels, one piece after another.
+
+        Equal domains are one, and all that differ have together no more values than the limit on cells.
+        """
+        self.source.check_cells(sum(map(len, pieces)), line)
+        values = compact(pieces[0] if len(pieces) == 1 else tuple(chain.from_iterable(pieces)))
+        key = typed(values)
+        if key not in self._domains:
+            self._values += len(values)
+            self.source.check_cells(self._values, line)
+            self._domains[key] = Domain(values)
+        return self._domains[key]
+
+    def add_variable(self, name: str, domain: int | Domain, line: Line = None) -> int:
+        """A new variable with so many values, or with this domain; the index it gets."""
         if name in self._index:
             raise self.source.error(f"variable {name!r} is defined twice", line)
         if not name.isprintable():
             raise self.source.error(f"a name has characters that cannot be printed: {name[:40]!r}", line)
-        size = labels if isinstance(labels, int) else len(labels)
+        size = domain if isinstance(domain, int) else len(domain.values)
         if size < 1:
             raise self.source.error(f"variable {name!r} has an empty domain", line)
         self.source.check_cells(size, line)
-        self._labels.append(None if isinstance(labels, int) else self._checked(name, labels, line))
+        if isinstance(domain, int):
+            domain = self._domains.setdefault(range(size), Domain(range(size)))
+        elif domain not in self._checked:
+            self._check_labels(name, domain, line)
+            self._checked.add(domain)
         self._index[name] = len(self.sizes)
         self.sizes.append(size)
         self._names.append(name)
+        self._domain_of.append(domain)
         return len(self.sizes) - 1
 
-    def _checked(self, name: str, labels: tuple[Label, ...], line: Line) -> tuple[Label, ...] | None:
-        """Labels that can be told apart and shown, None if they are 0, 1, …; each domain is looked at once."""
-        if id(labels) not in self._domains:
-            for text in labels:
-                if isinstance(text, str) and not text.isprintable():
-                    raise self.source.error(f"a name has characters that cannot be printed: {text[:40]!r}", line)
-            if len({str(label) for label in labels}) != len(labels):
-                raise self.source.error(f"variable {name!r} has two values of one name", line)
-            plain = labels == tuple(range(len(labels))) and all(type(label) is int for label in labels)
-            self._domains[id(labels)] = (labels, None if plain else labels)
-        return self._domains[id(labels)][1]
+    def _check_labels(self, name: str, domain: Domain, line: Line) -> None:
+        """Labels can be told apart and shown."""
+        if isinstance(domain.values, range):
+            return
+        for text in domain.values:
+            if isinstance(text, str) and not text.isprintable():
+                raise self.source.error(f"a name has characters that cannot be printed: {text[:40]!r}", line)
+        if len(set(map(str, domain.values))) != len(domain.values):
+            raise self.source.error(f"variable {name!r} has two values of one name", line)
 
     def variable(self, name: str, line: Line = None) -> int:
         """The index of a variable that was added."""
@@ -72,23 +95,37 @@ class Draft:
             raise self.source.error(f"there is no variable {name!r}", line)
         return self._index[name]
 
-    def labels(self, variable: int) -> tuple[Label, ...]:
-        """The labels of a variable."""
-        return self._labels[variable] or tuple(range(self.sizes[variable]))
+    def domain_of(self, variable: int) -> Domain:
+        """The domain of a variable; the same object for all that share it."""
+        return self._domain_of[variable]
+
+    def check_scope(self, scope: Sequence[int], line: Line = None) -> None:
+        """Refuse a scope that has a variable twice."""
+        if len(set(scope)) != len(scope):
+            raise self.source.error("a cost function names a variable twice", line)
 
     def shape(self, scope: Sequence[int], line: Line = None) -> tuple[int, ...]:
         """The shape of a new table over these variables, within what the limit leaves."""
-        if len(set(scope)) != len(scope):
-            raise self.source.error("a cost function names a variable twice", line)
+        self.check_scope(scope, line)
         shape = tuple(self.sizes[v] for v in scope)
         if len(shape) > MOST_AXES:
             raise self.source.error(f"a cost function has {len(shape)} variables; {MOST_AXES} is the most", line)
         self.source.check_cells(self._cells + math.prod(shape), line)
         return shape
 
-    def spend(self, steps: float, line: Line = None) -> None:
-        """Count the steps of evaluating expressions, which may grow with the limit on cells and no further."""
-        self._work += steps
+    @property
+    def left(self) -> int:
+        """How many more cells the limit allows."""
+        return self.source.max_cells - self._cells
+
+    def take(self, cells: int, line: Line = None) -> None:
+        """Count cells against the limit."""
+        self._cells += cells
+        self.source.check_cells(self._cells, line)
+
+    def spend(self, steps: int, shape: tuple[int, ...], line: Line = None) -> None:
+        """Count the steps of evaluating an expression on a table; they may grow with the limit on cells, no further."""
+        self._work += steps * max(_FEWEST, math.prod(shape))
         if self._work > 16 * self.source.max_cells:
             raise self.source.error(
                 "its expressions take too long; raise max_cells (--max-cells) if that is meant", line
@@ -97,8 +134,7 @@ class Draft:
     def add_table(self, table: ArrayLike, line: Line = None) -> int:
         """A table for `add_factor`, which many factors may share."""
         cells = np.asarray(table, dtype=np.float64).ravel()
-        self._cells += cells.size
-        self.source.check_cells(self._cells, line)
+        self.take(cells.size, line)
         bad = np.isnan(cells) | (cells == (np.inf if self.maximize else -np.inf))
         if bad.any():
             raise self.source.error(f"a cost is {cells[bad][0]}; {self.forbidden} is the only infinite one", line)
@@ -139,7 +175,7 @@ class Draft:
                 maximize=self.maximize,
                 variable_names=names,
                 factor_names=factor_names if any(one != f"f{i}" for i, one in enumerate(factor_names)) else None,
-                labels=self._labels,
+                labels=[domain.labels for domain in self._domain_of],
                 name=printable(name),
             )
         except ProblemError as error:

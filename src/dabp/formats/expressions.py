@@ -11,6 +11,7 @@ import ast
 import operator
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -25,6 +26,7 @@ Array = NDArray[Any]
 
 _LONGEST = 10_000
 _DEEPEST = 100
+_MOST_JOINS = 1000  # names that a function's conditions assign, those of nested ones counted for each
 _BLOCK = 2**18  # cells evaluated at a time, which bounds the temporary arrays
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -47,6 +49,21 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Array, Array], Array]] = {
 _FUNCTIONS = ("abs", "min", "max", "round", "int", "float", "bool")
 
 
+@dataclass
+class _Run:
+    """The result of a function body so far, nan where it has not returned."""
+
+    result: Array
+
+
+@dataclass
+class _End:
+    """What names mean after some statements, and the cells that come to their end without return."""
+
+    names: dict[str, Array]
+    cells: Array
+
+
 class Expression:
     """One expression, or a function body of ``if``, assignments and ``return``.
 
@@ -63,8 +80,13 @@ class Expression:
         if len(text) > _LONGEST:
             raise source.error(f"an expression has {len(text)} characters; {_LONGEST} is the most", line)
         self._body = self._parsed(text)
-        self.steps = sum(1 for statement in self._body for _ in ast.walk(statement))
         self._check_depth(self._body, 0)
+        self._assigned: dict[int, set[str]] = {}
+        self._note_assigned(self._body)
+        joins = sum(map(len, self._assigned.values()))
+        if joins > _MOST_JOINS:
+            raise source.error(f"the conditions of a function assign more than {_MOST_JOINS} names", line)
+        self.steps = len(self._walk()) + joins
         assigned = {node.id for node in self._walk() if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         called = {id(node.func) for node in self._walk() if isinstance(node, ast.Call)}
         found = [
@@ -73,6 +95,18 @@ class Expression:
             if isinstance(node, ast.Name) and id(node) not in called and node.id not in assigned
         ]
         self.names = tuple(dict.fromkeys(name for _, _, name in sorted(found)))
+
+    def _note_assigned(self, statements: Sequence[ast.AST]) -> set[str]:
+        """The names that statements assign; those of every ``if`` are kept, as it has to join them."""
+        found: set[str] = set()
+        for statement in statements:
+            if isinstance(statement, ast.Assign):
+                found.update(target.id for target in statement.targets if isinstance(target, ast.Name))
+            elif isinstance(statement, ast.If):
+                names = self._note_assigned(statement.body) | self._note_assigned(statement.orelse)
+                self._assigned[id(statement)] = names
+                found |= names
+        return found
 
     def _walk(self) -> list[ast.AST]:
         return [node for statement in self._body for node in ast.walk(statement)]
@@ -120,38 +154,52 @@ class Expression:
             table[part] = self._table(environment, (len(table[part]), *shape[1:]))
         return table
 
-    def _table(self, environment: dict[str, Array], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    def _table(self, environment: Mapping[str, Array], shape: tuple[int, ...]) -> NDArray[np.float64]:
         with np.errstate(all="ignore"):
-            value = self._block(self._body, environment) if self._is_body() else self._value(self._body[0], environment)
-        if value is None:
-            raise self._source.error("a function can end without return", self._line)
-        if value.dtype == object:
-            raise self._source.error("an expression gives text, a number was expected", self._line)
+            value = self._returned(environment) if self._is_body() else self._value(self._body[0], environment)
+        self._check_number(value)
         if np.isnan(value).any():
             raise self._source.error("an expression has no value for some values (a division by zero?)", self._line)
         return np.broadcast_to(value, shape)
 
+    def _check_number(self, value: Array) -> None:
+        if value.dtype == object:
+            raise self._source.error("an expression gives text, a number was expected", self._line)
+
     def _is_body(self) -> bool:
         return isinstance(self._body[0], ast.stmt)
 
-    def _block(self, statements: Sequence[ast.AST], environment: dict[str, Array], depth: int = 0) -> Array | None:
-        """What a list of statements returns; after an ``if`` the rest is evaluated in both branches."""
-        if depth > 12:
-            raise self._source.error("a function has more than 12 conditions one after another", self._line)
-        for i, statement in enumerate(statements):
+    def _returned(self, environment: Mapping[str, Array]) -> Array:
+        """What a function body returns."""
+        run = _Run(np.asarray(np.nan))
+        end = self._block(self._body, environment, np.asarray(True), run)
+        if end is not None and end.cells.any():
+            raise self._source.error("a function can end without return", self._line)
+        return run.result
+
+    def _block(
+        self, statements: Sequence[ast.AST], environment: Mapping[str, Array], cells: Array, run: _Run
+    ) -> _End | None:
+        """Run statements on all cells, of which only `cells` count; where and how they end, None if all return."""
+        names = dict(environment)
+        for statement in statements:
             if isinstance(statement, ast.Return) and statement.value is not None:
-                return self._value(statement.value, environment)
+                value = self._value(statement.value, names)
+                self._check_number(value)
+                run.result = np.where(cells, value, run.result)
+                return None
             if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
-                environment = {**environment, target.id: self._value(statement.value, environment)}
+                names[target.id] = self._value(statement.value, names)
             elif isinstance(statement, ast.If):
-                rest = statements[i + 1 :]
-                condition = _truth(self._value(statement.test, environment))
-                yes = self._block([*statement.body, *rest], environment, depth + 1)
-                no = self._block([*statement.orelse, *rest], environment, depth + 1)
-                return None if yes is None or no is None else _choose(condition, yes, no)
+                condition = _truth(self._value(statement.test, names))
+                yes = self._block(statement.body, names, cells & (condition == 1), run)
+                no = self._block(statement.orelse, names, cells & (condition == 0), run)
+                if yes is None and no is None:
+                    return None
+                names, cells = _joined(condition, yes, no, self._assigned[id(statement)])
             elif not isinstance(statement, ast.Pass):
                 raise self._refusal(statement)
-        return None
+        return _End(names, cells)
 
     def _refusal(self, node: ast.AST) -> Exception:
         shown = ast.unparse(node).split("\n")[0][:40]
@@ -269,18 +317,37 @@ def _array(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
 def _truth(value: Array) -> Array:
     """1 where a value counts as true, 0 where false, nan where it is nan."""
     if value.dtype == object:
-        return np.asarray(np.frompyfunc(bool, 1, 1)(value), dtype=np.float64)
+        return np.asarray(np.frompyfunc(lambda one: one if one != one else bool(one), 1, 1)(value), dtype=np.float64)
     return np.where(np.isnan(value), np.nan, value != 0)
 
 
 def _compare(compare: Callable[[Any, Any], Any], left: Array, right: Array) -> Array:
     if left.dtype == object or right.dtype == object:
-        return np.asarray(np.frompyfunc(compare, 2, 1)(left, right), dtype=np.float64)
+
+        def compared(one: Any, other: Any) -> Any:
+            if one != one or other != other:
+                return np.nan
+            try:
+                return compare(one, other)
+            except TypeError:  # text and a number have no order
+                return np.nan
+
+        return np.asarray(np.frompyfunc(compared, 2, 1)(left, right), dtype=np.float64)
     return np.where(np.isnan(left) | np.isnan(right), np.nan, compare(left, right))
 
 
 def _choose(condition: Array, yes: Array, no: Array) -> Array:
-    chosen = np.where(condition != 0, yes, no)
-    if chosen.dtype == object:
-        return chosen
-    return np.where(np.isnan(condition), np.nan, chosen)
+    return np.where(np.isnan(condition), np.nan, np.where(condition != 0, yes, no))
+
+
+def _joined(condition: Array, yes: _End | None, no: _End | None, assigned: set[str]) -> tuple[dict[str, Array], Array]:
+    """What names mean after a condition, and where it goes on; a name that one branch lacks is nan there."""
+    if yes is None or no is None:
+        end = yes or no
+        assert end is not None
+        return end.names, end.cells
+    names, missing = yes.names, np.asarray(np.nan)
+    for name in assigned:
+        if name in yes.names or name in no.names:
+            names[name] = _choose(condition, yes.names.get(name, missing), no.names.get(name, missing))
+    return names, yes.cells | no.cells

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ Part = tuple[tuple[int, ...], Table]
 """Positions in the scope, and the costs of those variables' values."""
 
 _LARGEST = 2**20  # cells of a function that cannot be taken apart, and parts of one that can
+
+PART = 16
+"""Cells that a part counts for besides its table: what a factor takes in memory while it is read."""
 
 
 class NotSupported(Exception):  # noqa: N818 - readers turn it into a FormatError with the place
@@ -57,18 +60,24 @@ class Words:
         return int(value)
 
 
-def expand(keyword: str, words: Words, shape: tuple[int, ...], top: float, max_cells: int) -> list[Part]:
+def expand(keyword: str, words: Words, shape: tuple[int, ...], top: float, left: int) -> list[Part]:
     """The tables that mean the same as a function on variables of these domain sizes; `top` and more is forbidden.
 
-    Parts with equal costs share one array. Nothing is allocated that would have more than `max_cells` cells in all.
+    Parts with equal costs share one array. Nothing is allocated that would count for more than the `left` cells.
     """
     if keyword not in _KEYWORDS:
         raise NotSupported("only tables of costs are")
     pairs = len(shape) * (len(shape) - 1) // 2
     cells = max((a * b for a, b in itertools.combinations(sorted(shape)[-2:], 2)), default=1)
-    if pairs > _LARGEST or (cells * (pairs if keyword == "clique" or len(set(shape)) > 1 else 1)) > max_cells:
-        raise NotSupported(f"it would have more than {max_cells} cells (max_cells)")
+    cells *= pairs if keyword == "clique" or len(set(shape)) > 1 else 1
+    if pairs > _LARGEST or cells + PART * pairs > left:
+        raise NotSupported(f"it would take more than the {max(left, 0)} cells that are left (max_cells)")
     return _KEYWORDS[keyword](keyword, words, shape, top)
+
+
+def counted(parts: Sequence[Part]) -> int:
+    """How many cells some parts count for: those of each different table, and `PART` each."""
+    return sum({id(table): table.size for _, table in parts}.values()) + PART * len(parts)
 
 
 def _all_different(keyword: str, words: Words, shape: tuple[int, ...], top: float) -> list[Part]:

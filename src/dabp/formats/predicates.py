@@ -111,7 +111,7 @@ class Predicate:
 
     def evaluator(
         self, words: Sequence[str], scope: Sequence[str], line: int
-    ) -> Callable[[Sequence[tuple[Label, ...]], tuple[int, ...]], _Array]:
+    ) -> Callable[[Sequence[Sequence[Label]], tuple[int, ...]], _Array]:
         """A function from the scope's domains and a shape to the table, for one constraint's actual parameters."""
         if len(words) != len(self._parameters):
             raise self._source.error(f"{len(self._parameters)} parameters are needed, {len(words)} found", line)
@@ -119,7 +119,7 @@ class Predicate:
             if word not in scope and not re.fullmatch(r"[+-]?\d{1,15}", word):
                 raise self._source.error(f"parameter {word[:40]!r} is neither in the scope nor an integer", line)
 
-        def evaluate(domains: Sequence[tuple[Label, ...]], shape: tuple[int, ...]) -> _Array:
+        def evaluate(domains: Sequence[Sequence[Label]], shape: tuple[int, ...]) -> _Array:
             axes: dict[str, _Array] = {}
             for axis, (name, labels) in enumerate(zip(scope, domains, strict=True)):
                 if any(isinstance(label, str) for label in labels):

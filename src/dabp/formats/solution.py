@@ -20,6 +20,8 @@ def read_solution(place: Place, problem: Problem) -> Assignment:
     """The assignment in a solution file; the form is told by its content, not its name."""
     source = open_source(place)
     text = source.text().strip()
+    if not text:  # a byte order mark, or spaces of other scripts
+        raise source.empty()
     if text[0] in "{[":
         return _from_json(source, text, problem)
     words = text.split()

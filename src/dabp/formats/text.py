@@ -59,6 +59,10 @@ class Source:
         """An error that says where."""
         return FormatError(message, source=self.name, line=line() if callable(line) else line)
 
+    def empty(self) -> FormatError:
+        """What there is to say about a file without content."""
+        return self.error("the file is empty", 1)
+
     def text(self) -> str:
         """The bytes as UTF-8 text (a byte order mark is skipped)."""
         try:
@@ -91,9 +95,10 @@ def open_source(
     """Read a file or stream wholly, decompressing it if it starts like a compressed one; `empty` allows it to be."""
     name = place_name(place)
     data = _all_bytes(place, name, max_bytes)
+    source = Source(name, data, max(MIN_CELLS, len(data)) if max_cells is None else max_cells)
     if not empty and not data.strip():
-        raise FormatError("the file is empty", source=name, line=1)
-    return Source(name, data, max(MIN_CELLS, len(data)) if max_cells is None else max_cells)
+        raise source.empty()
+    return source
 
 
 def place_name(place: Place) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dabp.errors import ProblemError
 from dabp.formats.bounded import below
 from dabp.formats.draft import printable
-from dabp.formats.intensional import NotSupported, Words, expand
+from dabp.formats.intensional import NotSupported, Part, Words, counted, expand
 from dabp.formats.scaling import IntegerCosts, integer_costs
 from dabp.formats.text import Source
 from dabp.formats.tokens import WORD, Tokens
@@ -47,6 +47,30 @@ def read(source: Source) -> Problem:
     return below(functions.problem(), top)
 
 
+class _Parts:
+    """What functions by keyword fall apart into, as columns: arity, scope and table of each, and the tables.
+
+    `cells` is what all of it counts for.
+    """
+
+    def __init__(self) -> None:
+        self.arity, self.scope, self.table = array("q"), array("q"), array("q")
+        self.tables: list[NDArray[np.float64]] = []
+        self.cells = 0
+
+    def add(self, scope: list[int], parts: list[Part]) -> None:
+        """The parts of one function on these variables."""
+        self.cells += counted(parts)
+        numbers: dict[int, int] = {}  # parts share their tables
+        for axes, table in parts:
+            if id(table) not in numbers:
+                numbers[id(table)] = len(self.tables)
+                self.tables.append(table)
+            self.arity.append(len(axes))
+            self.scope.extend(scope[axis] for axis in axes)
+            self.table.append(numbers[id(table)])
+
+
 class _Functions:
     """The cost functions as columns, a row each in file order.
 
@@ -56,7 +80,7 @@ class _Functions:
 
     def __init__(self, source: Source, tokens: Tokens, sizes: NDArray[np.int64], top: float):
         self.source, self.tokens, self.sizes, self.top = source, tokens, sizes, top
-        self.named: list[tuple[list[int], NDArray[np.float64]]] = []  # scopes and tables of functions by keyword
+        self.parts = _Parts()
         self.scope = self.cells = self.offsets = np.zeros(0, dtype=np.int64)
 
     def walk(self, count: int) -> None:
@@ -115,13 +139,13 @@ class _Functions:
         scope = self._checked(rows, variables[None, :])[0].tolist()
         words = Words(self._words(place + 1))
         try:
-            parts = expand(keyword, words, tuple(self.sizes[scope].tolist()), self.top, self.source.max_cells)
+            left = self.source.max_cells - self.parts.cells
+            parts = expand(keyword, words, tuple(self.sizes[scope].tolist()), self.top, left)
         except NotSupported as reason:
             line = tokens.line(place)
             raise self.source.error(f"global constraint {keyword[:40]!r} is not supported: {reason}", line) from None
-        self.named.extend(([scope[axis] for axis in axes], table) for axes, table in parts)
-        different = {id(table): table.size for _, table in self.named}
-        self.source.check_cells(sum(different.values()), partial(tokens.line, place))
+        self.parts.add(scope, parts)
+        self.source.check_cells(self.parts.cells, partial(tokens.line, place))
         return place + 1 + words.taken
 
     def _words(self, place: int) -> Iterator[str]:
@@ -147,10 +171,11 @@ class _Functions:
             other = self.sizes[self._variables(self.table[rows], k)]
             self._complain(rows, (shape != other).any(axis=1), "it reuses a table of other domain sizes")
         self.lengths = np.where(self.own, self.cells, 0)
-        wanted = np.cumsum(self.lengths, dtype=np.float64)
+        wanted = self.parts.cells + np.cumsum(self.lengths, dtype=np.float64)
         if len(wanted) and wanted[-1] > self.source.max_cells:
             first = int(np.argmax(wanted > self.source.max_cells))
-            self.source.check_cells(sum(self.lengths.tolist()), self.tokens.line(int(self.start[first]) - 1))
+            cells = self.parts.cells + sum(self.lengths.tolist())
+            self.source.check_cells(cells, self.tokens.line(int(self.start[first]) - 1))
 
     def _variables(self, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
         return self.scope[self.scope_offsets[rows][:, None] + np.arange(k)]
@@ -183,23 +208,21 @@ class _Functions:
         kept = self.own & ~constant
         if not kept[self.own].all():
             pool = pool[np.repeat(kept, self.lengths)]
-        scopes = [one for one, _ in self.named]
-        tables = list({id(one): one for _, one in self.named}.values())  # parts of one function share theirs
-        if self.named:
-            pool = np.concatenate([pool, *(np.where(one >= self.top, np.inf, one).ravel() for one in tables)])
+        parts = self.parts
+        if parts.tables:
+            pool = np.concatenate([pool, *(np.where(one >= self.top, np.inf, one).ravel() for one in parts.tables)])
         pool.flags.writeable = False
-        number_of = {id(one): i for i, one in enumerate(tables, int(kept.sum()))}
-        table_sizes = [*self.lengths[kept].tolist(), *(table.size for table in tables)]
-        arities = [*self.arity[~constant].tolist(), *map(len, scopes)]
+        table_sizes = np.concatenate([self.lengths[kept], [one.size for one in parts.tables]]).astype(np.int64)
+        arities = np.concatenate([self.arity[~constant], parts.arity]).astype(np.int64)
         numbers = (np.cumsum(kept) - 1)[self.table[~constant]]
         try:
             return Problem(
                 self.sizes,
-                np.concatenate([self.scope, *(np.array(one, dtype=np.int64) for one in scopes)]),
-                np.concatenate([[0], np.cumsum(arities, dtype=np.int64)]),
+                np.concatenate([self.scope, np.array(parts.scope, dtype=np.int64)]),
+                np.concatenate([[0], np.cumsum(arities)]),
                 pool,
-                np.concatenate([[0], np.cumsum(table_sizes, dtype=np.int64)]),
-                np.concatenate([numbers, np.array([number_of[id(one)] for _, one in self.named], dtype=np.int64)]),
+                np.concatenate([[0], np.cumsum(table_sizes)]),
+                np.concatenate([numbers, int(kept.sum()) + np.array(parts.table, dtype=np.int64)]),
                 constant=float(values[np.isfinite(values)].sum()),
                 name=printable(self.tokens.title),
             )

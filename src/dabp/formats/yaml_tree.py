@@ -96,6 +96,11 @@ def _node(source: Source, events: Iterator[Any], event: Any, depth: int) -> Node
 
 _resolver: Any = Resolver()
 _constructor: Any = SafeConstructor()
+_NUMBERS = {  # called directly, as construct_object keeps all it ever made
+    "tag:yaml.org,2002:int": _constructor.construct_yaml_int,
+    "tag:yaml.org,2002:float": _constructor.construct_yaml_float,
+    "tag:yaml.org,2002:bool": _constructor.construct_yaml_bool,
+}
 
 
 def scalar(source: Source, node: Node) -> str | int | float | bool:
@@ -105,9 +110,9 @@ def scalar(source: Source, node: Node) -> str | int | float | bool:
     if not node.plain:
         return node.text
     tag = _resolver.resolve(yaml.ScalarNode, node.text, (True, False))
-    if tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:bool"):
+    if tag in _NUMBERS:
         try:
-            value: int | float | bool = _constructor.construct_object(yaml.ScalarNode(tag, node.text))
+            value: int | float | bool = _NUMBERS[tag](yaml.ScalarNode(tag, node.text))
             float(value)  # an integer beyond float64 overflows here
             return value
         except (ValueError, OverflowError, ConstructorError):
