@@ -86,9 +86,14 @@ def _validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None]
     if len(labels) != problem.num_variables:
         raise ProblemError(f"{problem.num_variables} variables, but labels for {len(labels)}")
     distinct = {id(row): row for row in labels if row is not None}  # many variables share one row
-    repeats = {key for key, row in distinct.items() if len(set(map(str, row))) != len(row)}
+    repeats = {key for key, row in distinct.items() if len(_told_apart(row)) != len(row)}
     for i, row in enumerate(labels):
         if row is not None and (len(row) != problem.domain_sizes[i] or id(row) in repeats):
             raise ProblemError(
                 f"variable {problem.variable_name(i)!r} needs {problem.domain_sizes[i]} different labels"
             )
+
+
+def _told_apart(row: tuple[Label, ...]) -> set[Label]:
+    """The labels of a row that differ as they are printed; numbers need no printing, and may be millions."""
+    return set(row) if all(type(label) is int for label in row) else set(map(str, row))
