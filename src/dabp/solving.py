@@ -142,10 +142,13 @@ def solve(
 
 
 def _left(time_limit: float | None, spent: float) -> float | None:
-    """What schedules may plan with after presolve; little is not counted, so that they do not depend on the clock."""
+    """What schedules may plan with after presolve; little is not counted, so that they do not depend on the clock.
+
+    If nothing is left, a search still takes a step: one that is planned for a little time gives the best answer.
+    """
     if time_limit is None or spent < NOTICEABLE * time_limit:
         return time_limit
-    return max(time_limit - spent, 0.0)
+    return max(time_limit - spent, NOTICEABLE * time_limit)
 
 
 def _reductions(problem: Problem, fix: Mapping[str, Label] | None, presolve: bool) -> list[Reduction]:
@@ -234,6 +237,8 @@ class _Run:
                 break
             self.progress.time = self.clock.now
         saving.finish(search, self, ended=finished is not None)
+        if finished is None and (pending := search.pending()) is not None:
+            self._offer(pending)  # not in the checkpoint: a resumed search comes upon it by itself
         return status
 
     def take(self, step: Step) -> Status | None:

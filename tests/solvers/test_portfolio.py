@@ -338,12 +338,25 @@ def test_a_long_elimination_is_left_to_the_search() -> None:
     assert result.runtime < 3.0
 
 
-def test_what_a_turn_has_found_is_told_at_once() -> None:
+@pytest.mark.parametrize("narrow", [False, True])
+def test_a_turn_that_is_stopped_tells_what_it_has_found(narrow: bool) -> None:
     """Stopped after any step, a run that is limited by iterations has the best of its trace to show."""
     problem = generate("random-cop", variables=60, seed=0)
+    if narrow:  # a component of one more variable, which is eliminated first
+        problem = problem.replace(
+            domain_sizes=[*problem.domain_sizes, 2],
+            scope_variables=[*problem.scope_variables, 60],
+            scope_offsets=[*problem.scope_offsets, len(problem.scope_variables) + 1],
+            pool=[*problem.pool, 7.0, 5.0],
+            pool_offsets=[*problem.pool_offsets, len(problem.pool) + 2],
+            factor_table=[*problem.factor_table, problem.num_factors],
+            variable_names=None,
+            factor_names=None,
+        )
     for steps in (1, 2, 5):
         told = itertools.count(1)
-        result = dabp.solve(problem, "auto", max_iterations=100_000, callbacks=[lambda p: next(told) >= steps])  # noqa: B023
+        stop = [lambda p: p.iterations > 0 and next(told) >= steps]  # noqa: B023
+        result = dabp.solve(problem, "auto", max_iterations=100_000, callbacks=stop, presolve=False)
         assert result.status is Status.INTERRUPTED
         assert result.cost == result.trace.iteration_costs.min()
         assert any("found the answer" in note for note in result.notes)

@@ -72,6 +72,10 @@ class Search(ABC):
     def offer(self, assignment: Assignment, cost: float) -> None:  # noqa: B027 - optional
         """Take an incumbent found elsewhere; a search that cannot use one ignores it."""
 
+    def pending(self) -> Assignment | None:
+        """What was found but not told in a step yet, asked for when the search is stopped."""
+        return None
+
     def summary(self) -> tuple[str, ...]:
         """Lines for the result's notes, asked for once when the search has ended, for whatever reason."""
         return ()

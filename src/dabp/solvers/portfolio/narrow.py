@@ -132,6 +132,11 @@ class PartlyNarrow(Search):
             part = np.asarray(assignment)[self._others]
             self._inner.offer(part, float(self._rest.cost(part)))
 
+    def pending(self) -> Assignment | None:
+        """What the search of the rest has not told yet, completed."""
+        rest = None if self._inner is None else self._inner.pending()
+        return None if rest is None else self._whole(rest)
+
     def summary(self) -> tuple[str, ...]:
         """What was eliminated, and what the search of the rest did."""
         line = f"variable elimination solved {len(self._variables):,} variables in components of their own"
@@ -157,12 +162,16 @@ class PartlyNarrow(Search):
         if self._inner is not None:
             self._inner.close()
 
+    def _whole(self, rest: Assignment) -> Assignment:
+        values = self._values.copy()
+        values[self._others] = rest
+        return values
+
     def _completed(self, step: Step) -> Step:
         step.costs = step.costs + self._cost
         if step.best is not None:
-            values = self._values.copy()
-            values[self._others] = step.best
-            step.best, step.best_cost = values, float(self._problem.cost(values))
+            step.best = self._whole(step.best)
+            step.best_cost = float(self._problem.cost(step.best))
         if step.bound is not None:
             step.bound += self._cost
         return step

@@ -62,8 +62,6 @@ class TurnSearch(Search):
         self._turn_left -= len(inner.costs)
         if inner.best is not None and inner.best_cost < self._best_cost:
             self._best, self._best_cost = inner.best, inner.best_cost
-            if inner.best_cost < self._incumbent.best()[1]:
-                step.best, step.best_cost = inner.best, inner.best_cost  # told at once, shared when the turn ends
         if inner.bound is not None:
             self._incumbent.raise_bound(inner.bound, member.kind.name)
         if inner.finished is None and self._turn_left > 0:
@@ -81,6 +79,10 @@ class TurnSearch(Search):
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Share an assignment with all members."""
         self._incumbent.offer(assignment, "outside", 0.0)
+
+    def pending(self) -> Assignment | None:
+        """The best of the turn under way; it is told when the turn ends, as where turns are cut is up to the clock."""
+        return None if self._running is None else self._best
 
     def summary(self) -> tuple[str, ...]:
         """What was done, a line each."""
