@@ -30,6 +30,18 @@ def test_finds_the_optimum_of_small_problems(seed: int) -> None:
         assert result.cost == pytest.approx(optimum, abs=1e-9)
 
 
+@pytest.mark.parametrize("solver", ["annealing", "tabu", "dsa", "mgm"])
+def test_blocks_of_any_length_give_one_run(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
+    """Where the clock cuts a run into blocks decides nothing: cycles are planned with what is left at their start."""
+    problem = dabp.generate("random-cop", variables=30, domain=6, density=0.5, seed=0)
+    traces = []
+    for seconds in (1e-9, 1e-4, 1e9):
+        monkeypatch.setattr("dabp.solvers.local_search.BLOCK_SECONDS", seconds)
+        traces.append(dabp.solve(problem, solver, max_iterations=600, seed=3).trace.iteration_costs)
+    assert np.array_equal(traces[0], traces[1])
+    assert np.array_equal(traces[0], traces[2])
+
+
 def test_resampling_is_boltzmann() -> None:
     """Values are drawn from P(a) ∝ exp(−L[a] / T)."""
     costs = np.array([0.0, 3.0, 1.0, 7.0, 2.0, 2.0, 9.0, 4.0, 5.0, 1.0])

@@ -93,7 +93,7 @@ class _AnnealingSearch(LocalSearch):
         sweep(self.local.costs, self.state, self._noise, self._temperatures(count), lowest[:count])
         self._swept += count
         if self._swept == self._length:
-            self._next_cycle()
+            self._next_cycle(count)
         return count
 
     def _temperatures(self, count: int) -> NDArray[np.float64]:
@@ -103,7 +103,8 @@ class _AnnealingSearch(LocalSearch):
         temperatures = self._top * (self._bottom / max(self._top, 1e-300)) ** np.minimum(sweeps / cooling, 1.0)
         return np.where(sweeps < self._length - QUENCH, temperatures, 0.0)
 
-    def _next_cycle(self) -> None:
+    def _next_cycle(self, uncounted: int) -> None:
+        """Begin the next; the last sweeps of the one before are not in `iterations` yet."""
         if self._cycle == 0:
             self._hot, self._cold = self._calibrated()
         if self.state.tally[VIOLATIONS] > 0:
@@ -111,14 +112,15 @@ class _AnnealingSearch(LocalSearch):
         self._cycle += 1
         self._swept = 0
         self.collect()
+        left = self._left(uncounted)
         if self._long_sweeps <= self._short_sweeps:
-            self._begin_long()
+            self._begin_long(left)
         else:
-            self._begin_short()
+            self._begin_short(left)
 
-    def _begin_long(self) -> None:
+    def _begin_long(self, left: float) -> None:
         """Twice as long as the last, or as all that is left, from a random assignment."""
-        length, left = self._shortest * 2.0 ** (self._longs - 1), self._left()
+        length = self._shortest * 2.0 ** (self._longs - 1)
         self._length = _sweeps(left if left < STRETCH * length else length)
         self._longs += 1
         self._long_sweeps += self._length
@@ -127,10 +129,10 @@ class _AnnealingSearch(LocalSearch):
             self._bottom = max(self._cold, math.sqrt(self._cold * self._hot / 4))
         self.begin(self.local.random_assignment(self.rng))
 
-    def _begin_short(self) -> None:
+    def _begin_short(self, left: float) -> None:
         """Of varied temperatures, since which part of the range decides differs from problem to problem."""
         self._shorts += 1
-        self._length = _sweeps(min(self._shortest * luby(self._shorts), self._left()))
+        self._length = _sweeps(min(self._shortest * luby(self._shorts), left))
         self._short_sweeps += self._length
         self._top, self._bottom = self._hot, self._cold
         if self._solver.hot is None:
@@ -144,10 +146,10 @@ class _AnnealingSearch(LocalSearch):
         else:
             self.begin(self.local.random_assignment(self.rng))
 
-    def _left(self) -> float:
+    def _left(self, uncounted: int) -> float:
         """Sweeps left to the limits, at the speed so far."""
         if self.remaining is not None:
-            return self.remaining
+            return max(1, self.remaining - uncounted)
         if self.budget.time_limit is None or self._cycle <= 3:
             return math.inf
         speed = (self.iterations - self._resumed_at) / self._clock.now
