@@ -51,6 +51,10 @@ def test_late_blocks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit blocks grow with the time so far; what was remembered before they did stays as it was."""
     monkeypatch.setattr(trace_module, "KEPT", 3)
     monkeypatch.setattr(trace_module, "FINE", 0.1)
+    long = Trace()
+    for time in (1.0, 1.01):  # the first block is beyond the limit by itself
+        long.add_block(time, np.array([4.0, 3.0, 2.0, 5.0]))
+    assert long.iteration_costs.tolist() == [2.0] * 8
     trace, lowest = Trace(), []
     trace.add_block(1.0, np.array([9.0, 8.0]))
     for step in range(400):

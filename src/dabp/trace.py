@@ -89,7 +89,7 @@ class Trace:
             kept = np.asarray(costs, dtype=np.float64)
             count = self.iterations + len(kept)
             if count > KEPT:
-                if self.iterations > KEPT and time - self.blocks[-2][0] < FINE * time:
+                if self.iterations > KEPT and len(self.blocks) > 1 and time - self.blocks[-2][0] < FINE * time:
                     self.blocks.pop()
                     kept = np.concatenate([self.blocks_of_costs.pop(), kept])
                 kept = (np.max if self.maximize else np.min)(kept, keepdims=True)
