@@ -28,6 +28,7 @@ lint: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 docs: $(VENV)/.documenting
 	$(BIN)/mkdocs build --strict

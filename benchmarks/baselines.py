@@ -20,8 +20,8 @@ from typing import Any
 import psutil
 
 import dabp
+from dabp.driver.stopping import Progress
 from dabp.problem import Problem
-from dabp.stopping import Progress
 
 FAMILIES = ("random-cop", "graph-coloring", "scale-free", "small-world")
 SIZES = (60, 100)

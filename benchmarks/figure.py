@@ -16,8 +16,8 @@ import numpy as np
 
 import dabp
 from benchmarks.large_problems import grid
+from dabp.driver.trace import Trace
 from dabp.plots.compare import plot_compare
-from dabp.trace import Trace
 
 CONTESTANTS = [
     "auto",

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from dabp.graph import FactorGraph
-from dabp.kernels import array_kernel
+from dabp.kernels.decorators import array_kernel
 from dabp.kernels.simd import Lanes, full_like, lanes_of, least, load, minimum, splat
 from dabp.problem import Problem
 

@@ -22,7 +22,7 @@ from pathlib import Path
 def child(checkpoint: str, variables: int, restarts: int) -> None:
     """Solve, resuming if there is something to resume, and print what must be equal."""
     import dabp
-    from dabp import saving
+    from dabp.driver import saving
 
     saving.SAVE_SECONDS = saving.CAPTURE_SECONDS = 0.0  # every window, so that a short run has many boundaries
     problem = dabp.generate("random-cop", variables=variables, domain=8, density=0.4, seed=1)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
-from dabp.solvers.base import Budget, Search, Solver, Step, generator
+from dabp.problem.randomness import generator
+from dabp.solvers.base import Budget, Search, Solver, Step
+from dabp.solvers.status import Status
 
 
 class Draws(Search):

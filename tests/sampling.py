@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from dabp.problem import Assignment, Problem
-from dabp.solvers.base import Budget, Search, Solver, State, Step, generator
+from dabp.problem.randomness import generator
+from dabp.solvers.base import Budget, Search, Solver, State, Step
 
 
 @dataclass(frozen=True, kw_only=True)

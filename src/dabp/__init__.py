@@ -12,13 +12,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Problem": "problem",
-    "Variable": "views",
-    "Factor": "views",
-    "Model": "model",
-    "solve": "solving",
-    "Result": "result",
-    "Status": "result",
-    "Trace": "trace",
+    "Variable": "problem",
+    "Factor": "problem",
+    "Model": "problem.model",
+    "solve": "driver.solve",
+    "Result": "driver.result",
+    "Status": "solvers.status",
+    "Trace": "driver.trace",
     "read": "formats",
     "write": "formats",
     "generate": "generators",
@@ -31,6 +31,9 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 if TYPE_CHECKING:
+    from dabp.driver.result import Result as Result
+    from dabp.driver.solve import solve as solve
+    from dabp.driver.trace import Trace as Trace
     from dabp.errors import DabpError as DabpError
     from dabp.errors import FormatError as FormatError
     from dabp.errors import ParameterError as ParameterError
@@ -38,14 +41,11 @@ if TYPE_CHECKING:
     from dabp.formats import read as read
     from dabp.formats import write as write
     from dabp.generators import generate as generate
-    from dabp.model import Model as Model
     from dabp.problem import Problem as Problem
-    from dabp.result import Result as Result
-    from dabp.result import Status as Status
-    from dabp.solving import solve as solve
-    from dabp.trace import Trace as Trace
-    from dabp.views import Factor as Factor
-    from dabp.views import Variable as Variable
+    from dabp.problem.model import Model as Model
+    from dabp.problem.views import Factor as Factor
+    from dabp.problem.views import Variable as Variable
+    from dabp.solvers.status import Status as Status
 
 
 def __getattr__(name: str) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from dabp import solving
 from dabp.cli.options import available_cores
+from dabp.driver import solve as solving
 from dabp.formats import read
 from tests.cli.conftest import Run
 

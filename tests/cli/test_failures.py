@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dabp import solving
+from dabp.driver import solve as solving
 from tests.cli.conftest import Run
 
 QUICK = ("--solver", "bp", "--iterations", 5)
@@ -132,7 +132,7 @@ def test_one_file_is_written_though_the_other_fails(run: Run, file: Path, monkey
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dabp.trace.Trace.save", full)
+    monkeypatch.setattr("dabp.driver.trace.Trace.save", full)
     solution = file.parent / "x.sol"
     code, out, err = run("solve", file, *QUICK, "-o", solution, "--trace", file.parent / "t")
     assert (code, solution.read_text()) == (2, "1 0\n")

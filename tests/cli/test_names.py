@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 from dabp.cli.display import LiveDisplay
 from dabp.cli.experiment import _progress_bar
+from dabp.driver.stopping import Progress
 from dabp.experiments.run import Progress as State
 from dabp.plots.style import take_names_literally
-from dabp.stopping import Progress
 from tests.cli.conftest import Run
 
 NAMES = ("[/x]", "x[bold]", "x:cat:", "[link=y]", "\\[x]\\")

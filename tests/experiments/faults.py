@@ -12,8 +12,9 @@ import numpy as np
 import psutil
 
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
-from dabp.solvers.base import Budget, Search, Solver, Step, generator
+from dabp.problem.randomness import generator
+from dabp.solvers.base import Budget, Search, Solver, Step
+from dabp.solvers.status import Status
 
 
 class Draws(Search):

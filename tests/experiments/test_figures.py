@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dabp.errors import ParameterError
+from dabp.experiments import drawing as plots
 from dabp.experiments.figures import FIGURES, figure
-from dabp.plots import experiments as plots
 from dabp.plots.drawing import draw_figure, label_order
 
 mpl.use("Agg")

@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 import dabp
-from dabp.result import Status
+from dabp.solvers.status import Status
 
 EDGES = list(itertools.combinations(range(4), 2))
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 
 from dabp.errors import FormatError
 from dabp.formats import FORMATS, read, write
-from dabp.formats.scaling import integer_costs
 from dabp.problem import Problem
+from dabp.problem.integer_costs import integer_costs
 from tests.formats.peer import optimal_values
 from tests.formats.strategies import folded, problems
 from tests.problems import exhaustive_optimum, random_problem

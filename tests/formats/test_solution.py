@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dabp.driver.result import Result
 from dabp.errors import FormatError
 from dabp.formats.solution import holds_values_only, read_solution, write_solution
 from dabp.formats.uai import read_evidence
 from dabp.problem import Problem
-from dabp.result import Result, Status
+from dabp.solvers.status import Status
 
 _PROBLEM = Problem([2, 3, 2], labels=[("no", "yes"), None, (1.5, 2.5)], variable_names=["a", "b c", "d"], name="p")
 

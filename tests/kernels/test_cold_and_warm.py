@@ -12,7 +12,7 @@ import pytest
 SCRIPT = """
 import hashlib
 import numpy as np
-from dabp.kernels import attentive_messages, chebyshev
+from dabp.kernels.attention import attentive_messages, chebyshev
 rng = np.random.default_rng(0)
 variables, degree, heads, width = 5, 23, 4, 15
 edges = variables * degree

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dabp.kernels import array_kernel
+from dabp.kernels.decorators import array_kernel
 from dabp.kernels.simd import first_equal, full_like, lanes_of, least, load, maximum, minimum, splat, store
 
 

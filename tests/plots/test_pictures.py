@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import dabp
+from dabp.driver.trace import Trace
 from dabp.plots.compare import plot_compare
 from dabp.plots.layout import spring_layout
 from dabp.plots.problem import plot_problem
-from dabp.trace import Trace
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 
 mpl.use("agg")

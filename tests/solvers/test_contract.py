@@ -13,12 +13,13 @@ import time
 
 import numpy as np
 import pytest
-from tests.problems import exhaustive_optimum, random_problem
 
 import dabp
+from dabp.driver.result import Result
 from dabp.problem import Problem
-from dabp.result import Result, Status
 from dabp.solvers import SOLVERS, parameters
+from dabp.solvers.status import Status
+from tests.problems import exhaustive_optimum, random_problem
 
 PROBLEMS = 300
 SHARE = {
@@ -182,6 +183,6 @@ def test_signals(name: str, number: signal.Signals, larger: Problem) -> None:
 
 def dabp_compile_seconds() -> float:
     """What compiling kernels took so far: not counted by limits."""
-    from dabp.kernels import compilation
+    from dabp.kernels.decorators import compilation
 
     return float(compilation.seconds)

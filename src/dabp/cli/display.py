@@ -12,9 +12,9 @@ from rich.table import Table
 if TYPE_CHECKING:
     from rich.live import Live
 
+    from dabp.driver.result import Result
+    from dabp.driver.stopping import Progress
     from dabp.problem import Problem
-    from dabp.result import Result
-    from dabp.stopping import Progress
 
 
 def console(stderr: bool = False) -> Console:

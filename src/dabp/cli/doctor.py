@@ -52,9 +52,9 @@ def _device() -> tuple[str, str, bool]:
 
 def _kernels() -> tuple[str, str, bool]:
     try:
-        import dabp.kernels
+        import dabp.kernels.decorators
 
-        folder = Path(dabp.kernels.__file__).parent / "__pycache__"
+        folder = Path(dabp.kernels.decorators.__file__).parent / "__pycache__"
     except ImportError as error:
         return "kernels", f"numba does not load: {error}", False
     count = len(list(folder.glob("*.nbc"))) if folder.is_dir() else 0

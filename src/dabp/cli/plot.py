@@ -14,7 +14,7 @@ from dabp.errors import FormatError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dabp.trace import Trace
+    from dabp.driver.trace import Trace
 
 app = typer.Typer(
     help="Draw a problem, a trace, or several traces together.", no_args_is_help=True, rich_markup_mode=None
@@ -69,7 +69,7 @@ def compare(
 
 
 def _load(file: Path) -> Trace:
-    from dabp.trace import Trace
+    from dabp.driver.trace import Trace
 
     try:
         return Trace.load(file)

@@ -15,9 +15,9 @@ from dabp.cli.paths import check_input, check_output, check_problems
 from dabp.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
+    from dabp.driver.result import Result
+    from dabp.driver.trace import Trace
     from dabp.problem import Assignment, Label, Problem
-    from dabp.result import Result
-    from dabp.trace import Trace
 
 DEFAULT_SECONDS = 30.0
 """How long `auto` may take when no limit is given."""
@@ -131,8 +131,8 @@ def _solved(
     problem: Problem, solver: str, options: dict[str, Any], initial: Assignment | None, *, quiet: bool, verbose: bool
 ) -> Result:
     from dabp.cli.display import LiveDisplay
-    from dabp.compilation import compilation
-    from dabp.solving import solve as run
+    from dabp.driver.solve import solve as run
+    from dabp.kernels.compilation import compilation
 
     with LiveDisplay(options["time_limit"], quiet=quiet, verbose=verbose) as display, warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)

@@ -11,8 +11,8 @@ import typer
 from dabp.errors import ParameterError
 
 if TYPE_CHECKING:
+    from dabp.driver.stopping import Progress
     from dabp.problem import Assignment
-    from dabp.stopping import Progress
 
 DEFAULT_SECONDS = 60.0
 """The time if INF_TIME is not set."""
@@ -30,9 +30,9 @@ def uai(
     The answer is in MODEL.MPE in the current folder from the start and replaced whole at each improvement, so
     that a valid one is there whenever the process is killed. INF_MEMORY limits the memory in gigabytes.
     """
+    from dabp.driver.solve import solve
     from dabp.formats import read
     from dabp.formats.uai import read_evidence
-    from dabp.solving import solve
 
     if task.upper() != "MPE":
         raise ParameterError(f"the task is MPE, not {task!r}; no other is supported")

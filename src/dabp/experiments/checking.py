@@ -10,8 +10,8 @@ from dabp.errors import ParameterError, suggestion
 from dabp.experiments.figures import FIGURES
 from dabp.experiments.plan import Plan
 from dabp.generators import check_parameters
-from dabp.hints import check_types
 from dabp.solvers import SOLVERS, make_solver, parameters
+from dabp.solvers.hints import check_types
 
 
 def check(plan: Plan) -> None:

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 import dabp
+from dabp.driver.result import Result
+from dabp.driver.trace import Trace
 from dabp.errors import DabpError, ParameterError
 from dabp.experiments.plan import Run
 from dabp.problem import Problem
-from dabp.result import Result, Status
 from dabp.solvers import SOLVERS, make_solver
 from dabp.solvers.base import Solver
-from dabp.trace import Trace
+from dabp.solvers.status import Status
 
 RESTART = ("restart", "iterations", "converged")
 """What results keep of the trace's records (and ``settled``): which restarts converged, and when."""

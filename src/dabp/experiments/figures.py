@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,45 +16,13 @@ from dabp.errors import ParameterError, suggestion
 from dabp.experiments.plan import Plan
 from dabp.experiments.statistics import mean_interval
 from dabp.experiments.store import Outcome, Results
+from dabp.plots.figures import Curve, Figure, Panel
 
 POINTS = 120
 """How many points a curve is drawn with."""
 LONGEST = 1000
 """The largest iteration limit of the convergence figure: the paper's T_max."""
 Array = NDArray[np.float64]
-
-
-@dataclass
-class Curve:
-    """One solver in one panel; `half` is the half width of the 95 % confidence interval (NaN: none)."""
-
-    label: str
-    x: list[Any]
-    y: list[float]
-    half: list[float] = field(default_factory=list)
-    runs: int = 0
-
-
-@dataclass
-class Panel:
-    """One group of instances; `focus` is the range of y worth looking at, if not all of it."""
-
-    title: str
-    curves: list[Curve]
-    focus: tuple[float, float] | None = None
-
-
-@dataclass
-class Figure:
-    """`kind` is line (x are numbers), dots (x are words, with intervals) or bars (x are words, from zero)."""
-
-    name: str
-    title: str
-    x_label: str
-    y_label: str
-    kind: str
-    panels: list[Panel]
-    log_x: bool = False
 
 
 def figure(name: str, results: Results, plan: Plan) -> Figure:

@@ -53,7 +53,7 @@ def preparation_for(runs: Iterable[Run]) -> Preparation:
             rehearsal = (run.solver, dict(run.parameters), family, {**shape, "variables": FEW})
             rehearsals.setdefault((run.solver, family, shape.get("domain")), rehearsal)
     return Preparation(
-        ["dabp.solving", "numpy.random", "numpy.ma", *sorted(sources), *solvers],
+        ["dabp.driver.solve", "numpy.random", "numpy.ma", *sorted(sources), *solvers],
         list(rehearsals.values()),
     )
 

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from dabp.errors import ProblemError
 from dabp.formats.domains import Domain, compact, typed
 from dabp.formats.text import Line, Source
-from dabp.problem import MOST_AXES, Label, Problem
+from dabp.problem import Label, Problem
+from dabp.problem.problem import MOST_AXES
 
 _FEWEST = 8  # cells that a step counts for at least, as on few it takes hardly less time
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dabp.driver.result import Result
 from dabp.errors import FormatError, ProblemError
 from dabp.formats.text import Place, Source, open_source, place_name, split_suffix
 from dabp.problem import Assignment, Label, Problem
-from dabp.result import Result
 
 VALUES_ONLY = (".sol", ".mpe")
 """Suffixes of files that hold an assignment and nothing else; any other is JSON."""

@@ -17,10 +17,10 @@ from dabp.errors import ProblemError
 from dabp.formats.bounded import below
 from dabp.formats.draft import printable
 from dabp.formats.intensional import NotSupported, Part, Words, counted, expand
-from dabp.formats.scaling import IntegerCosts, integer_costs
 from dabp.formats.text import Source
 from dabp.formats.tokens import WORD, Tokens
 from dabp.problem import Problem
+from dabp.problem.integer_costs import IntegerCosts, integer_costs
 
 _BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
 

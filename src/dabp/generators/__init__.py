@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dabp.errors import ParameterError, suggestion
-from dabp.hints import check_types
 from dabp.problem import Problem
+from dabp.solvers.hints import check_types
 
 GENERATORS: dict[str, str] = {
     "random-cop": "random_cop",

@@ -15,7 +15,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from dabp.kernels import kernel
+from dabp.kernels.decorators import kernel
 
 FAST = {"contract", "reassoc", "nsz", "arcp", "nnan", "ninf"}
 """What kernels on finite numbers may assume, so that sums vectorise."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dabp.driver.trace import Trace
 from dabp.plots.style import colour, dash, marker
-from dabp.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

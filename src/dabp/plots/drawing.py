@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.experiments.figures import Curve, Figure, Panel
+from dabp.plots.figures import Curve, Figure, Panel
 from dabp.plots.style import colour, dash, marker
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dabp.driver.trace import Trace
 from dabp.plots.style import colour
-from dabp.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.problem import Problem
-
-Indices = NDArray[np.int64]
+from dabp.problem.columns import Indices, offsets_of, ragged_positions
 
 
 @dataclass(frozen=True)
@@ -25,42 +24,6 @@ class Factors:
     def count(self) -> int:
         """How many there are."""
         return len(self.scope_offsets) - 1
-
-
-def offsets_of(lengths: Indices) -> Indices:
-    """Where each of some consecutive pieces starts, and the end of the last: [n + 1]."""
-    result = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=result[1:])
-    return result
-
-
-def ragged_positions(offsets: Indices, rows: Indices) -> Indices:
-    """Positions of all entries of the chosen rows of a ragged array, row after row."""
-    lengths = offsets[rows + 1] - offsets[rows]
-    starts = offsets_of(lengths)
-    return np.arange(starts[-1]) + np.repeat(offsets[rows] - starts[:-1], lengths)
-
-
-def row_keys(rows: Indices, base: int) -> Indices:
-    """An integer per row, equal exactly for equal rows; entries of all columns but the first are below `base`."""
-    keys = rows[:, 0]
-    for column in range(1, rows.shape[1]):
-        if column > 1:  # after two columns the product could overflow: number the different keys first
-            keys = np.unique(keys, return_inverse=True)[1]
-        keys = keys * base + rows[:, column]
-    return np.asarray(keys, dtype=np.int64)
-
-
-def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
-    """The sum of the unary factors of every variable, flat, and where each variable's part starts: [sum D], [N + 1]."""
-    starts = offsets_of(problem.domain_sizes)
-    costs = np.zeros(starts[-1])
-    rows = np.flatnonzero(problem.arities == 1)
-    if len(rows):
-        variables = problem.scope_variables[problem.scope_offsets[rows]]
-        source = ragged_positions(problem.pool_offsets, problem.factor_table[rows])
-        np.add.at(costs, ragged_positions(starts, variables), problem.pool[source])
-    return costs, starts
 
 
 def unary_factors(costs: NDArray[np.float64], starts: Indices) -> Factors:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.consistency import propagate
-from dabp.presolve.assembly import Indices, offsets_of, ragged_positions, unary_costs
+from dabp.kernels.presolve.consistency import propagate
 from dabp.presolve.budget import Budget
-from dabp.presolve.merging import cell_strides
 from dabp.problem import Problem
+from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, unary_costs
 
 
 def supported_values(problem: Problem, budget: Budget | None = None) -> NDArray[np.bool_] | None:

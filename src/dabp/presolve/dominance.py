@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.dominance import remove_dominated
-from dabp.presolve.assembly import Indices, offsets_of, unary_costs
+from dabp.kernels.presolve.dominance import remove_dominated
 from dabp.presolve.budget import Budget
-from dabp.presolve.merging import cell_strides
 from dabp.problem import Problem
+from dabp.problem.columns import Indices, cell_strides, offsets_of, unary_costs
 
 
 def undominated_values(problem: Problem, budget: Budget | None = None) -> tuple[NDArray[np.bool_], Indices]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.elimination import eliminate, read_back
-from dabp.presolve.assembly import Factors, Indices, offsets_of, ragged_positions, rebuilt, unary_costs, unary_factors
+from dabp.graph.components import component_labels
+from dabp.kernels.elimination.small_degree import eliminate, read_back
+from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.presolve.budget import Budget
-from dabp.presolve.components import component_labels
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import Indices, offsets_of, ragged_positions, unary_costs
 
 COMPONENT_CELLS = 50_000_000
 """Assignments that components which are eliminated entirely may have together: a second of work."""

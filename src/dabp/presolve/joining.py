@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.cliques import pack_cliques
-from dabp.kernels.tables import add_tables
-from dabp.presolve.assembly import Indices, offsets_of, ragged_positions
+from dabp.kernels.presolve.cliques import pack_cliques
+from dabp.kernels.presolve.tables import add_tables
 from dabp.problem import Problem
+from dabp.problem.columns import Indices, offsets_of, ragged_positions
 
 WORTHWHILE = 0.1
 """Nothing is joined if less than this part of the binary factors lies in cliques."""

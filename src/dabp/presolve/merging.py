@@ -7,18 +7,10 @@ from math import comb
 
 import numpy as np
 
-from dabp.kernels.tables import add_tables, table_summaries
-from dabp.presolve.assembly import (
-    Factors,
-    Indices,
-    offsets_of,
-    ragged_positions,
-    rebuilt,
-    row_keys,
-    unary_costs,
-    unary_factors,
-)
+from dabp.kernels.presolve.tables import add_tables, table_summaries
+from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.problem import Problem
+from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, row_keys, unary_costs
 
 MAX_UNSHARING = 4
 """Shared tables may become different ones if tables grow at most this many times …"""
@@ -136,12 +128,3 @@ def joined_factors(problem: Problem, target: Indices, roots: Indices) -> Factors
         cells[place_of_root[target[sources]]],
     )
     return Factors(problem.scope_variables[scope], offsets_of(problem.arities[roots]), pool, cells)
-
-
-def cell_strides(problem: Problem) -> Indices:
-    """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`."""
-    strides = np.ones(len(problem.scope_variables), dtype=np.int64)
-    for group in problem.arity_groups:
-        places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
-        strides[places] = group.strides
-    return strides

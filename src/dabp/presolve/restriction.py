@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.tables import restrict_tables
-from dabp.presolve.assembly import Indices, offsets_of, ragged_positions
-from dabp.presolve.merging import cell_strides
+from dabp.kernels.presolve.tables import restrict_tables
 from dabp.presolve.sharing import Sharing, sharing
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
 
 
 class Restricted:

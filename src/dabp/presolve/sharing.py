@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.presolve.assembly import Indices, offsets_of, row_keys
 from dabp.problem import Problem
+from dabp.problem.columns import Indices, offsets_of, row_keys
 
 
 @dataclass(frozen=True)

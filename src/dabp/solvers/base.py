@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
+from dabp.solvers.status import Status
 
 BLOCK_SECONDS = 0.02
 """How long one `Search.step` should take, so that limits and signals are answered promptly."""
@@ -108,8 +108,3 @@ class Solver(ABC):
     @abstractmethod
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin on a minimisation problem (the driver negates, conditions and presolves before)."""
-
-
-def generator(seed: int, *stream: int) -> np.random.Generator:
-    """An independent random stream for (seed, stream…)."""
-    return np.random.default_rng(np.random.SeedSequence([seed, *stream]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.solvers.dabp.reference import INSTANCES, SCALE, Reference, weights
 
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
@@ -16,6 +15,7 @@ from dabp.solvers.dabp.network import Network
 from dabp.solvers.dabp.operations import TorchOperations
 from dabp.solvers.dabp.optimizer import AdamW
 from dabp.solvers.dabp.window import Window
+from tests.solvers.dabp.reference import INSTANCES, SCALE, Reference, weights
 
 CPU = torch.device("cpu")
 LENGTH, EFFECTIVE, LEARNING_RATE, WEIGHT_DECAY = 6, 2, 1e-2, 5e-5

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.problems import all_assignments, random_problem
 
 from dabp.graph import FactorGraph
 from dabp.solvers.dabp.loss import Loss, theorem1_bound
 from dabp.solvers.dabp.structure import Structure
+from tests.problems import all_assignments, random_problem
 
 CPU = torch.device("cpu")
 

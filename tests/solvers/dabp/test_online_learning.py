@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.problems import exhaustive_optimum, random_problem
 
 import dabp
+from dabp.driver.result import Result
 from dabp.errors import ParameterError
 from dabp.problem import Problem
-from dabp.result import Result, Status
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search
+from dabp.solvers.status import Status
+from tests.problems import exhaustive_optimum, random_problem
 
 PRESETS = ("dabp", "dabp-heter", "dabp-homo", "dabp-static")
 SHORT = {"restarts": 2, "max_iterations": 12, "update_interval": 5}
@@ -136,7 +137,7 @@ def test_refuses_wrong_parameters(name: str, value: object) -> None:
 
 def test_checkpoint_file_continues_the_solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A solve stopped at a limit and resumed from its file ends as one that was never stopped."""
-    monkeypatch.setattr("dabp.saving.CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr("dabp.driver.saving.CAPTURE_SECONDS", 0.0)
     problem = small_problem()
     whole = dabp.solve(problem, "dabp", params=SHORT)
     file = tmp_path / "state"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tests.problems import random_problem
 
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
@@ -14,6 +13,7 @@ from dabp.solvers.dabp.network import Network
 from dabp.solvers.dabp.operations import OUTPUT_SLOPE, TorchOperations
 from dabp.solvers.dabp.recurrence import gru
 from dabp.solvers.dabp.structure import Structure
+from tests.problems import random_problem
 
 CPU = torch.device("cpu")
 

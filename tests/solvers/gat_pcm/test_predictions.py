@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from dabp.kernels.cost_model import level_tables
-from dabp.kernels.repair import destroy, predict
+from dabp.kernels.cost_model.cost_model import level_tables
+from dabp.kernels.cost_model.repair import destroy, predict
 from dabp.problem import Problem
 from dabp.solvers.gat_pcm.microstructure import Subtree, microstructure
 from dabp.solvers.gat_pcm.network import CostModel

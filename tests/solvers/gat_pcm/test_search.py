@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from tests.problems import drawn_problem, exhaustive
 
 from dabp.errors import ParameterError
-from dabp.kernels.repair import destroy
+from dabp.kernels.cost_model.repair import destroy
 from dabp.problem import Problem
-from dabp.result import Status
-from dabp.solvers.base import Budget, generator
+from dabp.problem.randomness import generator
+from dabp.solvers.base import Budget
 from dabp.solvers.gat_pcm.search import GatPcmLns
 from dabp.solvers.gat_pcm.structure import MAX_LEVELS, structure
+from dabp.solvers.status import Status
+from tests.problems import drawn_problem, exhaustive
 
 
 def run(search):

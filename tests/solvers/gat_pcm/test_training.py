@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dabp.errors import FormatError, ParameterError
-from dabp.solvers.base import generator
+from dabp.problem.randomness import generator
 from dabp.solvers.gat_pcm import weights
 from dabp.solvers.gat_pcm.examples import Examples
 from dabp.solvers.gat_pcm.labels import exact_costs

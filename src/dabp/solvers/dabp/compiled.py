@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dabp.graph import FactorGroup
-from dabp.kernels.chebyshev import cosines, half_ranges
+from dabp.kernels.attention.chebyshev import cosines, half_ranges
 from dabp.solvers.dabp.functions import Attention, Composition, GraphAttention, MinMarginals
 from dabp.solvers.dabp.operations import Operations
 from dabp.solvers.dabp.structure import Structure

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
-from dabp.kernels import attentive_messages, composition, hub_attention, min_marginals
+from dabp.kernels.attention import attentive_messages, composition, hub_attention
+from dabp.kernels.belief_propagation import min_marginals
 from dabp.solvers.dabp.operations import ATTENTION_SLOPE, OUTPUT_SLOPE
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from dabp.graph import FactorGraph
-from dabp.kernels.weight_range import weight_range
+from dabp.kernels.attention.weight_range import weight_range
 from dabp.problem import Problem
-from dabp.result import Status
-from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step, generator
+from dabp.problem.randomness import generator
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.dabp.compiled import CompiledOperations
 from dabp.solvers.dabp.loss import Loss, theorem1_bound
 from dabp.solvers.dabp.messages import Iteration, Messages, Propagation
@@ -22,6 +22,7 @@ from dabp.solvers.dabp.operations import Operations, TorchOperations
 from dabp.solvers.dabp.optimizer import AdamW
 from dabp.solvers.dabp.structure import Structure, tensor
 from dabp.solvers.dabp.window import Window
+from dabp.solvers.status import Status
 
 if TYPE_CHECKING:
     from dabp.solvers.dabp.solver import Dabp

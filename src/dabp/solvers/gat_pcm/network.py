@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dabp.kernels.graph_attention import attend, attend_backward
+from dabp.kernels.cost_model.graph_attention import attend, attend_backward
 from dabp.solvers.gat_pcm.microstructure import Level, Microstructure
 
 SLOPE = 0.2

@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from dabp.errors import FormatError, ParameterError
-from dabp.solvers.base import generator
+from dabp.problem.randomness import generator
 from dabp.solvers.gat_pcm.examples import Example, Examples
 from dabp.solvers.gat_pcm.microstructure import microstructure
 from dabp.solvers.gat_pcm.network import CostModel

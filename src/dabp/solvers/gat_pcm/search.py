@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.cost_model import level_tables
-from dabp.kernels.repair import destroy, repair
+from dabp.kernels.cost_model.cost_model import level_tables
+from dabp.kernels.cost_model.repair import destroy, repair
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
-from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step, generator
+from dabp.problem.randomness import generator
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.gat_pcm.structure import Structure, structure
 from dabp.solvers.gat_pcm.weights import Weights, load
+from dabp.solvers.status import Status
 
 CHUNK = 8
 """Variables repaired between two looks at the clock."""

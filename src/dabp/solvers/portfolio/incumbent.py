@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.presolve.assembly import unary_costs
-from dabp.presolve.components import component_labels, factor_components
+from dabp.graph.components import component_labels, factor_components
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import unary_costs
 from dabp.solvers.base import State
 
 

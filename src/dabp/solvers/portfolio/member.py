@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.status import Status
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dabp.ordering import elimination_order
-from dabp.presolve.assembly import Indices
-from dabp.presolve.components import component, component_labels
+from dabp.graph.components import component, component_labels
+from dabp.graph.ordering import elimination_order
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
+from dabp.problem.columns import Indices
 from dabp.solvers.base import Search, State, Step
-from dabp.solvers.mini_bucket import MiniBucketSearch
+from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
+from dabp.solvers.status import Status
 
 ENTRIES = 20_000_000
 """Costs that all messages may hold."""

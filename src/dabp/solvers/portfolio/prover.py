@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.errors import SolverError
-from dabp.presolve.components import component
+from dabp.graph.components import component
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
 from dabp.solvers.base import Budget, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
-from dabp.solvers.toulbar2 import Toulbar2, Toulbar2Search
+from dabp.solvers.status import Status
+from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
 
 MAX_JOBS = 64
 """With more components than this the whole problem is one job."""

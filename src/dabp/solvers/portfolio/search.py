@@ -11,15 +11,15 @@ import numpy as np
 
 from dabp.errors import DabpError
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
+from dabp.solvers.clock import Clock
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.crew import Crew
 from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
 from dabp.solvers.portfolio.member import Kind, Member, Report
 from dabp.solvers.portfolio.prover import Prover
-from dabp.stopping import Clock
+from dabp.solvers.status import Status
 
 MEMORY = 0.25
 """Fraction of the time after which a gain counts half."""

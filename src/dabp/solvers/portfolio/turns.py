@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.problem import Assignment, Problem
-from dabp.result import Status
 from dabp.solvers.base import Budget, Search, State, Step
 from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Kind, Member
+from dabp.solvers.status import Status
 
 GROWTH = 2
 """Each round of turns is this many times longer than the one before."""

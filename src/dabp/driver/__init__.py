@@ -1,0 +1,1 @@
+"""The driver: one call from a problem to a `Result`, its limits, signals, traces, checkpoints and restarts."""

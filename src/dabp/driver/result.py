@@ -1,0 +1,68 @@
+"""What a solve gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dabp.driver.trace import Trace
+from dabp.problem import Assignment, Problem
+from dabp.problem.views import Label
+from dabp.solvers.status import Status
+
+
+def relative_gap(cost: float | None, bound: float | None) -> float | None:
+    """|cost − bound| / max(|cost|, |bound|, 1e-9); None if either is unknown."""
+    if cost is None or bound is None:
+        return None
+    return abs(cost - bound) / max(abs(cost), abs(bound), 1e-9)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer of `dabp.solve`.
+
+    `cost` is recomputed from the problem's own tables; `bound` lies in the direction of the objective
+    (below the cost when minimising, above when maximising). What is unknown is None.
+    """
+
+    assignment: Assignment | None
+    cost: float | None
+    status: Status
+    bound: float | None
+    iterations: int
+    runtime: float
+    seed: int
+    solver: str
+    values: dict[str, Label] | None = None
+    trace: Trace = field(default_factory=Trace, repr=False)
+    notes: tuple[str, ...] = ()
+    """What was done, a line each (what presolve removed, who found the answer, who proved it)."""
+
+    @property
+    def gap(self) -> float | None:
+        """Relative distance between cost and bound; 0 when proved optimal."""
+        return relative_gap(self.cost, self.bound)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether an assignment without a forbidden combination was found."""
+        return self.cost is not None
+
+    def to_dict(self, problem: Problem) -> dict[str, Any]:
+        """The answer as JSON values: what ``--json`` prints and solution files hold; unknown is null."""
+        known = self.cost is not None and problem.num_constraints > 0
+        return {
+            "problem": problem.name,
+            "solver": self.solver,
+            "status": self.status.value,
+            "cost": self.cost,
+            "normalized_cost": (self.cost or 0.0) / problem.num_constraints if known else None,
+            "bound": self.bound,
+            "gap": self.gap,
+            "assignment": self.values,
+            "iterations": self.iterations,
+            "runtime": self.runtime,
+            "seed": self.seed,
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,43 @@
+"""Parts of a problem that share no factor: each can be solved apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dabp.kernels.presolve.components import connected_components
+from dabp.problem import Problem
+from dabp.problem.columns import Indices, offsets_of, ragged_positions
+
+
+def component_labels(problem: Problem) -> tuple[Indices, int]:
+    """The component of each variable, numbered by first variable, [N], and how many there are."""
+    labels = np.zeros(problem.num_variables, dtype=np.int64)
+    count = connected_components(problem.num_variables, problem.scope_variables, problem.scope_offsets, labels)
+    return labels, int(count)
+
+
+def factor_components(problem: Problem, labels: Indices) -> Indices:
+    """The component that each factor belongs to, −1 for a factor without variables, [F]."""
+    result = np.full(problem.num_factors, -1, dtype=np.int64)
+    some = problem.arities > 0
+    result[some] = labels[problem.scope_variables[problem.scope_offsets[:-1][some]]]
+    return result
+
+
+def component(problem: Problem, labels: Indices, which: Indices) -> tuple[Problem, Indices]:
+    """The components in `which` as one problem without the constant, and the variables it has of the whole."""
+    variables = np.flatnonzero(np.isin(labels, which))
+    factors = np.flatnonzero(np.isin(factor_components(problem, labels), which))
+    number = np.zeros(problem.num_variables, dtype=np.int64)
+    number[variables] = np.arange(len(variables))
+    used, tables = np.unique(problem.factor_table[factors], return_inverse=True)
+    part = Problem(
+        problem.domain_sizes[variables],
+        number[problem.scope_variables[ragged_positions(problem.scope_offsets, factors)]],
+        offsets_of(problem.arities[factors]),
+        problem.pool[ragged_positions(problem.pool_offsets, used)],
+        offsets_of(np.diff(problem.pool_offsets)[used]),
+        tables,
+        name=problem.name,
+    )
+    return part, variables

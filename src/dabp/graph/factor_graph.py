@@ -1,0 +1,218 @@
+"""FactorGraph: a Problem compiled to index arrays, scaled, split and perturbed; what message passing runs on.
+
+Two names hold everywhere. ``v2f`` is the flat array of variable→factor messages and ``f2v`` that of
+factor→variable messages (paper Eq. 2-4); both have one slice per edge, ``edge_offsets[e]:edge_offsets[e + 1]``,
+as long as the domain of the edge's variable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from dabp.errors import ParameterError
+from dabp.problem import Problem
+from dabp.problem.columns import offsets_of, table_ranges
+from dabp.problem.randomness import generator
+
+PERTURBATION = 1e-3
+"""The tie-breaking perturbation as a fraction of the smallest cost difference."""
+
+_PERTURBATION_STREAM = 0x9E37
+
+
+@dataclass(frozen=True)
+class FactorGroup:
+    """The G factors of arity k ≥ 2 whose variables have the domain sizes ``shape``.
+
+    Factor g of the group, copy c of C, position p in the scope is edge ``first + (g * C + c) * k + p``.
+    """
+
+    shape: tuple[int, ...]
+    tables: NDArray[np.floating]
+    """[U, *shape]: each different table once, scaled, a finite stand-in where forbidden; copies not yet scaled."""
+    table_index: NDArray[np.int64]
+    """[G]: which of `tables` each factor uses."""
+    scope: NDArray[np.int64]
+    """[G, k]: its variables."""
+    factors: NDArray[np.int64]
+    """[G]: its number in the problem."""
+    first: int
+    """Number of the group's first edge."""
+
+    @property
+    def arity(self) -> int:
+        """K."""
+        return len(self.shape)
+
+    @property
+    def num_factors(self) -> int:
+        """G, copies not counted."""
+        return len(self.factors)
+
+
+@dataclass(frozen=True)
+class FactorGraph:
+    """Variables, edges and stacked factors of a minimisation problem; see `from_problem`."""
+
+    domain_sizes: NDArray[np.int64]
+    """[N]."""
+    variable_offsets: NDArray[np.int64]
+    """[N + 1]: variable i owns ``variable_offsets[i]:variable_offsets[i + 1]`` of `unary` and of beliefs."""
+    unary: NDArray[np.floating]
+    """[sum of domain sizes]: scaled costs of all unary factors plus the perturbation."""
+    groups: tuple[FactorGroup, ...]
+    scales: tuple[float, ...]
+    """What each copy of a factor's table is multiplied by: (1,), or (ratio, 1 − ratio) when split."""
+    cost_scale: float
+    """Costs of the problem were divided by this."""
+    forbidden: float
+    """A forbidden cell is its table's least finite cost plus this; larger than any finite total."""
+    edge_variable: NDArray[np.int64]
+    """[E]: the variable at each edge."""
+    edge_offsets: NDArray[np.int64]
+    """[E + 1]: slices of `v2f` and `f2v`."""
+    variable_edge_offsets: NDArray[np.int64]
+    """[N + 1]: edges of variable i are ``variable_edges[variable_edge_offsets[i]:variable_edge_offsets[i + 1]]``."""
+    variable_edges: NDArray[np.int64]
+    """[E]: edges by variable, ascending within one."""
+
+    @property
+    def num_variables(self) -> int:
+        """N."""
+        return len(self.domain_sizes)
+
+    @property
+    def num_edges(self) -> int:
+        """E, copies counted."""
+        return len(self.edge_variable)
+
+    @property
+    def num_messages(self) -> int:
+        """Length of `v2f` and of `f2v`."""
+        return int(self.edge_offsets[-1])
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """Of tables, unary costs and messages."""
+        return self.unary.dtype
+
+    @classmethod
+    def from_problem(
+        cls,
+        problem: Problem,
+        split_ratio: float | None = None,
+        dtype: DTypeLike | None = None,
+        cost_scale: float | None = None,
+        seed: int = 0,
+        perturbation: float | None = None,
+    ) -> FactorGraph:
+        """Compile a minimisation problem.
+
+        Parameters
+        ----------
+        split_ratio
+            Split each factor of arity 2 or more in two copies with this and the remaining share of its costs.
+        dtype
+            By default float32, and float64 if anything is forbidden: the stand-in is so large that
+            single precision would lose the finite costs beside it.
+        cost_scale
+            What costs are divided by; by default half the median positive finite range over the factors.
+        seed
+            Of the perturbation.
+        perturbation
+            Unary costs uniform in [0, perturbation], in scaled units, break ties between symmetric
+            solutions; by default `PERTURBATION` of the smallest difference between costs of one factor.
+        """
+        if problem.maximize:
+            raise ParameterError("a factor graph is made of a minimisation problem; negate this one first")
+        if split_ratio is not None and not 0 < split_ratio < 1:
+            raise ParameterError(f"split_ratio lies between 0 and 1, not {split_ratio}")
+        if cost_scale is not None and not (cost_scale > 0 and math.isfinite(cost_scale)):
+            raise ParameterError(f"cost_scale is positive, not {cost_scale}")
+        scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
+        lowest, ranges = table_ranges(problem)
+        factor_ranges = ranges[problem.factor_table]
+        scale = _default_scale(factor_ranges) if cost_scale is None else float(cost_scale)
+        real = np.dtype((np.float64 if np.isinf(problem.pool).any() else np.float32) if dtype is None else dtype)
+        if perturbation is None:
+            perturbation = PERTURBATION * _smallest_difference(problem) / scale
+        # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
+        forbidden = 2 * factor_ranges.sum() / scale + problem.num_variables * perturbation + 1.0
+
+        tables = problem.pool / scale
+        cells = np.diff(problem.pool_offsets)
+        stand_ins = np.repeat(lowest / scale + forbidden, cells)
+        np.copyto(tables, stand_ins, where=np.isinf(tables))
+
+        sizes = problem.domain_sizes
+        variable_offsets = offsets_of(sizes)
+        unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, size=int(variable_offsets[-1]))
+        groups: list[FactorGroup] = []
+        edges = 0
+        for shape, factors, scope in _by_shape(problem):
+            used, index = np.unique(problem.factor_table[factors], return_inverse=True)
+            places = problem.pool_offsets[used][:, None] + np.arange(math.prod(shape))
+            stacked = tables[places]
+            if len(shape) == 1:
+                targets = variable_offsets[scope] + np.arange(shape[0])
+                np.add.at(unary, targets.ravel(), stacked[index].ravel())
+            else:
+                stacked = stacked.reshape(-1, *shape).astype(real)
+                groups.append(FactorGroup(shape, stacked, index, scope, factors, edges))
+                edges += scope.size * len(scales)
+        edge_variable = _concatenated(np.repeat(g.scope, len(scales), axis=0).ravel() for g in groups)
+        return cls(
+            domain_sizes=sizes,
+            variable_offsets=variable_offsets,
+            unary=unary.astype(real),
+            groups=tuple(groups),
+            scales=scales,
+            cost_scale=scale,
+            forbidden=float(forbidden),
+            edge_variable=edge_variable,
+            edge_offsets=offsets_of(sizes[edge_variable]),
+            variable_edge_offsets=offsets_of(np.bincount(edge_variable, minlength=len(sizes))),
+            variable_edges=np.argsort(edge_variable, kind="stable"),
+        )
+
+
+def _concatenated(parts: Iterator[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64], NDArray[np.int64]]]:
+    """(shape, factors [G], scope [G, arity]) for every arity ≥ 1, by arity and then by shape."""
+    for arity_group in problem.arity_groups:
+        arity = arity_group.variables.shape[1]
+        if arity == 0:
+            continue
+        lengths = problem.domain_sizes[arity_group.variables]
+        kind = np.zeros(len(lengths), dtype=np.int64)
+        for axis in range(arity):
+            kind = np.unique(kind * (lengths.max() + 1) + lengths[:, axis], return_inverse=True)[1]
+        order = np.argsort(kind, kind="stable")
+        for members in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
+            shape = tuple(int(d) for d in lengths[members[0]])
+            yield shape, arity_group.factors[members], arity_group.variables[members]
+
+
+def _default_scale(ranges: NDArray[np.float64]) -> float:
+    positive = ranges[ranges > 0]
+    return float(np.median(positive)) / 2 if len(positive) else 1.0
+
+
+def _smallest_difference(problem: Problem) -> float:
+    """The smallest positive difference between two finite costs of one table; 1 if there is none."""
+    if problem.integral:
+        return 1.0
+    tables = np.repeat(np.arange(len(problem.pool_offsets) - 1), np.diff(problem.pool_offsets))
+    order = np.lexsort((problem.pool, tables))
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(problem.pool[order])
+    steps = steps[(np.diff(tables[order]) == 0) & (steps > 0) & np.isfinite(steps)]
+    return float(steps.min()) if len(steps) else 1.0

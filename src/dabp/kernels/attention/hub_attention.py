@@ -1,0 +1,184 @@
+# mypy: disable-error-code="untyped-decorator"
+"""A graph attention layer on the message-node graph (paper Eq. 9), gathers only.
+
+The graph is regular: a factor attends to the v2f nodes of its edges, an f2v node to its factor, a variable to the f2v
+nodes of its edges, a v2f node to its variable, and each to itself. Seen from a *hub* (a factor, or a variable): it
+attends to one kind of message node of its edges (`inward`) and is attended to by the other kind (`outward`). Every
+message node has one hub of each kind, so the work on different hubs writes different rows, and a range of hubs is a
+thread's share; hubs of the two kinds take turns.
+
+A row of `scores` is [a_src·W e of each head, a_dst·W e of each head]. `lanes` is a tuple with as many items as a head
+has channels: its length is a constant to the compiler, which unrolls the loops into vectors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.decorators import kernel, part
+from dabp.kernels.elementary import FAST, exponential, sigmoid
+
+Floats = NDArray[np.floating]
+Integers = NDArray[np.int64]
+
+HEADS = 4
+"""Heads of a layer; a constant so that loops over them unroll."""
+
+
+@part(fastmath=FAST)
+def _weights(hub: int, inward: int, edges: Integers, scores: Floats, slope: float, alphas: Floats) -> None:
+    """Softmax over the inward nodes of a hub and, in the last row, itself: `alphas` [degree + 1, heads]."""
+    degree = len(edges)
+    ours, top, total = scores[hub], alphas[degree + 1], alphas[degree + 2]
+    for h in range(HEADS):
+        score = ours[HEADS + h] + ours[h]
+        alphas[degree, h] = top[h] = max(score, slope * score)
+        total[h] = 0.0
+    for n in range(degree):
+        theirs = scores[inward + edges[n]]
+        for h in range(HEADS):
+            score = ours[HEADS + h] + theirs[h]
+            score = max(score, slope * score)
+            alphas[n, h] = score
+            top[h] = max(top[h], score)
+    for n in range(degree + 1):
+        for h in range(HEADS):
+            power = exponential(alphas[n, h] - top[h])
+            alphas[n, h] = power
+            total[h] += power
+    for h in range(HEADS):
+        total[h] = scores.dtype.type(1.0) / total[h]
+    for n in range(degree + 1):
+        for h in range(HEADS):
+            alphas[n, h] *= total[h]
+
+
+@kernel(fastmath=FAST)
+def attend(
+    first: int,
+    last: int,
+    hubs: int,
+    offsets: Integers,
+    edges: Integers,
+    inward: int,
+    outward: int,
+    projected: Floats,
+    scores: Floats,
+    slope: float,
+    lanes: tuple[int, ...],
+    mixed: Floats,
+) -> None:
+    """Write Σ_j α_ij W e_j into `mixed` for hubs first..last − 1 and the message nodes that attend to them.
+
+    Nodes ``hubs + i``, ``inward + e`` and ``outward + e`` belong to hub i and its edges
+    ``edges[offsets[i]:offsets[i + 1]]``. Nodes beyond the end of `mixed` are not needed and left out.
+    """
+    count = len(mixed)
+    alphas = np.empty((np.diff(offsets[first : last + 1]).max() + 3, HEADS), scores.dtype)
+    channels = len(lanes)
+    one = projected.dtype.type(1.0)
+    for i in range(first, last):
+        hub, around = hubs + i, edges[offsets[i] : offsets[i + 1]]
+        degree, center = len(around), projected[hub]
+        if hub < count:
+            _weights(hub, inward, around, scores, slope, alphas)
+            out = mixed[hub]
+            for h in range(HEADS):
+                for c in range(channels):
+                    out[h * channels + c] = alphas[degree, h] * center[h * channels + c]
+            for n in range(degree):
+                row = projected[inward + around[n]]
+                for h in range(HEADS):
+                    alpha = alphas[n, h]
+                    for c in range(channels):
+                        out[h * channels + c] += alpha * row[h * channels + c]
+        if outward >= count:
+            continue
+        for n in range(degree):
+            node = outward + around[n]
+            ours, row, out = scores[node], projected[node], mixed[node]
+            for h in range(HEADS):
+                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
+                alphas[0, h] = sigmoid(max(other, slope * other) - max(own, slope * own))
+            for h in range(HEADS):
+                alpha = alphas[0, h]
+                for c in range(channels):
+                    x = h * channels + c
+                    out[x] = alpha * center[x] + (one - alpha) * row[x]
+
+
+@kernel(fastmath=FAST)
+def attend_backward(
+    first: int,
+    last: int,
+    hubs: int,
+    offsets: Integers,
+    edges: Integers,
+    inward: int,
+    outward: int,
+    projected: Floats,
+    scores: Floats,
+    slope: float,
+    lanes: tuple[int, ...],
+    grad_mixed: Floats,
+    grad_projected: Floats,
+    grad_scores: Floats,
+) -> None:
+    """Add the gradients of `attend` to `grad_projected` and `grad_scores`."""
+    count = len(grad_mixed)
+    largest = np.diff(offsets[first : last + 1]).max()
+    alphas, dots = np.empty((largest + 3, HEADS), scores.dtype), np.empty((largest + 3, HEADS), scores.dtype)
+    channels = len(lanes)
+    zero, one = projected.dtype.type(0.0), projected.dtype.type(1.0)
+    for i in range(first, last):
+        hub, around = hubs + i, edges[offsets[i] : offsets[i + 1]]
+        degree, center, to_center = len(around), projected[hub], grad_projected[hub]
+        if hub < count:
+            _weights(hub, inward, around, scores, slope, alphas)
+            gradient, mean = grad_mixed[hub], dots[degree + 1]
+            for h in range(HEADS):
+                mean[h] = zero
+            for n in range(degree + 1):
+                node = hub if n == degree else inward + around[n]
+                row, into = projected[node], grad_projected[node]
+                for h in range(HEADS):
+                    alpha, dot = alphas[n, h], zero
+                    for c in range(channels):
+                        x = h * channels + c
+                        dot += gradient[x] * row[x]
+                        into[x] += alpha * gradient[x]
+                    dots[n, h] = dot
+                for h in range(HEADS):
+                    mean[h] += alphas[n, h] * dots[n, h]
+            for n in range(degree + 1):
+                node = hub if n == degree else inward + around[n]
+                for h in range(HEADS):
+                    change = alphas[n, h] * (dots[n, h] - mean[h])
+                    change *= slope if scores[hub, HEADS + h] + scores[node, h] < zero else one
+                    grad_scores[node, h] += change
+                    grad_scores[hub, HEADS + h] += change
+        if outward >= count:
+            continue
+        for n in range(degree):
+            node = outward + around[n]
+            ours, row, into, gradient = scores[node], projected[node], grad_projected[node], grad_mixed[node]
+            for h in range(HEADS):
+                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
+                alphas[0, h] = sigmoid(max(other, slope * other) - max(own, slope * own))
+            for h in range(HEADS):
+                alpha, dot = alphas[0, h], zero
+                for c in range(channels):
+                    x = h * channels + c
+                    dot += gradient[x] * (center[x] - row[x])
+                    to_center[x] += alpha * gradient[x]
+                    into[x] += (one - alpha) * gradient[x]
+                dots[0, h] = dot
+            for h in range(HEADS):
+                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
+                change = alphas[0, h] * (one - alphas[0, h]) * dots[0, h]
+                to_other = change * (slope if other < zero else one)
+                to_own = -change * (slope if own < zero else one)
+                grad_scores[hub, h] += to_other
+                grad_scores[node, h] += to_own
+                grad_scores[node, HEADS + h] += to_other + to_own

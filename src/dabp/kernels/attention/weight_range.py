@@ -1,0 +1,50 @@
+# mypy: disable-error-code="untyped-decorator"
+"""The extremes of the attention weights, for people who want to see them move."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.decorators import kernel
+from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
+
+Floats = NDArray[np.floating]
+Integers = NDArray[np.int64]
+
+
+@kernel(fastmath=FAST)
+def weight_range(
+    offsets: Integers, variable_edges: Integers, edge_factor: Integers, query: Floats, key: Floats
+) -> tuple[float, float]:
+    """Least and largest w × (degree − 1), heads averaged, over all targets and neighbours (Eq. 11 and 13).
+
+    `query` and `key` are [F, K]. (1, 1) if no variable has two factors.
+    """
+    heads, kind = query.shape[1], query.dtype.type
+    largest = np.diff(offsets).max() if len(offsets) > 1 else 0
+    powers, weights = np.empty(largest, query.dtype), np.empty(largest, query.dtype)
+    keys = np.empty((heads, largest), query.dtype)
+    low, high = np.inf, -np.inf
+    for variable in range(len(offsets) - 1):
+        edges = variable_edges[offsets[variable] : offsets[variable + 1]]
+        degree = len(edges)
+        if degree < 2:
+            continue
+        for m in range(degree):
+            for k in range(heads):
+                keys[k, m] = key[edge_factor[edges[m]], k]
+        for target in range(degree):
+            weights[:degree] = 0.0
+            for k in range(heads):
+                ours, row, total = query[edge_factor[edges[target]], k], keys[k], kind(0.0)
+                for m in range(degree):
+                    powers[m] = unit_exponential(sigmoid(ours + row[m]))
+                    total += powers[m]
+                scale = kind(degree - 1) / (kind(heads) * (total - powers[target]))
+                for m in range(degree):
+                    weights[m] += scale * powers[m]
+            for m in range(degree):
+                if m != target:
+                    low, high = min(low, weights[m]), max(high, weights[m])
+    return (low, high) if low <= high else (1.0, 1.0)

@@ -1,0 +1,122 @@
+# mypy: disable-error-code="untyped-decorator"
+"""Factor→variable messages on padded arrays, and their gradient through the minimum (paper Eq. 3).
+
+A range of factors, copies counted, is a thread's share: the edges of factor n are n × arity … + arity − 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.decorators import kernel
+
+Floats = NDArray[np.floating]
+Integers = NDArray[np.int64]
+
+
+@kernel(fastmath={"nnan", "ninf", "nsz"})
+def pair_messages(
+    first: int, last: int, tables: Floats, table_index: Integers, scales: Floats, v2f: Floats, f2v: Floats
+) -> None:
+    """Factors of two variables: `tables` [U, rows, columns], `v2f` and `f2v` [edges of the group, D]."""
+    rows, columns, copies = tables.shape[1], tables.shape[2], len(scales)
+    for factor in range(first, last):
+        table, scale = tables[table_index[factor // copies]], scales[factor % copies]
+        of_row, of_column = v2f[2 * factor], v2f[2 * factor + 1]
+        to_row, to_column = f2v[2 * factor], f2v[2 * factor + 1]
+        for b in range(columns):
+            to_column[b] = scale * table[0, b] + of_row[0]
+        for a in range(rows):
+            line, ours = table[a], of_row[a]
+            least = scale * line[0] + of_column[0]
+            for b in range(columns):
+                cost = scale * line[b]
+                to_column[b] = min(to_column[b], cost + ours)
+                least = min(least, cost + of_column[b])
+            to_row[a] = least
+
+
+@kernel
+def pair_gradients(
+    first: int,
+    last: int,
+    tables: Floats,
+    table_index: Integers,
+    scales: Floats,
+    v2f: Floats,
+    grad_f2v: Floats,
+    grad_v2f: Floats,
+) -> None:
+    """Pass each f2v gradient to the v2f message that made the minimum (the first of equals)."""
+    rows, columns, copies = tables.shape[1], tables.shape[2], len(scales)
+    for factor in range(first, last):
+        table, scale = tables[table_index[factor // copies]], scales[factor % copies]
+        of_row, of_column = v2f[2 * factor], v2f[2 * factor + 1]
+        for a in range(rows):
+            best, least = 0, scale * table[a, 0] + of_column[0]
+            for b in range(1, columns):
+                cost = scale * table[a, b] + of_column[b]
+                if cost < least:
+                    best, least = b, cost
+            grad_v2f[2 * factor + 1, best] += grad_f2v[2 * factor, a]
+        for b in range(columns):
+            best, least = 0, scale * table[0, b] + of_row[0]
+            for a in range(1, rows):
+                cost = scale * table[a, b] + of_row[a]
+                if cost < least:
+                    best, least = a, cost
+            grad_v2f[2 * factor, best] += grad_f2v[2 * factor + 1, b]
+
+
+@kernel
+def messages(
+    first: int,
+    last: int,
+    sizes: Integers,
+    tables: Floats,
+    table_index: Integers,
+    scales: Floats,
+    v2f: Floats,
+    f2v: Floats,
+    winners: Integers,
+) -> None:
+    """Factors of any arity: `tables` [U, cells], last variable fastest; `winners` [edges, D] gets the best cell."""
+    arity, copies = len(sizes), len(scales)
+    values = np.zeros(arity, dtype=np.int64)
+    for factor in range(first, last):
+        table, scale, base = tables[table_index[factor // copies]], scales[factor % copies], factor * arity
+        for p in range(arity):
+            for x in range(sizes[p]):
+                winners[base + p, x] = -1
+        values[:] = 0
+        for cell in range(len(table)):
+            total = scale * table[cell]
+            for p in range(arity):
+                cost = total
+                for other in range(arity):
+                    if other != p:
+                        cost += v2f[base + other, values[other]]
+                x = values[p]
+                if winners[base + p, x] < 0 or cost < f2v[base + p, x]:
+                    f2v[base + p, x] = cost
+                    winners[base + p, x] = cell
+            for p in range(arity - 1, -1, -1):
+                values[p] += 1
+                if values[p] < sizes[p]:
+                    break
+                values[p] = 0
+
+
+@kernel
+def gradients(first: int, last: int, sizes: Integers, winners: Integers, grad_f2v: Floats, grad_v2f: Floats) -> None:
+    """Pass each f2v gradient to the v2f messages of the minimising cell."""
+    arity = len(sizes)
+    for edge in range(first * arity, last * arity):
+        own, base = edge % arity, edge - edge % arity
+        for x in range(sizes[own]):
+            cell = winners[edge, x]
+            for p in range(arity - 1, -1, -1):
+                if p != own:
+                    grad_v2f[base + p, cell % sizes[p]] += grad_f2v[edge, x]
+                cell //= sizes[p]

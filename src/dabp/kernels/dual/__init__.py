@@ -1,0 +1,1 @@
+"""Message passing on the LP dual."""

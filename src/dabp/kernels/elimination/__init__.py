@@ -1,0 +1,1 @@
+"""Eliminating variables: orders, mini-buckets, forests, and variables of small degree."""

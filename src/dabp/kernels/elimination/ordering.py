@@ -1,0 +1,144 @@
+"""Elimination orders, compiled: peeling of leaves, and min-fill with incrementally kept fill counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.decorators import kernel
+
+ONE = np.uint64(1)
+
+
+@kernel
+def popcount(word: Any) -> int:
+    """Number of set bits of a uint64."""
+    word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def members(row: NDArray[np.uint64], out: NDArray[np.int64]) -> int:
+    """Write the positions of the set bits of a row to `out`; how many there are."""
+    count = 0
+    for w in range(len(row)):
+        word = row[w]
+        while word:
+            lowest = word & (~word + ONE)
+            out[count] = w * 64 + popcount(lowest - ONE)
+            count += 1
+            word ^= lowest
+    return count
+
+
+@kernel
+def size_without(row: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
+    """How many of the row are not in the other."""
+    count = 0
+    for w in range(len(row)):
+        count += popcount(row[w] & ~other[w])
+    return count
+
+
+@kernel
+def peel(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], order: NDArray[np.int64]) -> int:
+    """Eliminate vertices of degree 0 and 1 until none is left; fills `order`, returns how many.
+
+    The graph is in compressed rows; removing such a vertex adds no edge, so this is optimal and linear.
+    """
+    n = len(offsets) - 1
+    degree = np.empty(n, dtype=np.int64)
+    queued = np.zeros(n, dtype=np.bool_)
+    count = 0
+    for v in range(n):
+        degree[v] = offsets[v + 1] - offsets[v]
+        if degree[v] <= 1:
+            order[count] = v
+            queued[v] = True
+            count += 1
+    done = 0
+    while done < count:
+        v = order[done]
+        done += 1
+        for place in range(offsets[v], offsets[v + 1]):
+            u = neighbours[place]
+            degree[u] -= 1
+            if degree[u] <= 1 and not queued[u]:
+                order[count] = u
+                queued[u] = True
+                count += 1
+    return count
+
+
+@kernel
+def min_fill(rows: NDArray[np.uint64], order: NDArray[np.int64], widest: int) -> int:
+    """Min-fill order of a graph given as bit rows [n, ⌈n / 64⌉], which are overwritten; returns the induced width.
+
+    Ties go to the smaller degree, then the smaller index. The fill count of a vertex v, the number of missing edges
+    between its neighbours, is kept up to date: a new edge ab takes 1 from each common neighbour of a and b and adds
+    |N(a) − N(b)| to a; a removed v takes |N(u) − N[v]| from each neighbour u. Once the width is above `widest`,
+    the remaining vertices follow as they come.
+    """
+    n = len(rows)
+    fill = np.zeros(n, dtype=np.int64)
+    degree = np.zeros(n, dtype=np.int64)
+    alive = np.ones(n, dtype=np.bool_)
+    near = np.empty(n, dtype=np.int64)
+    missing = np.empty(n, dtype=np.int64)
+    row = np.empty(rows.shape[1], dtype=np.uint64)
+    for v in range(n):
+        degree[v] = members(rows[v], near)
+        for k in range(degree[v]):
+            fill[v] += size_without(rows[v], rows[near[k]]) - 1
+        fill[v] //= 2
+    width = 0
+    for step in range(n):
+        v = -1
+        for u in range(n):
+            if alive[u] and (v < 0 or fill[u] < fill[v] or (fill[u] == fill[v] and degree[u] < degree[v])):
+                v = u
+        order[step] = v
+        alive[v] = False
+        count = members(rows[v], near)
+        width = max(width, count)
+        if width > widest:
+            place = step + 1
+            for u in range(n):
+                if alive[u]:
+                    order[place] = u
+                    place += 1
+            return int(width)
+        for k in range(count):
+            a = near[k]
+            for w in range(len(row)):
+                row[w] = rows[v, w] & ~rows[a, w]
+            for j in range(members(row, missing)):
+                b = missing[j]
+                if b > a:
+                    _connect(rows, a, b, fill, degree)
+        for k in range(count):
+            u = near[k]
+            fill[u] -= size_without(rows[u], rows[v]) - 1
+            degree[u] -= 1
+            rows[u, v >> 6] &= ~(ONE << np.uint64(v & 63))
+    return width
+
+
+@kernel
+def _connect(rows: NDArray[np.uint64], a: int, b: int, fill: NDArray[np.int64], degree: NDArray[np.int64]) -> None:
+    fill[a] += size_without(rows[a], rows[b])
+    fill[b] += size_without(rows[b], rows[a])
+    for w in range(rows.shape[1]):
+        word = rows[a, w] & rows[b, w]
+        while word:
+            lowest = word & (~word + ONE)
+            fill[w * 64 + popcount(lowest - ONE)] -= 1
+            word ^= lowest
+    rows[a, b >> 6] |= ONE << np.uint64(b & 63)
+    rows[b, a >> 6] |= ONE << np.uint64(a & 63)
+    degree[a] += 1
+    degree[b] += 1

@@ -1,0 +1,1 @@
+"""Moves of local search on a table of local costs."""

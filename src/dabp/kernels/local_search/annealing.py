@@ -1,0 +1,76 @@
+"""Heat-bath sweeps over a table of local costs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.local_search.local_costs import (
+    LANES,
+    NOTHING,
+    ROW,
+    SOFT,
+    VIOLATIONS,
+    Costs,
+    State,
+    draw,
+    inlined,
+    local_kernel,
+    move,
+    remember,
+)
+from dabp.kernels.simd import as_float32, first_equal, full_like, least, load
+
+NOISE = 1 << 15
+"""How many Gumbel numbers the table of noise has, the padding for one row not counted."""
+
+
+@inlined
+def resample(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: float) -> int:
+    """A value for variable i from P(a) ∝ exp(−L[i, a] / T).
+
+    The minimiser of L[i, a] − T · g_a with independent Gumbel numbers g_a has exactly that distribution, and needs no
+    exponentials; they come from a random place of a table.
+    """
+    row, width = c.rows[i], c.widths[i]
+    origin = s.local[row + s.x[i]]
+    start = np.int64(draw(s.random) >> np.uint64(32)) & (NOISE - 1)
+    lowest, value = np.float32(np.inf), 0
+    for k in range(0, width, LANES):
+        costs = load(s.local, row + k, ROW)
+        numbers = load(noise, start + k, ROW)
+        noisy = as_float32(costs - full_like(origin, costs)) - full_like(temperature, numbers) * numbers
+        here = least(noisy)
+        if here < lowest:
+            lowest, value = here, k + first_equal(noisy, here)
+    return value
+
+
+@local_kernel
+def sweep(
+    c: Costs, s: State, noise: NDArray[np.float32], temperatures: NDArray[np.float64], lowest: NDArray[np.int64]
+) -> int:
+    """Resample every variable once per temperature; `lowest` gets each sweep's least feasible cost. How many moved."""
+    moved = 0
+    for t in range(len(temperatures)):
+        temperature = temperatures[t]
+        least_cost = np.int64(NOTHING)
+        for i in range(len(s.x)):
+            value = resample(c, s, i, noise, temperature)
+            if value != s.x[i]:
+                move(c, s, i, value)
+                moved += 1
+                if s.tally[VIOLATIONS] == 0 and s.tally[SOFT] < least_cost:
+                    least_cost = s.tally[SOFT]
+                    remember(s)
+        if s.tally[VIOLATIONS] == 0 and s.tally[SOFT] < least_cost:
+            least_cost = s.tally[SOFT]
+            remember(s)
+        lowest[t] = least_cost
+    return moved
+
+
+@local_kernel
+def resample_now(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: float) -> int:
+    """`resample`, from Python."""
+    return resample(c, s, i, noise, temperature)

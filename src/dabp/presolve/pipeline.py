@@ -1,0 +1,196 @@
+"""Exact simplifications before a solve, undone on the answer.
+
+    merge factors → { remove unsupported values → eliminate variables of small degree → remove dominated values } …
+
+until nothing changes or enough work was done (`budget`); components with few assignments are then solved outright.
+Each technique is a file of this package; `presolve` puts them in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.graph.components import component_labels
+from dabp.presolve.budget import Budget, Budgets
+from dabp.presolve.consistency import supported_values
+from dabp.presolve.dominance import undominated_values
+from dabp.presolve.elimination import Eliminated
+from dabp.presolve.merging import MAX_UNSHARING, merge_factors
+from dabp.presolve.restriction import Restricted
+from dabp.presolve.sharing import sharing
+from dabp.problem import Assignment, Label, Problem
+from dabp.problem.columns import Indices, offsets_of, ragged_positions
+
+__all__ = ["Facts", "Presolved", "presolve"]
+
+MAX_ROUNDS = 20
+DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 10_000_000
+"""Values are only taken away if tables grow at most `MAX_UNSHARING` times, as shared ones become different, or if they
+have at most this many cells afterwards; impossible values are worth more memory than dear ones."""
+
+
+@dataclass
+class Facts:
+    """What presolve did, in numbers."""
+
+    variables: tuple[int, int] = (0, 0)
+    """Before and after."""
+    factors: tuple[int, int] = (0, 0)
+    """Before and after."""
+    unsupported_values: int = 0
+    dominated_values: int = 0
+    eliminated_variables: int = 0
+    fixed_variables: int = 0
+    """Variables with one value left."""
+    components: int = 0
+    infeasible: bool = False
+
+    def line(self) -> str:
+        """One sentence for people."""
+        if self.infeasible:
+            return "presolve proved that there is no feasible assignment"
+        facts = [
+            (self.fixed_variables, "variables fixed"),
+            (self.eliminated_variables, "variables eliminated"),
+            (self.unsupported_values, "impossible values"),
+            (self.dominated_values, "dominated values"),
+        ]
+        done = ", ".join(f"{count:,} {what}" for count, what in facts if count)
+        size = "{:,} → {:,} variables, {:,} → {:,} factors".format(*self.variables, *self.factors)
+        parts = f", {self.components:,} components" if self.components > 1 else ""
+        changed = bool(done) or self.factors[0] != self.factors[1]
+        if not changed:
+            return f"presolve: nothing to remove{parts}"
+        return f"presolve: {size}{f' ({done})' if done else ''}{parts}"
+
+
+class Presolved:
+    """A presolved problem: a `Reduction` with facts.
+
+    `problem` has no names or labels (solvers need none); `named` gives it those of the original. If `infeasible`,
+    `problem` is only a stand-in.
+    """
+
+    def __init__(self, original: Problem):
+        self._original = original
+        self._stages: list[Restricted | Eliminated] = []
+        self.problem = original.replace(variable_names=None, labels=None, factor_names=None, maximize=False)
+        self.infeasible = False
+        self.facts = Facts()
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """What was done, for the notes of a solve."""
+        return (self.facts.line(),)
+
+    def lift(self, assignment: Assignment) -> Assignment:
+        """From the presolved problem to the original."""
+        for stage in reversed(self._stages):
+            assignment = stage.lift(assignment)
+        return np.asarray(assignment, dtype=np.int64)
+
+    def project(self, assignment: Assignment) -> Assignment:
+        """From the original to the presolved problem; a feasible assignment stays so and never costs more."""
+        for stage in self._stages:
+            assignment = stage.project(assignment)
+        return np.asarray(assignment, dtype=np.int64)
+
+    def apply(self, stage: Restricted | Eliminated) -> None:
+        """Add a stage, and merge what it brought together."""
+        self._stages.append(stage)
+        self.problem = merge_factors(stage.problem)
+
+    def named(self) -> Problem:
+        """The presolved problem with the original's direction, names and labels of what is left of it."""
+        variables, values, starts = self._origins()
+        original, reduced = self._original, self.problem
+        labels: list[tuple[Label, ...] | None] = []
+        for position, variable in enumerate(variables.tolist()):
+            kept = values[starts[position] : starts[position + 1]].tolist()
+            whole = original.labels(variable)
+            labels.append(tuple(whole[value] for value in kept))
+        return reduced.replace(
+            pool=-reduced.pool if original.maximize else reduced.pool,
+            constant=-reduced.constant if original.maximize else reduced.constant,
+            maximize=original.maximize,
+            limit=original.limit,
+            variable_names=[original.variable_name(v) for v in variables.tolist()],
+            labels=labels,
+        )
+
+    def _origins(self) -> tuple[Indices, Indices, Indices]:
+        """The original variable of each variable, the original value of each value, and where each one's start."""
+        sizes = self._original.domain_sizes
+        variables = np.arange(len(sizes))
+        values, starts = np.arange(sizes.sum()) - np.repeat(offsets_of(sizes)[:-1], sizes), offsets_of(sizes)
+        for stage in self._stages:
+            if isinstance(stage, Restricted):
+                values = values[np.repeat(starts[:-1], np.diff(stage.kept_starts)) + stage.kept_values]
+                starts = stage.kept_starts
+            values = values[ragged_positions(starts, stage.variables)]
+            starts = offsets_of(np.diff(starts)[stage.variables])
+            variables = variables[stage.variables]
+        return variables, values, starts
+
+
+def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
+    """Simplify a problem exactly: its optimum, lifted, is an optimum of the original at the same cost.
+
+    Parameters
+    ----------
+    problem
+        Any problem; a maximisation is negated first, and the presolved problem is a minimisation.
+    solve_small
+        Whether components with few assignments are eliminated entirely at the end.
+    """
+    result = Presolved(problem.minimized())
+    result._original = problem
+    facts, budgets = result.facts, Budgets(problem)
+    result.problem = merge_factors(result.problem)
+    for _ in range(MAX_ROUNDS):
+        stages = len(result._stages)
+        kept = supported_values(result.problem, budgets.propagation)
+        if kept is None:
+            result.infeasible = True
+            break
+        facts.unsupported_values += _restrict(result, kept, UNSUPPORTED_CELLS)
+        if not _eliminate(result, budgets.elimination, components=False):
+            break
+        kept, replacement = undominated_values(result.problem, budgets.dominance)
+        facts.dominated_values += _restrict(result, kept, DOMINATED_CELLS, replacement)
+        budgets.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
+        if len(result._stages) == stages or budgets.rounds.left < 0:
+            break
+    if solve_small and not result.infeasible:
+        _eliminate(result, budgets.elimination, components=True)
+    facts.infeasible, left = result.infeasible, result.problem
+    facts.fixed_variables = problem.num_variables - left.num_variables - facts.eliminated_variables
+    facts.variables = (problem.num_variables, left.num_variables)
+    facts.factors = (problem.num_factors, left.num_factors)
+    facts.components = component_labels(left)[1]
+    return result
+
+
+def _eliminate(result: Presolved, budget: Budget, *, components: bool) -> bool:
+    """Minimise variables out; False if that proved infeasibility."""
+    eliminated = Eliminated(result.problem, components=components, budget=budget)
+    if eliminated.infeasible:
+        result.infeasible = True
+    elif eliminated.count:
+        result.facts.eliminated_variables += eliminated.count
+        result.apply(eliminated)
+    return not result.infeasible
+
+
+def _restrict(result: Presolved, kept: NDArray[np.bool_], max_cells: int, replacement: Indices | None = None) -> int:
+    """Take values away, and variables that have one value; returns how many values."""
+    problem = result.problem
+    if not kept.all() and sharing(problem, kept).cells > max(max_cells, MAX_UNSHARING * len(problem.pool)):
+        kept, replacement = np.ones_like(kept), None
+    if kept.all() and (problem.domain_sizes > 1).all():
+        return 0
+    result.apply(Restricted(problem, kept, replacement))
+    return int((~kept).sum())

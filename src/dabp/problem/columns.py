@@ -1,0 +1,77 @@
+"""Columns of a problem and of ragged arrays: offsets, positions, strides, ranges, constants, each written once here.
+
+A ragged array is a flat one with offsets: row r is ``flat[offsets[r]:offsets[r + 1]]``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from dabp.problem.problem import Problem
+
+Indices = NDArray[np.int64]
+
+
+def offsets_of(lengths: ArrayLike) -> Indices:
+    """Where each of some consecutive pieces starts, and the end of the last: [n + 1]."""
+    pieces = np.asarray(lengths, dtype=np.int64)
+    result = np.zeros(len(pieces) + 1, dtype=np.int64)
+    np.cumsum(pieces, out=result[1:])
+    return result
+
+
+def ragged_positions(offsets: Indices, rows: Indices) -> Indices:
+    """Positions of all entries of the chosen rows of a ragged array, row after row."""
+    lengths = offsets[rows + 1] - offsets[rows]
+    starts = offsets_of(lengths)
+    return np.arange(starts[-1]) + np.repeat(offsets[rows] - starts[:-1], lengths)
+
+
+def row_keys(rows: Indices, base: int) -> Indices:
+    """An integer per row, equal exactly for equal rows; entries of all columns but the first are below `base`."""
+    keys = rows[:, 0]
+    for column in range(1, rows.shape[1]):
+        if column > 1:  # after two columns the product could overflow: number the different keys first
+            keys = np.unique(keys, return_inverse=True)[1]
+        keys = keys * base + rows[:, column]
+    return np.asarray(keys, dtype=np.int64)
+
+
+def cell_strides(problem: Problem) -> Indices:
+    """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`."""
+    strides = np.ones(len(problem.scope_variables), dtype=np.int64)
+    for group in problem.arity_groups:
+        places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
+        strides[places] = group.strides
+    return strides
+
+
+def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
+    """The sum of the unary factors of every variable, flat, and where each variable's part starts: [sum D], [N + 1]."""
+    starts = offsets_of(problem.domain_sizes)
+    costs = np.zeros(starts[-1])
+    rows = np.flatnonzero(problem.arities == 1)
+    if len(rows):
+        variables = problem.scope_variables[problem.scope_offsets[rows]]
+        source = ragged_positions(problem.pool_offsets, problem.factor_table[rows])
+        np.add.at(costs, ragged_positions(starts, variables), problem.pool[source])
+    return costs, starts
+
+
+def table_ranges(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least finite cost of each table and its finite range, [T]; 0 where nothing is finite."""
+    lowest = problem.per_table(np.minimum)
+    highest = problem.per_table(np.maximum, np.where(np.isinf(problem.pool), -np.inf, problem.pool))
+    finite = np.isfinite(lowest)
+    lowest[~finite] = highest[~finite] = 0.0
+    return lowest, highest - lowest
+
+
+def nullary_constant(problem: Problem) -> float:
+    """The problem's constant and its factors without variables, added up: what every assignment costs."""
+    tables = problem.factor_table[problem.arities == 0]
+    return problem.constant + float(problem.pool[problem.pool_offsets[tables]].sum())

@@ -1,0 +1,439 @@
+"""The problem: variables with finite domains and cost functions over some of them (paper Eq. 1).
+
+A `Problem` is columns, not objects, so that a million variables fit: domain sizes, scopes as flat
+indices with offsets, and a pool of float64 tables that factors share by index. `Variable` and `Factor`
+are light views made on demand. This module is the only definition of cost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dabp.errors import ProblemError
+from dabp.problem.exchange import Exchange
+from dabp.problem.validation import validate
+from dabp.problem.views import ArityGroup, Factor, FactorCost, Label, Variable
+
+__all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
+
+Assignment = NDArray[np.int64]
+"""One value index per variable, in the order of `Problem.variables`."""
+
+MOST_AXES = 64
+"""Of a NumPy array. Factors may have more variables, if enough of them have one value only."""
+
+_BLOCK = 2**20  # cells looked at in one go, so that what is temporary stays small
+
+
+def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
+    if isinstance(array, np.ndarray) and array.dtype == dtype and array.base is None and not array.flags.writeable:
+        return array  # nobody else can change it, and large problems should not be copied
+    result = np.array(array, dtype=dtype)
+    result.flags.writeable = False
+    return result
+
+
+class Problem(Exchange):
+    """An immutable, validated constraint optimisation problem.
+
+    Parameters
+    ----------
+    domain_sizes
+        Number of values of each variable, [N].
+    scope_variables, scope_offsets
+        Factor f looks at ``scope_variables[scope_offsets[f]:scope_offsets[f + 1]]``; [sum of arities], [F + 1].
+    pool, pool_offsets
+        Table t is ``pool[pool_offsets[t]:pool_offsets[t + 1]]``, last variable of the scope fastest; [P], [T + 1].
+    factor_table
+        Which table each factor uses, [F]; by default table f for factor f.
+    constant
+        Added to every cost.
+    maximize
+        If true the objective is the largest total; forbidden is then −inf instead of +inf.
+    variable_names, factor_names
+        Optional; ``x0, x1, …`` and ``f0, f1, …`` otherwise.
+    labels
+        Optional, per variable a tuple of value labels or None (0, 1, …).
+    limit
+        Only assignments strictly better than this are feasible: the ``top`` or ``mustbe`` of a file; None = all are.
+    name
+        What the problem is called.
+    """
+
+    def __init__(
+        self,
+        domain_sizes: ArrayLike,
+        scope_variables: ArrayLike = (),
+        scope_offsets: ArrayLike = (0,),
+        pool: ArrayLike = (),
+        pool_offsets: ArrayLike = (0,),
+        factor_table: ArrayLike | None = None,
+        *,
+        constant: float = 0.0,
+        maximize: bool = False,
+        variable_names: Sequence[str] | None = None,
+        factor_names: Sequence[str] | None = None,
+        labels: Sequence[tuple[Label, ...] | None] | None = None,
+        limit: float | None = None,
+        name: str = "problem",
+    ):
+        self.domain_sizes: NDArray[np.int64] = _frozen(domain_sizes, np.int64)
+        self.scope_variables: NDArray[np.int64] = _frozen(scope_variables, np.int64)
+        self.scope_offsets: NDArray[np.int64] = _frozen(scope_offsets, np.int64)
+        self.pool: NDArray[np.float64] = _frozen(pool, np.float64)
+        self.pool_offsets: NDArray[np.int64] = _frozen(pool_offsets, np.int64)
+        num_factors = len(self.scope_offsets) - 1
+        self.factor_table: NDArray[np.int64] = _frozen(
+            np.arange(num_factors) if factor_table is None else factor_table, np.int64
+        )
+        self.constant = float(constant)
+        self.maximize = bool(maximize)
+        self.limit = None if limit is None else float(limit)
+        self.name = name
+        self._variable_names = None if variable_names is None else tuple(variable_names)
+        self._factor_names = None if factor_names is None else tuple(factor_names)
+        self._labels = None if labels is None or all(row is None for row in labels) else tuple(labels)
+        if self._factor_names is not None and len(self._factor_names) != num_factors:
+            raise ProblemError(f"{num_factors} factors, but {len(self._factor_names)} names")
+        validate(self, self._labels)
+
+    # ---- shape -------------------------------------------------------------------------------
+
+    @property
+    def num_variables(self) -> int:
+        """N."""
+        return len(self.domain_sizes)
+
+    @property
+    def num_factors(self) -> int:
+        """F, factors of arity 0 and 1 included."""
+        return len(self.scope_offsets) - 1
+
+    @cached_property
+    def arities(self) -> NDArray[np.int64]:
+        """Arity of each factor, [F]."""
+        return np.diff(self.scope_offsets)
+
+    @cached_property
+    def num_constraints(self) -> int:
+        """Factors of arity 2 or more: what the paper's normalised cost divides by."""
+        return int((self.arities >= 2).sum())
+
+    @property
+    def forbidden(self) -> float:
+        """The cost of a forbidden combination: +inf, or −inf when maximising."""
+        return -np.inf if self.maximize else np.inf
+
+    @cached_property
+    def integral(self) -> bool:
+        """Whether every finite cost (and the constant) is an integer."""
+        parts = (self.pool[i : i + _BLOCK] for i in range(0, len(self.pool), _BLOCK))
+        return self.constant == round(self.constant) and all((part == np.rint(part)).all() for part in parts)
+
+    @cached_property
+    def magnitude(self) -> float:
+        """The sum of each factor's largest finite cost by size, and the constant's: no total is larger."""
+        sizes = np.abs(self.pool)
+        sizes[np.isinf(sizes)] = 0.0
+        return float(self.per_table(np.maximum, sizes)[self.factor_table].sum()) + abs(self.constant)
+
+    def per_table(self, operation: np.ufunc, cells: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Reduce the pool, or as many other numbers, table by table: one for each, 0 for an empty one, [T]."""
+        values = self.pool if cells is None else cells
+        filled = np.diff(self.pool_offsets) > 0
+        result = np.zeros(len(filled), dtype=values.dtype)
+        if filled.any():
+            result[filled] = operation.reduceat(values, self.pool_offsets[:-1][filled])
+        return result
+
+    def rounding(self, cost: float) -> float:
+        """By how much totals near `cost` may differ and still count as equal: what rounding can have done.
+
+        Totals of integers below 1 apart are equal; sums of others are off by some units in the last place of what
+        was added up, which can be far larger than the total.
+        """
+        return 1e-6 if self.integral else 1e-9 * abs(cost) + 1e-14 * self.magnitude
+
+    # ---- views -------------------------------------------------------------------------------
+
+    def variable_name(self, index: int) -> str:
+        """The name of one variable."""
+        return f"x{index}" if self._variable_names is None else self._variable_names[index]
+
+    @property
+    def has_names(self) -> bool:
+        """Whether variables were named, and are not just x0, x1, …."""
+        return self._variable_names is not None
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether any variable's values have labels of their own."""
+        return self._labels is not None
+
+    @property
+    def variable_names(self) -> tuple[str, ...]:
+        """All names, in order."""
+        if self._variable_names is not None:
+            return self._variable_names
+        return tuple(f"x{i}" for i in range(self.num_variables))
+
+    def labels(self, index: int) -> tuple[Label, ...]:
+        """The value labels of one variable."""
+        row = None if self._labels is None else self._labels[index]
+        return tuple(range(int(self.domain_sizes[index]))) if row is None else row
+
+    def factor_name(self, index: int) -> str:
+        """The name of one factor."""
+        return f"f{index}" if self._factor_names is None else self._factor_names[index]
+
+    def scope(self, index: int) -> NDArray[np.int64]:
+        """The variables of one factor."""
+        return self.scope_variables[self.scope_offsets[index] : self.scope_offsets[index + 1]]
+
+    def cells(self, index: int) -> NDArray[np.float64]:
+        """The costs of one factor in a row, last variable of its scope fastest."""
+        table = self.factor_table[index]
+        return self.pool[self.pool_offsets[table] : self.pool_offsets[table + 1]]
+
+    def table(self, index: int) -> NDArray[np.float64]:
+        """The costs of one factor, an axis per variable of its scope."""
+        shape = tuple(self.domain_sizes[self.scope(index)])
+        if len(shape) > MOST_AXES:
+            raise ProblemError(
+                f"factor {self.factor_name(index)!r} has {len(shape)} variables; a table has {MOST_AXES} axes at most"
+            )
+        return self.cells(index).reshape(shape)
+
+    def variable(self, index: int) -> Variable:
+        """One variable as a view."""
+        return Variable(index, self.variable_name(index), self.labels(index))
+
+    def factor(self, index: int) -> Factor:
+        """One factor as a view."""
+        scope = tuple(int(v) for v in self.scope(index))
+        return Factor(index, self.factor_name(index), scope, self.table(index))
+
+    @property
+    def variables(self) -> Iterator[Variable]:
+        """Every variable, one view at a time."""
+        return (self.variable(i) for i in range(self.num_variables))
+
+    @property
+    def factors(self) -> Iterator[Factor]:
+        """Every factor, one view at a time."""
+        return (self.factor(f) for f in range(self.num_factors))
+
+    @cached_property
+    def _index_of_name(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.variable_names)}
+
+    def variable_index(self, name: str) -> int:
+        """The index of a variable by name."""
+        try:
+            return self._index_of_name[name]
+        except KeyError:
+            raise ProblemError(f"there is no variable {name!r} in {self.name!r}") from None
+
+    # ---- assignments -------------------------------------------------------------------------
+
+    def assignment(self, values: Mapping[str, Label]) -> Assignment:
+        """Value indices from a mapping of every variable's name to a label."""
+        result = np.full(self.num_variables, -1, dtype=np.int64)
+        for name, label in values.items():
+            index = self.variable_index(name)
+            result[index] = self.value_index(index, label)
+        missing = np.flatnonzero(result < 0)
+        if len(missing):
+            raise ProblemError(
+                f"the assignment has no value for {self.variable_name(int(missing[0]))!r}"
+                + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
+            )
+        return result
+
+    def value_index(self, variable: int, label: Label) -> int:
+        """The index of a label in a variable's domain; text is matched as the label is printed."""
+        labels = self.labels(variable)
+        if label in labels:
+            return labels.index(label)
+        printed = [str(one) for one in labels]
+        if str(label) in printed:
+            return printed.index(str(label))
+        shown = ", ".join(printed[:8]) + (", …" if len(printed) > 8 else "")
+        raise ProblemError(f"variable {self.variable_name(variable)!r} has no value {label!r}; it takes {shown}")
+
+    def labelled(self, assignment: ArrayLike) -> dict[str, Label]:
+        """Variable name → value label, for people and files."""
+        values = self._checked(assignment)
+        return {self.variable_name(i): self.labels(i)[v] for i, v in enumerate(values.tolist())}
+
+    def _checked(self, assignment: ArrayLike) -> NDArray[np.int64]:
+        values = np.asarray(assignment)
+        if values.dtype.kind not in "iu" and not (
+            values.size == 0 or (values.dtype.kind == "f" and np.all(values == np.rint(values)))
+        ):
+            raise ProblemError("an assignment is an array of value indices (integers)")
+        values = values.astype(np.int64, copy=False)
+        if values.shape[-1:] != (self.num_variables,):
+            raise ProblemError(
+                f"an assignment has one value per variable: {self.num_variables} expected, shape {values.shape} found"
+            )
+        if values.size and ((values < 0) | (values >= self.domain_sizes)).any():
+            bad = int(np.argwhere((values < 0) | (values >= self.domain_sizes))[0][-1])
+            raise ProblemError(
+                f"variable {self.variable_name(bad)!r} has values 0..{self.domain_sizes[bad] - 1}, "
+                "the assignment is outside"
+            )
+        return values
+
+    # ---- cost --------------------------------------------------------------------------------
+
+    @cached_property
+    def arity_groups(self) -> tuple[ArityGroup, ...]:
+        """Factors by arity, with the strides that turn values into positions of `pool`."""
+        groups = []
+        sizes = self.domain_sizes[self.scope_variables]
+        for arity in np.unique(self.arities):
+            factors = np.flatnonzero(self.arities == arity)
+            places = self.scope_offsets[factors][:, None] + np.arange(arity)
+            variables, lengths = self.scope_variables[places], sizes[places]
+            strides = np.ones_like(lengths)
+            for axis in range(int(arity) - 2, -1, -1):
+                strides[:, axis] = strides[:, axis + 1] * lengths[:, axis + 1]
+            bases = self.pool_offsets[self.factor_table[factors]]
+            groups.append(ArityGroup(factors, variables, strides, bases))
+        return tuple(groups)
+
+    def cost(self, assignment: ArrayLike) -> Any:
+        """Total cost of an assignment [N] as a float, or of a batch [B, N] as an array [B]; exact."""
+        values = self._checked(assignment)
+        if values.ndim > 1:
+            rows = values.reshape(math.prod(values.shape[:-1]), self.num_variables)
+            block = max(1, 4_000_000 // max(1, len(self.scope_variables)))  # bounds the index arrays
+            parts = [self._costs(rows[i : i + block]) for i in range(0, len(rows), block)]
+            return (np.concatenate(parts) if parts else np.zeros(0)).reshape(values.shape[:-1])
+        total = self.constant
+        for group in self.arity_groups:
+            total += self.pool[self._cells(group, values)].sum()
+        return float(total)
+
+    def _costs(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        total = np.full(len(rows), self.constant)
+        for group in self.arity_groups:
+            total += self.pool[self._cells(group, rows)].sum(axis=-1)
+        return total
+
+    @staticmethod
+    def _cells(group: ArityGroup, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        cells = np.broadcast_to(group.bases, (*values.shape[:-1], len(group.bases)))
+        for axis in range(group.variables.shape[1]):
+            cells = cells + values[..., group.variables[:, axis]] * group.strides[:, axis]
+        # In this layout the costs of a row are added up in one order, however many rows there are.
+        return np.ascontiguousarray(cells)
+
+    def factor_costs(self, assignment: ArrayLike) -> NDArray[np.float64]:
+        """What each factor costs under one assignment, [F]."""
+        values = self._checked(assignment)
+        costs = np.zeros(self.num_factors)
+        for group in self.arity_groups:
+            costs[group.factors] = self.pool[self._cells(group, values)]
+        return costs
+
+    def explain(self, assignment: ArrayLike, limit: int | None = None) -> list[FactorCost]:
+        """Factors by what they cost under an assignment: the violated first, then the costliest."""
+        values = self._checked(assignment)
+        costs = self.factor_costs(values)
+        badness = -costs if self.maximize else costs
+        order = np.argsort(-badness, kind="stable")[:limit]
+        lines = []
+        for f in order.tolist():
+            scope = self.scope(f).tolist()
+            names = tuple(self.variable_name(v) for v in scope)
+            taken = tuple(self.labels(v)[values[v]] for v in scope)
+            lines.append(FactorCost(f, self.factor_name(f), names, taken, float(costs[f]), bool(np.isinf(costs[f]))))
+        return lines
+
+    # ---- other forms of the same problem --------------------------------------------------------
+
+    def replace(self, **changes: Any) -> Problem:
+        """A copy with some of the constructor's arguments changed."""
+        columns: dict[str, Any] = {
+            "domain_sizes": self.domain_sizes,
+            "scope_variables": self.scope_variables,
+            "scope_offsets": self.scope_offsets,
+            "pool": self.pool,
+            "pool_offsets": self.pool_offsets,
+            "factor_table": self.factor_table,
+            "constant": self.constant,
+            "maximize": self.maximize,
+            "variable_names": self._variable_names,
+            "factor_names": self._factor_names,
+            "labels": self._labels,
+            "limit": self.limit,
+            "name": self.name,
+        }
+        return Problem(**{**columns, **changes})
+
+    def minimized(self) -> Problem:
+        """The same problem as a minimisation: itself, or every cost negated."""
+        if not self.maximize:
+            return self
+        limit = None if self.limit is None else -self.limit
+        return self.replace(pool=-self.pool, constant=-self.constant, limit=limit, maximize=False)
+
+    def within_limit(self, cost: float) -> bool:
+        """Whether a total is strictly better than `limit`; real costs that differ by rounding count as equal."""
+        if self.limit is None:
+            return True
+        slack = 0.0 if self.integral else self.rounding(self.limit)
+        return cost > self.limit + slack if self.maximize else cost < self.limit - slack
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all that decides costs and what is feasible: the problem's identity for checkpoints and results."""
+        limit = () if self.limit is None else (self.limit,)
+        sha = hashlib.sha256(repr((self.constant, self.maximize, *limit)).encode())
+        columns: tuple[NDArray[Any], ...] = (
+            self.domain_sizes,
+            self.scope_variables,
+            self.scope_offsets,
+            self.pool,
+            self.pool_offsets,
+            self.factor_table,
+        )
+        for column in columns:
+            sha.update(np.ascontiguousarray(column).view(np.uint8).data)
+            sha.update(b"|")
+        return sha.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        """Same variables, names, labels and factors with the same costs; sharing of tables does not matter."""
+        if not isinstance(other, Problem):
+            return NotImplemented
+        if (
+            self.maximize != other.maximize
+            or self.constant != other.constant
+            or self.limit != other.limit
+            or not np.array_equal(self.domain_sizes, other.domain_sizes)
+            or not np.array_equal(self.scope_offsets, other.scope_offsets)
+            or not np.array_equal(self.scope_variables, other.scope_variables)
+            or self.variable_names != other.variable_names
+        ):
+            return False
+        same_labels = all(self.labels(i) == other.labels(i) for i in range(self.num_variables))
+        return same_labels and all(np.array_equal(self.cells(f), other.cells(f)) for f in range(self.num_factors))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        sense = "maximise" if self.maximize else "minimise"
+        return (
+            f"Problem({self.name!r}, {sense}, {self.num_variables} variables, {self.num_factors} factors, "
+            f"{len(self.pool)} costs)"
+        )

@@ -1,0 +1,99 @@
+"""What makes columns a problem: checked once, when a `Problem` is made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dabp.errors import ProblemError
+
+if TYPE_CHECKING:
+    from dabp.problem import Problem
+    from dabp.problem.views import Label
+
+EXACT = 2.0**53
+"""Sums of integers up to here are exact in float64."""
+
+
+def validate(problem: Problem, labels: Sequence[tuple[Label, ...] | None] | None) -> None:
+    """Refuse, in one sentence, columns that make no problem."""
+    _validate_names(problem, labels)
+    _validate_columns(problem)
+    _validate_tables(problem)
+
+
+def _validate_columns(problem: Problem) -> None:
+    sizes, scope, offsets = problem.domain_sizes, problem.scope_variables, problem.scope_offsets
+    if sizes.ndim != 1 or scope.ndim != 1 or offsets.ndim != 1 or problem.pool.ndim != 1:
+        raise ProblemError("domain sizes, scopes, offsets and the pool are one-dimensional")
+    if (sizes < 1).any():
+        bad = int(np.argmax(sizes < 1))
+        raise ProblemError(f"variable {problem.variable_name(bad)!r} has an empty domain")
+    for offsets_, length, what in (
+        (offsets, len(scope), "scope"),
+        (problem.pool_offsets, len(problem.pool), "pool"),
+    ):
+        if len(offsets_) == 0 or offsets_[0] != 0 or offsets_[-1] != length or (np.diff(offsets_) < 0).any():
+            raise ProblemError(f"{what} offsets must rise from 0 to {length}")
+    if len(scope) and (scope.min() < 0 or scope.max() >= problem.num_variables):
+        raise ProblemError(f"a scope names a variable outside 0..{problem.num_variables - 1}")
+
+
+def _validate_tables(problem: Problem) -> None:
+    num_tables = len(problem.pool_offsets) - 1
+    if problem.factor_table.shape != (problem.num_factors,):
+        raise ProblemError(f"{problem.num_factors} factors need as many table indices")
+    if problem.num_factors and (problem.factor_table.min() < 0 or problem.factor_table.max() >= num_tables):
+        raise ProblemError(f"a factor uses a table outside 0..{num_tables - 1}")
+    logs = np.log2(problem.domain_sizes[problem.scope_variables].astype(np.float64))
+    lengths = np.diff(problem.pool_offsets)[problem.factor_table]
+    for group in problem.arity_groups:
+        ordered = np.sort(group.variables, axis=1)
+        if (np.diff(ordered, axis=1) == 0).any():
+            bad = int(group.factors[np.argmax((np.diff(ordered, axis=1) == 0).any(axis=1))])
+            raise ProblemError(f"factor {problem.factor_name(bad)!r} names a variable twice")
+        places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
+        cells = np.prod(problem.domain_sizes[group.variables], axis=1)
+        wrong = (cells != lengths[group.factors]) | (logs[places].sum(axis=1) > 62)
+        if wrong.any():
+            bad = int(group.factors[np.argmax(wrong)])
+            shape = "×".join(str(d) for d in problem.domain_sizes[problem.scope(bad)].tolist()) or "1"
+            raise ProblemError(
+                f"factor {problem.factor_name(bad)!r} needs a table of {shape} costs, it has {lengths[bad]}"
+            )
+    if np.isnan(problem.pool).any() or not np.isfinite(problem.constant):
+        raise ProblemError("a cost is not a number (nan), or the constant is not finite")
+    if (problem.pool == -problem.forbidden).any():
+        word = "+inf while maximising" if problem.maximize else "-inf while minimising"
+        raise ProblemError(f"a cost is {word}; only {problem.forbidden} (forbidden) is allowed")
+    if problem.magnitude > EXACT:
+        raise ProblemError("costs are so large that their sums are not exact in float64 (beyond 2^53)")
+
+
+def _validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None] | None) -> None:
+    if problem.has_names:
+        names = problem.variable_names
+        if len(names) != problem.num_variables:
+            raise ProblemError(f"{problem.num_variables} variables, but {len(names)} names")
+        if len(set(names)) != len(names):
+            twice = next(name for name, count in Counter(names).items() if count > 1)
+            raise ProblemError(f"two variables are named {twice!r}")
+    if labels is None:
+        return
+    if len(labels) != problem.num_variables:
+        raise ProblemError(f"{problem.num_variables} variables, but labels for {len(labels)}")
+    distinct = {id(row): row for row in labels if row is not None}  # many variables share one row
+    repeats = {key for key, row in distinct.items() if len(_told_apart(row)) != len(row)}
+    for i, row in enumerate(labels):
+        if row is not None and (len(row) != problem.domain_sizes[i] or id(row) in repeats):
+            raise ProblemError(
+                f"variable {problem.variable_name(i)!r} needs {problem.domain_sizes[i]} different labels"
+            )
+
+
+def _told_apart(row: tuple[Label, ...]) -> set[Label]:
+    """The labels of a row that differ as they are printed; numbers need no printing, and may be millions."""
+    return set(row) if all(type(label) is int for label in row) else set(map(str, row))

@@ -1,0 +1,237 @@
+"""Belief propagation, one family (paper §2): `bp`, `dbp`, `dbp-scfg` and reinforced BP are presets of one solver."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dabp.errors import ParameterError
+from dabp.graph import FactorGraph
+from dabp.problem import Assignment, Problem
+from dabp.problem.randomness import generator
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.belief_propagation.engine import CONVERGED, RUNNING, SETTLED, MinSum, Rules
+from dabp.solvers.belief_propagation.forest import Forest
+from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
+from dabp.solvers.status import Status
+
+WARM_MESSAGE = 1.0
+"""First v2f messages of a warm start: what they charge, in scaled units, for leaving the initial value."""
+
+_RESTART_STREAM = 0xB9
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeliefPropagation(Solver):
+    """Min-sum belief propagation with damping, splitting, restarts and reinforcement.
+
+    A problem without cycles is solved exactly in one pass up and one down. Otherwise each iteration makes all
+    factor→variable messages, decodes an assignment and makes all variable→factor messages (Eq. 2-5), until these
+    change by less than `tolerance`. (The paper's Eq. 3 updates both kinds from the iteration before; this order,
+    that of the authors' program, takes half as many iterations.)
+
+    Parameters
+    ----------
+    damping
+        λ: the share of the old message in the new one, in [0, 1).
+    split_ratio
+        Split each factor of arity 2 or more in two copies with this and the remaining share of its costs.
+    restarts
+        How many times to start; none = once with damping, until a limit with reinforcement.
+    jitter
+        Restarts after the first draw a damping factor per edge, uniform in damping ± jitter / 2, clipped to [0, 0.99].
+    reinforcement
+        Rate of reinforced BP, 0 = off. A field ``H_i = g_t (b_i − min b_i)``, ``g_t = 1 − (1 − rate)^t``, freezes
+        the beliefs b slowly into an assignment. Under a limit the first start takes a rate that lets it end in time;
+        later starts draw damping, rate and a perturbation at random.
+    tolerance
+        Converged when no variable→factor message changes by as much, in scaled units.
+    patience
+        A reinforced start ends when no value has changed for so many iterations, or when, well into freezing, its
+        best cost has not improved in the last two thirds of its iterations.
+    max_iterations_per_restart
+        None = 1000, and with reinforcement until nothing changes.
+    cost_scale
+        What costs are divided by; none = half the median range of the factors.
+    perturbation
+        Largest tie-breaking unary cost, in scaled units; none = far below the smallest cost difference.
+    exact_forests
+        Solve problems without cycles exactly instead of iterating.
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    damping: float = 0.0
+    split_ratio: float | None = None
+    restarts: int | None = None
+    jitter: float = 0.0
+    reinforcement: float = 0.0
+    tolerance: float = 1e-4
+    patience: int = 30
+    max_iterations_per_restart: int | None = None
+    cost_scale: float | None = None
+    perturbation: float | None = None
+    exact_forests: bool = True
+
+    def __post_init__(self) -> None:
+        checks = (
+            ("damping", 0 <= self.damping < 1, "at least 0 and below 1"),
+            ("split_ratio", self.split_ratio is None or 0 < self.split_ratio < 1, "between 0 and 1"),
+            ("restarts", self.restarts is None or self.restarts >= 1, "at least 1"),
+            ("jitter", self.jitter >= 0 and math.isfinite(self.jitter), "at least 0"),
+            ("reinforcement", 0 <= self.reinforcement < 1, "at least 0 and below 1"),
+            ("tolerance", self.tolerance >= 0, "at least 0"),
+            ("patience", self.patience >= 1, "at least 1"),
+            (
+                "max_iterations_per_restart",
+                self.max_iterations_per_restart is None or self.max_iterations_per_restart >= 1,
+                "at least 1",
+            ),
+            ("cost_scale", self.cost_scale is None or 0 < self.cost_scale < math.inf, "positive"),
+            ("perturbation", self.perturbation is None or 0 <= self.perturbation < math.inf, "at least 0"),
+        )
+        for name, holds, wanted in checks:
+            if not holds:
+                raise ParameterError(f"{name} must be {wanted}, not {getattr(self, name)}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin on a minimisation problem."""
+        if self.exact_forests or problem.num_variables == 0:
+            forest = Forest.of(problem)
+            if forest is not None:
+                return ForestSearch(forest)
+        return BeliefPropagationSearch(self, problem, seed, budget, initial)
+
+
+class ForestSearch(Search):
+    """The whole solve of a problem without cycles, in one step."""
+
+    def __init__(self, forest: Forest):
+        self._forest = forest
+
+    def step(self) -> Step:
+        """An optimum, or the proof that there is none."""
+        best = self._forest.solve()
+        if best is None:
+            return Step(finished=Status.INFEASIBLE)
+        cost = float(self._forest.problem.cost(best))
+        return Step(
+            np.array([cost]), best, cost, bound=cost, finished=Status.OPTIMAL, notes=("no cycles: solved exactly",)
+        )
+
+    def state_dict(self) -> State:
+        """Nothing is kept between steps."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing to restore."""
+
+
+class BeliefPropagationSearch(Search):
+    """Restarts of message passing on one factor graph."""
+
+    def __init__(
+        self, solver: BeliefPropagation, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
+    ):
+        self._solver, self._problem, self._seed, self._budget = solver, problem, seed, budget
+        graph = FactorGraph.from_problem(
+            problem, solver.split_ratio, cost_scale=solver.cost_scale, seed=seed, perturbation=solver.perturbation
+        )
+        self._engine = MinSum(problem, graph, budget.threads)
+        self._graph = graph
+        limited = budget.time_limit is not None or budget.max_iterations is not None
+        endless = solver.restarts is None and solver.reinforcement > 0 and limited
+        self._restarts = None if endless else solver.restarts or 1
+        self._restart = 0
+        self._iterations = 0
+        self._block = 1
+        self._begin(initial)
+
+    def step(self) -> Step:
+        """Iterate for about a block's time, at most to the end of the current start."""
+        engine, before = self._engine, float(self._engine.memory.costs[1])
+        left = self._cap - int(engine.memory.counts[0])
+        if self._budget.max_iterations is not None:
+            left = min(left, max(1, self._budget.max_iterations - self._iterations))
+        clock = time.perf_counter()
+        costs, why = engine.run(min(self._block, left), self._rules)
+        seconds = max(time.perf_counter() - clock, 1e-6)
+        self._block = max(1, min(10 * self._block, int(len(costs) * BLOCK_SECONDS / seconds)))
+        self._iterations += len(costs)
+        step = Step(costs)
+        if engine.memory.costs[1] < before:
+            step.best = engine.memory.best.copy()
+            step.best_cost = float(self._problem.cost(step.best))
+        if why != RUNNING or int(engine.memory.counts[0]) >= self._cap:
+            self._end(step, why)
+        return step
+
+    def _begin(self, initial: Assignment | None = None) -> None:
+        """Start number `self._restart`: draw what it draws, zero the messages."""
+        solver, graph = self._solver, self._graph
+        rng = generator(self._seed, _RESTART_STREAM, self._restart)
+        if solver.reinforcement > 0:
+            if self._restart == 0:
+                draw = first_draw(solver.damping, solver.reinforcement, graph, self._budget)
+            else:
+                draw = random_draw(rng, graph, self._budget)
+        else:
+            spread = solver.jitter / 2 if self._restart > 0 else 0.0
+            offsets = rng.uniform(-spread, spread, size=graph.num_edges) if spread else 0.0
+            draw = Draw(np.clip(solver.damping + offsets, 0.0, max(0.99, solver.damping)))
+        self._draw = draw
+        self._engine.reset(draw.damping, draw.unary)
+        if initial is not None:
+            self._engine.incline(initial, WARM_MESSAGE)
+        self._rules = (
+            Rules(rate=draw.rate, patience=solver.patience) if draw.rate > 0 else Rules(tolerance=solver.tolerance)
+        )
+        longest = math.ceil(10 / draw.rate) if draw.rate > 0 else 1000
+        self._cap = solver.max_iterations_per_restart or longest
+
+    def _end(self, step: Step, why: int) -> None:
+        """Record how a start ended; begin the next, or say that it was the last."""
+        step.records.append(
+            {
+                "restart": self._restart,
+                "iterations": int(self._engine.memory.counts[0]),
+                "converged": why in (CONVERGED, SETTLED),
+                "damping": float(np.mean(self._draw.damping)),
+                "reinforcement": self._draw.rate,
+            }
+        )
+        self._restart += 1
+        if self._restarts is None or self._restart < self._restarts:
+            self._begin()
+        else:
+            step.finished = Status.LIMIT if why == RUNNING or self._restarts > 1 else Status.CONVERGED
+
+    def state_dict(self) -> State:
+        """Messages, incumbent and counters; what a start drew follows from its number."""
+        memory = self._engine.memory
+        return {
+            "v2f": memory.v2f.copy(),
+            "field": memory.field.copy(),
+            "assignment": memory.assignment.copy(),
+            "best": memory.best.copy(),
+            "priced": memory.priced.copy(),
+            "counts": memory.counts.copy(),
+            "costs": memory.costs.copy(),
+            "restart": self._restart,
+            "iterations": self._iterations,
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue bit for bit."""
+        self._restart, self._iterations = int(state["restart"]), int(state["iterations"])
+        self._begin()
+        for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
+            getattr(self._engine.memory, name)[:] = state[name]
+
+    def close(self) -> None:
+        """End the threads."""
+        self._engine.close()

@@ -1,0 +1,1 @@
+"""A lower bound by message passing on the LP dual."""

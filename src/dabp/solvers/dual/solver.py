@@ -1,0 +1,299 @@
+"""A lower bound by message passing on the dual of the LP relaxation, and assignments read from it."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dabp.errors import ParameterError
+from dabp.kernels.dual.passes import dual_pass, total_cost
+from dabp.presolve.consistency import supported_values
+from dabp.presolve.joining import join_cliques
+from dabp.presolve.merging import merge_factors
+from dabp.presolve.restriction import Restricted
+from dabp.problem import Assignment, Problem
+from dabp.problem.columns import offsets_of, ragged_positions
+from dabp.problem.incidence import Incidence
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.status import Status
+
+ROUNDING = 1e-13
+"""Relative error allowed for in the sum that makes the bound: some hundreds of roundings of float64."""
+
+SLOW_PASSES, SLOW_GAIN = 10, 5e-4
+"""Factors are joined when so many passes have raised the bound by less than this, relative to its size."""
+
+NARROW_GAP = 0.02
+"""Where the decoded assignments come this close to the bound, the relaxation is tight enough to go on as it is."""
+
+LARGEST_TABLE = 100_000
+"""Cells that a joined table may have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dual(Solver):
+    """Convergent message passing on the dual of the local LP relaxation (TRW-S, SRMP).
+
+    Moves costs between factors and variables so that the sum of their minima, a lower bound on the optimum, never
+    falls; each pass also decodes an assignment from the moved costs. Use it for a gap where nothing can be proved:
+    one pass costs about as much as an iteration of belief propagation. Proves optimality only where the relaxation
+    is tight, and infeasibility where the bound outgrows every finite cost.
+
+    When that has converged, binary factors are joined along triangles, then along cliques of four, which tightens
+    the relaxation; each time the passes begin anew, and the better bound is kept.
+
+    Reference: V. Kolmogorov, *Convergent tree-reweighted message passing for energy minimization*, PAMI 2006, and
+    *A new look at reweighted message passing*, PAMI 2015.
+
+    Parameters
+    ----------
+    tolerance
+        Ends when the bound has risen by less than this, relative to its size, over `patience` passes.
+    patience
+        See `tolerance`.
+    largest_clique
+        Variables of the largest joined factors; 2 = none are joined.
+    max_cells
+        Cells that all tables together may have after joining.
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    tolerance: float = 1e-6
+    patience: int = 50
+    largest_clique: int = 4
+    max_cells: int = 8_000_000
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance < math.inf:
+            raise ParameterError(f"dual's tolerance is a number of at least 0, not {self.tolerance}")
+        if not 2 <= self.largest_clique <= 8:
+            raise ParameterError(f"dual's largest_clique is 2 to 8, not {self.largest_clique}")
+        if self.max_cells < 1:
+            raise ParameterError(f"dual's max_cells is at least 1, not {self.max_cells}")
+        if self.patience < 1:
+            raise ParameterError(f"dual's patience is at least 1, not {self.patience}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin with all costs where they are; `seed` and `initial` change nothing."""
+        return DualSearch(self, problem, budget.max_iterations)
+
+
+class DualSearch(Search):
+    """Messages of a dual solve, and the bound so far."""
+
+    def __init__(self, solver: Dual, problem: Problem, max_passes: int | None = None):
+        self._solver, self._whole, self._max_passes = solver, problem, max_passes
+        self.bound = -np.inf
+        self._unit = min(1.0, problem.magnitude)  # gains below so much, times a tolerance, count as none
+        self.passes = 0
+        self._history: list[float] = []
+        self._best_cost = np.inf
+        self._stalled_stage = 0
+        supported = _supported(problem)
+        self._infeasible = supported is None
+        if supported is not None:
+            self._base, self._base_steps = supported
+            self._begin(2, self._base, [])
+
+    def step(self) -> Step:
+        """Some passes back and forth."""
+        if self._infeasible:
+            return Step(finished=Status.INFEASIBLE)
+        started = time.perf_counter()
+        costs: list[float] = []
+        best, best_cost = None, np.inf
+        finished = None
+        while finished is None:
+            cost = self._pass()
+            costs.append(cost)
+            if cost < best_cost:
+                best, best_cost = self._lifted(), cost
+            self._best_cost = min(self._best_cost, cost)
+            finished = self._verdict()
+            if (finished is Status.CONVERGED or (finished is None and self._slow())) and self._tighten(self._stage + 1):
+                finished = Status.INFEASIBLE if self._infeasible else None
+            if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
+                break
+        if finished is Status.INFEASIBLE:
+            return Step(costs=np.array(costs), finished=finished)
+        return Step(
+            costs=np.array(costs),
+            best=best,
+            best_cost=np.inf if best is None else float(self._whole.cost(best)),
+            bound=self.bound if math.isfinite(self.bound) else None,
+            finished=finished,
+        )
+
+    def state_dict(self) -> State:
+        """The messages, and what the stopping rule remembers."""
+        if self._infeasible:
+            return {"passes": 0}
+        return {
+            "messages": self._arrays.messages.copy(),
+            "stage": self._stage,
+            "passes": self.passes,
+            "bound": self.bound,
+            "best_cost": self._best_cost,
+            "history": list(self._history),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue from there."""
+        if "stage" not in state:  # it had ended with a proof of infeasibility, to be found again
+            return
+        if int(state["stage"]) != self._stage:
+            self._tighten(int(state["stage"]))
+        self._arrays.messages[:] = state["messages"]
+        self.passes, self.bound = int(state["passes"]), float(state["bound"])
+        self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
+
+    def _pass(self) -> float:
+        """One pass; returns the cost of the decoded assignment."""
+        bound, magnitude = self._arrays.run(self.passes % 2 == 0, self._values)
+        self.passes += 1
+        bound += self._arrays.constant - ROUNDING * (magnitude + abs(self._arrays.constant))
+        if math.isfinite(bound):
+            if self._whole.integral:
+                bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
+            self.bound = max(self.bound, bound)
+        self._history.append(self.bound)
+        del self._history[: -self._solver.patience - 1]
+        return float(self._arrays.cost(self._values)) + self._arrays.constant
+
+    def _begin(self, stage: int, problem: Problem, steps: list[Restricted]) -> None:
+        """Begin passes on a problem with the costs of the base problem, its values restricted by `steps`."""
+        self._stage, self._arrays = stage, _Arrays(problem)
+        self._steps = self._base_steps + steps
+        self._values = np.zeros(problem.num_variables, dtype=np.int64)
+        self._history.clear()
+
+    def _lifted(self) -> Assignment:
+        """The decoded assignment in the values of the whole problem."""
+        values = self._values.copy()
+        for step in reversed(self._steps):
+            values = step.lift(values)
+        return values
+
+    def _slow(self) -> bool:
+        """Whether joining factors now promises more than further passes."""
+        if self._stalled_stage == self._stage or len(self._history) <= SLOW_PASSES:
+            return False
+        size = max(self._unit, abs(self.bound))
+        gain = self._history[-1] - self._history[-1 - SLOW_PASSES]
+        return gain < SLOW_GAIN * size and self._best_cost - self.bound > NARROW_GAP * size
+
+    def _tighten(self, stage: int) -> bool:
+        """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit.
+
+        A joint table may forbid what its parts, one by one, allow: values may go, even all of them.
+        """
+        self._stalled_stage = self._stage  # asked once; if it does not work now it never will
+        if stage > self._solver.largest_clique:
+            return False
+        joined = join_cliques(self._base, stage, LARGEST_TABLE, self._solver.max_cells)
+        if joined is self._base:
+            return False
+        supported = _supported(joined)
+        if supported is None:
+            self._infeasible = True
+        else:
+            self._begin(stage, *supported)
+        return True
+
+    def _verdict(self) -> Status | None:
+        if not math.isfinite(self.bound):  # no pass gave one
+            return Status.CONVERGED if len(self._history) > self._solver.patience else None
+        if self.bound > self._arrays.largest + self._arrays.constant:
+            return Status.INFEASIBLE
+        if self._best_cost - self.bound <= self._whole.rounding(self.bound):
+            return Status.OPTIMAL
+        if len(self._history) > self._solver.patience:
+            gain = self._history[-1] - self._history[0]
+            if gain <= self._solver.tolerance * max(self._unit, abs(self.bound)):
+                return Status.CONVERGED
+        return None
+
+
+def _supported(problem: Problem) -> tuple[Problem, list[Restricted]] | None:
+    """The problem without values that lack a support in some factor, and the step to it (none if all stay).
+
+    Then every min-marginal, hence every message, is finite. Factors that come to have one scope are added up, which
+    may take away further supports, so this goes on until nothing changes. None if the problem is infeasible.
+    """
+    problem = merge_factors(problem)
+    kept = supported_values(problem)
+    if kept is None:
+        return None
+    if kept.all() and (problem.domain_sizes > 1).all():
+        return problem, []
+    while True:
+        step = Restricted(problem, kept)
+        merged = merge_factors(step.problem)
+        supported = supported_values(merged)
+        if supported is None:
+            return None
+        if supported.all():
+            return merged, [step]
+        places = np.flatnonzero(kept)[ragged_positions(step.kept_starts, step.variables)]
+        kept[places] = supported
+
+
+class _Arrays:
+    """The columns that the kernels take (see `dabp.kernels.dual.passes`), and the messages."""
+
+    def __init__(self, problem: Problem):
+        whole = Incidence(problem)
+        self.constant = whole.constant
+        lowest = np.full(len(whole.table_start), problem.num_variables)
+        np.minimum.at(lowest, whole.factor, whole.variable)
+        highest = np.full(len(whole.table_start), -1)
+        np.maximum.at(highest, whole.factor, whole.variable)
+        message_start = offsets_of(problem.domain_sizes[whole.variable])
+        self.messages = np.zeros(message_start[-1])
+        self._pass_columns: tuple[Any, ...] = (
+            whole.sizes,
+            whole.unary,
+            whole.unary_start,
+            whole.variable,
+            whole.stride,
+            whole.factor,
+            whole.scope_start,
+            whole.table_start,
+            whole.pool,
+            whole.incident,
+            whole.incident_start,
+            lowest[whole.factor] == whole.variable,
+            highest[whole.factor] == whole.variable,
+            self.messages,
+            message_start,
+            np.zeros((2, int(problem.domain_sizes.max(initial=1)))),
+            np.zeros(whole.longest + 1, dtype=np.int64),
+            np.zeros(whole.longest + 1),
+        )
+        self._cost_columns = (
+            whole.unary,
+            whole.unary_start,
+            whole.variable,
+            whole.stride,
+            whole.scope_start,
+            whole.table_start,
+            whole.pool,
+        )
+        finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
+        tops = problem.per_table(np.maximum, finite)[problem.factor_table[problem.arities > 0]]
+        self.largest = float(tops.sum()) + 1e-6 * (1.0 + float(np.abs(tops).sum()))
+        """No feasible assignment costs more, the constant left out."""
+
+    def run(self, forward: bool, values: Assignment) -> tuple[float, float]:
+        """One pass; decodes into `values`."""
+        bound, magnitude = dual_pass(forward, *self._pass_columns, values)
+        return float(bound), float(magnitude)
+
+    def cost(self, values: Assignment) -> float:
+        """The cost of an assignment, without the constant."""
+        return float(total_cost(*self._cost_columns, values))

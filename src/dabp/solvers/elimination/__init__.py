@@ -1,0 +1,1 @@
+"""Mini-bucket elimination."""

@@ -1,0 +1,1 @@
+"""Local search: annealing, tabu, DSA, MGM and large neighbourhoods on forests."""

@@ -1,0 +1,140 @@
+"""What the local searches share: blocks of about 20 ms, the best found, restarts from offers, checkpoints."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.local_search.local_costs import BEST, FEASIBLE, NOTHING, remember_now
+from dabp.problem import Assignment, Problem
+from dabp.problem.randomness import generator
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
+from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.status import Status
+
+
+class LocalSearch(Search):
+    """A search that moves through assignments on a table of local costs.
+
+    A subclass says what an iteration is (`run`) and may finish (`done`). Only the division into blocks depends on time.
+    """
+
+    lexicographic: ClassVar[bool] = False
+    """Whether violating a factor weighs more than all finite costs at a variable from the start."""
+
+    def __init__(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
+        self.problem, self.budget = problem, budget
+        self.local = LocalCosts(problem)
+        self.rng = generator(seed)
+        self.state = self.local.state(int(self.rng.integers(2**63)))
+        if self.lexicographic:
+            self.state.weights[:] = self.local.dominant_weight
+        self.iterations = 0
+        self.incumbent: Assignment | None = None
+        self._incumbent_units = NOTHING
+        self._fresh = False
+        self._block = 1
+        if not self.local.infeasible:
+            self.begin(self.local.random_assignment(self.rng) if initial is None else initial)
+            self.collect()
+
+    # ---- for subclasses ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def run(self, lowest: NDArray[np.int64]) -> int:
+        """Do at most ``len(lowest)`` iterations, put the least feasible cost of each there, and tell how many."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more will come."""
+        return False
+
+    def begin(self, assignment: Assignment) -> None:
+        """Continue from an assignment."""
+        self.local.put(self.state, assignment)
+        remember_now(self.state)
+
+    @property
+    def remaining(self) -> int | None:
+        """Iterations left, None without a limit."""
+        limit = self.budget.max_iterations
+        return None if limit is None else max(1, limit - self.iterations)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether an assignment without a forbidden combination was found."""
+        return bool(self.state.tally[FEASIBLE])
+
+    # ---- Search ------------------------------------------------------------------------------------
+
+    def step(self) -> Step:
+        """Run a block of iterations."""
+        if self.local.infeasible:
+            return Step(finished=Status.INFEASIBLE)
+        if not (self.problem.domain_sizes > 1).any():
+            return self._only_one()
+        left = self.remaining
+        lowest = np.full(self._block if left is None else min(self._block, left), NOTHING)
+        start = time.perf_counter()
+        lowest = lowest[: self.run(lowest)]
+        seconds = max(time.perf_counter() - start, 1e-6)
+        self.iterations += len(lowest)
+        wanted = len(lowest) * BLOCK_SECONDS / seconds
+        self._block = max(1, int(min(wanted, 4 * self._block, 1_000_000)))
+        step = Step(costs=np.where(lowest == NOTHING, np.inf, self.local.cost(lowest)))
+        self._report(step)
+        if step.finished is None and self.done:
+            step.finished = Status.CONVERGED
+        return step
+
+    def collect(self) -> None:
+        """Take the kernels' best as incumbent if it is better."""
+        best = int(self.state.tally[BEST])
+        if self.feasible and best < self._incumbent_units:
+            self.incumbent, self._incumbent_units, self._fresh = self.state.best.copy(), best, True
+
+    def _report(self, step: Step) -> None:
+        """Hand out a new incumbent; it is optimal if no factor could cost less."""
+        self.collect()
+        if not self._fresh or self.incumbent is None:
+            return
+        self._fresh = False
+        step.best, step.best_cost = self.incumbent.copy(), self.problem.cost(self.incumbent)
+        if self.problem.integral and self._incumbent_units == self.local.floor:
+            step.finished = Status.OPTIMAL
+
+    def _only_one(self) -> Step:
+        """A problem with a single assignment is solved by looking at it."""
+        best = np.zeros(self.problem.num_variables, dtype=np.int64)
+        cost = self.problem.cost(best)
+        if np.isinf(cost):
+            return Step(costs=np.array([cost]), finished=Status.INFEASIBLE)
+        return Step(costs=np.array([cost]), best=best, best_cost=cost, finished=Status.OPTIMAL)
+
+    def offer(self, assignment: Assignment, cost: float) -> None:
+        """Take a better incumbent; restarts from the incumbent then start from it."""
+        if not self.local.infeasible and np.isfinite(cost):
+            units = self.local.units(assignment)
+            if units < self._incumbent_units:
+                self.incumbent, self._incumbent_units, self._fresh = assignment.copy(), units, False
+
+    def state_dict(self) -> State:
+        """Everything the kernels work on, the incumbent and the random stream."""
+        arrays: State = {f"state.{key}": value.copy() for key, value in self.state._asdict().items()}
+        if self.incumbent is not None:
+            arrays["incumbent"] = self.incumbent
+        own = {name: getattr(self, name) for name in ("iterations", "_incumbent_units", "_fresh")}
+        return {**arrays, **own, "rng": self.rng.bit_generator.state}
+
+    def load_state_dict(self, state: State) -> None:
+        """Put everything back."""
+        for key, value in self.state._asdict().items():
+            value[...] = state[f"state.{key}"]
+        self.incumbent = state.get("incumbent")
+        for name in ("iterations", "_incumbent_units", "_fresh"):
+            setattr(self, name, state[name])
+        self.rng.bit_generator.state = state["rng"]

@@ -1,0 +1,216 @@
+"""Tabu search with restarts from perturbed and combined incumbents."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import ParameterError
+from dabp.kernels.local_search.local_costs import BEST, FEASIBLE, LANES, NOTHING
+from dabp.kernels.local_search.tabu import BLOCK, Moves, tabu, weigh_all
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Budget, Search, Solver, State
+from dabp.solvers.local_search.search import LocalSearch
+
+LONGEST = 20_000
+"""The longest mean tenure tried."""
+
+STUCK = 50_000
+"""Moves without improvement before a restart; at least 20 iterations, and on small problems at most 5 N."""
+
+MOST_MOVES = 10_000
+"""Moves of an iteration at most, so that limits are answered promptly."""
+
+LARGE = 500
+"""From so many variables on a start from scratch hardly catches up: restarts are from the incumbent only."""
+
+MINIMA = 10
+"""Local minima with violations before what is violated gains weight."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tabu(Solver):
+    """Tabu search: always the best move of all, but never back for a while.
+
+    A step gives one variable the value that lowers the cost most (or raises it least) among all values of all
+    variables that are not tabu; the value it leaves is then tabu for tenure/2 + U{0 … tenure − 1} steps, unless
+    returning gives a new best (Glover 1989; Galinier & Hao 1999 for colouring). One iteration is as many moves as
+    there are variables, 10,000 at most. After `patience` iterations without a better cost the search restarts: from
+    a perturbed incumbent, from a mixture of two of the best found, or at random (on large problems only from the
+    incumbent). The tenure is drawn anew each time, mostly the one that has done best. Violations are penalised, and
+    weigh more each time the search is stuck with them.
+
+    Good on dense problems of up to some hundred variables; it proves nothing.
+
+    Parameters
+    ----------
+    tenure
+        Mean tenure in moves; by default learned from the restarts.
+    patience
+        Iterations without improvement before a restart; by default 5 per variable, 50,000 moves at most,
+        20 at least.
+    elites
+        How many of the best local optima are kept for mixtures.
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    tenure: int | None = None
+    patience: int | None = None
+    elites: int = 8
+
+    def __post_init__(self) -> None:
+        if self.tenure is not None and self.tenure < 1:
+            raise ParameterError(f"tenure is at least 1 move, not {self.tenure}")
+        if self.patience is not None and self.patience < 1:
+            raise ParameterError(f"patience is at least 1 iteration, not {self.patience}")
+        if self.elites < 1:
+            raise ParameterError(f"elites is at least 1, not {self.elites}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin from `initial` or a random assignment."""
+        return _TabuSearch(self, problem, seed, budget, initial)
+
+
+class _TabuSearch(LocalSearch):
+    def __init__(self, solver: Tabu, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
+        self._solver = solver
+        self._tenures = _tenures(problem) if solver.tenure is None else [solver.tenure]
+        self._scores: list[float | None] = [None] * len(self._tenures)
+        self._arm = int(np.argmin(np.abs(np.array(self._tenures) - 0.3 * problem.num_variables)))
+        count = max(problem.num_variables, 1)
+        patience = max(20, min(STUCK // count, 5 * count))
+        self._patience = patience if solver.patience is None else solver.patience
+        self._lowest, self._stalled = NOTHING, 0
+        self._elites = np.zeros((0, problem.num_variables), dtype=np.int64)
+        self._elite_costs = np.zeros(0, dtype=np.int64)
+        self._moves: Moves | None = None
+        super().__init__(problem, seed, budget, initial)
+
+    def begin(self, assignment: Assignment) -> None:
+        """Start anew from an assignment, nothing tabu; `state.best` is then the best of this start."""
+        if self._moves is None:
+            self._moves = self._new_moves()
+        self.state.tally[FEASIBLE] = 0
+        super().begin(assignment)
+        weigh_all(self.local.costs, self.state, self._moves)
+        self._lowest, self._stalled = NOTHING, 0
+
+    def run(self, lowest: NDArray[np.int64]) -> int:
+        """Move on; restart when nothing better has come for long."""
+        assert self._moves is not None
+        count = min(len(lowest), self._patience - self._stalled)
+        tenure = self._tenures[self._arm]
+        moves = min(self.problem.num_variables, MOST_MOVES)
+        weight = self.local.first_weight
+        tabu(
+            self.local.costs,
+            self.state,
+            self._moves,
+            lowest[:count],
+            moves,
+            (tenure + 1) // 2,
+            tenure,
+            MINIMA,
+            weight,
+        )
+        falls = np.flatnonzero(np.minimum.accumulate(np.append(self._lowest, lowest[:count]))[:-1] > lowest[:count])
+        self._stalled = self._stalled + count if len(falls) == 0 else count - 1 - int(falls[-1])
+        self._lowest = min(self._lowest, int(lowest[:count].min()))
+        if self._stalled >= self._patience:
+            self._restart()
+        return count
+
+    # ---- restarts ------------------------------------------------------------------------------------
+
+    def _restart(self) -> None:
+        """Learn from this start, and choose the next one and its tenure."""
+        self.collect()
+        if self.feasible:
+            self._keep_elite()
+            score = float(self.state.tally[BEST])
+            old = self._scores[self._arm]
+            self._scores[self._arm] = score if old is None else old + 0.3 * (score - old)
+        self.local.relax(self.state)
+        known = [k for k, score in enumerate(self._scores) if score is not None]
+        if known and self.rng.random() < 0.6:
+            self._arm = min(known, key=lambda k: self._scores[k] or 0.0)
+        else:
+            self._arm = int(self.rng.integers(len(self._tenures)))
+        self.begin(self._next_start())
+
+    def _keep_elite(self) -> None:
+        best, cost = self.state.best, self.state.tally[BEST]
+        if (self._elites == best).all(axis=1).any():
+            return
+        costs = np.append(self._elite_costs, cost)
+        order = np.argsort(costs, kind="stable")[: self._solver.elites]
+        self._elites, self._elite_costs = np.vstack([self._elites, best])[order], costs[order]
+
+    def _next_start(self) -> Assignment:
+        """A random assignment, a mixture of two elites, or an incumbent with some variables changed."""
+        random = self.local.random_assignment(self.rng)
+        count = self.problem.num_variables
+        kind = self.rng.random() if count < LARGE else 1.0
+        if self.incumbent is None or kind < 0.2:
+            return random
+        if kind < 0.6 and len(self._elites) > 1:
+            first, second = self.rng.choice(len(self._elites), 2, replace=False)
+            mixture: Assignment = np.where(self.rng.random(count) < 0.5, self._elites[first], self._elites[second])
+            return mixture
+        changed = math.exp(self.rng.uniform(math.log(min(3 / count, 0.5)), math.log(0.5)))
+        return np.where(self.rng.random(count) < changed, random, self.incumbent)
+
+    # ---- state ---------------------------------------------------------------------------------------
+
+    def _new_moves(self) -> Moves:
+        c, dtype, pad = self.local.costs, self.local.dtype, self.local.pad
+        places, count = len(c.unary), len(c.sizes)
+        blocks = max(1, -(-count // BLOCK))
+        padded = -(-blocks // LANES) * LANES
+        ring = 2 * max(self._tenures) + 2
+        return Moves(
+            closed=np.zeros(places, dtype=dtype),
+            until=np.zeros(places, dtype=np.int64),
+            owner=np.repeat(np.arange(count), c.widths),
+            open_best=np.full(blocks * BLOCK, pad, dtype=dtype),
+            any_best=np.full(blocks * BLOCK, pad, dtype=dtype),
+            open_block=np.full(padded, pad, dtype=dtype),
+            any_block=np.full(padded, pad, dtype=dtype),
+            dirty=np.zeros(blocks, dtype=np.int64),
+            is_dirty=np.zeros(blocks, dtype=np.bool_),
+            made=np.zeros(ring, dtype=np.int64),
+            following=np.full(ring, -1, dtype=np.int64),
+            ending=np.full(ring, -1, dtype=np.int64),
+            clock=np.zeros(3, dtype=np.int64),
+        )
+
+    def state_dict(self) -> State:
+        """Also what is tabu, the elites, and what is known of the tenures."""
+        moves = {} if self._moves is None else self._moves._asdict()
+        arrays = {f"moves.{key}": value.copy() for key, value in moves.items()}
+        own = {name: copy.copy(getattr(self, name)) for name in self._saved}
+        return {**super().state_dict(), **arrays, **own}
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue in the middle of a start."""
+        super().load_state_dict(state)
+        for key, value in ({} if self._moves is None else self._moves._asdict()).items():
+            value[...] = state[f"moves.{key}"]
+        for name in self._saved:
+            setattr(self, name, copy.copy(state[name]))
+
+    _saved = ("_scores", "_arm", "_lowest", "_stalled", "_elites", "_elite_costs")
+
+
+def _tenures(problem: Problem) -> list[int]:
+    """Mean tenures worth trying: doubling, up to the number of variables; short ones for tiny problems only."""
+    if problem.num_variables < 20:
+        return [1, 2, 5, 10]
+    longest = min(problem.num_variables, LONGEST)
+    return [5 * 2**k for k in range(13) if 5 * 2**k <= longest]

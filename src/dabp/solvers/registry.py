@@ -1,0 +1,156 @@
+"""The solvers by name, imported on demand so that listing them costs nothing.
+
+To add one: write a `Solver` in a module of this package, add a line to `SOLVERS`; the contract tests pick it up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import NoneType, UnionType
+from typing import Any, cast
+
+from dabp.errors import ParameterError, suggestion
+from dabp.solvers.base import Solver
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A named solver: where its class is, what its preset changes, and a line for the list."""
+
+    module: str
+    class_name: str
+    summary: str
+    preset: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> type[Solver]:
+        """Import the class."""
+        module = importlib.import_module(f"dabp.solvers.{self.module}")
+        return cast(type[Solver], getattr(module, self.class_name))
+
+
+SOLVERS: dict[str, Entry] = {
+    "bp": Entry(
+        "belief_propagation.solver",
+        "BeliefPropagation",
+        "min-sum belief propagation, exact on forests",
+        {"damping": 0.0},
+    ),
+    "dbp": Entry(
+        "belief_propagation.solver", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
+    ),
+    "dbp-scfg": Entry(
+        "belief_propagation.solver",
+        "BeliefPropagation",
+        "damped BP on the split factor graph, the paper's DBP-SCFG",
+        {"damping": 0.9, "split_ratio": 0.95},
+    ),
+    "bp-reinforced": Entry(
+        "belief_propagation.solver",
+        "BeliefPropagation",
+        "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
+        {"damping": 0.2, "reinforcement": 1e-4},
+    ),
+    "gat-pcm-lns": Entry(
+        "gat_pcm.search",
+        "GatPcmLns",
+        "large neighbourhood search with a pretrained cost model, the paper's GAT-PCM-LNS",
+    ),
+    "auto": Entry(
+        "portfolio", "Portfolio", "the best answer for the time there is: several solvers that share what they find"
+    ),
+    "forest-lns": Entry(
+        "local_search.forest_lns", "ForestLNS", "large neighbourhood search on induced forests, solved exactly"
+    ),
+    "dual": Entry(
+        "dual.solver", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
+    ),
+    "mbe": Entry(
+        "elimination.mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"
+    ),
+    "annealing": Entry(
+        "local_search.annealing", "Annealing", "heat-bath simulated annealing in cycles of growing length"
+    ),
+    "tabu": Entry(
+        "local_search.tabu", "Tabu", "tabu search over all moves, restarted from perturbed and combined incumbents"
+    ),
+    "dsa": Entry(
+        "local_search.dsa", "Dsa", "DSA, the distributed stochastic algorithm: all improve at once, by chance"
+    ),
+    "mgm": Entry("local_search.mgm", "Mgm", "MGM, maximum gain messages: the best of each neighbourhood improves"),
+    "toulbar2": Entry("toulbar2.solver", "Toulbar2", "toulbar2: exact, branch and bound with soft local consistency"),
+    "toulbar2-vns": Entry("toulbar2.solver", "Toulbar2", "toulbar2's variable neighbourhood search", {"mode": "vns"}),
+    "toulbar2-incop": Entry("toulbar2.solver", "Toulbar2", "toulbar2 with INCOP local search first", {"mode": "incop"}),
+    "toulbar2-pils": Entry("toulbar2.solver", "Toulbar2", "toulbar2 with PILS local search first", {"mode": "pils"}),
+    "dabp": Entry("dabp", "Dabp", "deep attentive BP: damping and weights learned while solving", {"cost_scale": 50.0}),
+    "dabp-heter": Entry(
+        "dabp",
+        "Dabp",
+        "DABP with uniform weights, damping learned per edge (the paper's DABP_Heter_λ)",
+        {"cost_scale": 50.0, "weights": "uniform"},
+    ),
+    "dabp-homo": Entry(
+        "dabp",
+        "Dabp",
+        "DABP with uniform weights, one learned damping factor (the paper's DABP_Homo_λ)",
+        {"cost_scale": 50.0, "weights": "uniform", "damping": "mean"},
+    ),
+    "dabp-static": Entry(
+        "dabp",
+        "Dabp",
+        "DABP that never learns: a new random network each restart",
+        {"cost_scale": 50.0, "learning": False},
+    ),
+}
+
+
+def entry(name: str) -> Entry:
+    """The registry's line for a solver, or an error that suggests the nearest name."""
+    try:
+        return SOLVERS[name]
+    except KeyError:
+        raise ParameterError(f"there is no solver {name!r}{suggestion(name, SOLVERS)}") from None
+
+
+def parameters(name: str) -> dict[str, tuple[Any, Any]]:
+    """Parameter → (type, default) of a named solver, its preset applied."""
+    line = entry(name)
+    cls = line.load()
+    hints = typing.get_type_hints(cls)
+    defaults = {f.name: f.default for f in dataclasses.fields(cls)}
+    return {key: (hints[key], line.preset.get(key, default)) for key, default in defaults.items()}
+
+
+def make_solver(name: str, params: Mapping[str, Any] | None = None) -> Solver:
+    """A solver by name, with parameters as values or as text from a command line."""
+    line = entry(name)
+    known = parameters(name)
+    chosen = dict(line.preset)
+    for key, value in (params or {}).items():
+        key = key.replace("-", "_")
+        if key not in known:
+            raise ParameterError(f"solver {name!r} has no parameter {key!r}{suggestion(key, known)}")
+        chosen[key] = _converted(name, key, value, known[key][0])
+    return line.load()(**chosen)
+
+
+def _converted(solver: str, key: str, value: Any, hint: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    options = typing.get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    if NoneType in options and value.lower() in ("none", "null", ""):
+        return None
+    for option in (int, float, bool, str):
+        if option not in options:
+            continue
+        try:
+            if option is bool:
+                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
+            return option(value)
+        except (ValueError, KeyError):
+            continue
+    wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not NoneType)
+    raise ParameterError(f"parameter {key!r} of solver {solver!r} is {wanted}, not {value!r}")

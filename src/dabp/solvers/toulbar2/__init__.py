@@ -1,0 +1,1 @@
+"""toulbar2, the exact solver, in a process of its own."""

@@ -1,0 +1,292 @@
+"""toulbar2, the exact solver for cost function networks, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import queue
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from dabp.errors import ParameterError, SolverError
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Budget, Search, Solver, Step
+from dabp.solvers.status import Status
+from dabp.solvers.toulbar2.integer_costs import IntegerCosts
+
+MODES = ("default", "vns", "incop", "pils")
+
+WAIT_SECONDS = 0.05
+"""How long a step waits for toulbar2 to say something."""
+
+BOUND_LINE = re.compile(
+    r"(?:Optimality gap: \[|Initial lower and upper bounds: \[|Reverse (?:original )?DAC dual bound: )(\d+)\b(?!\.)"
+)
+"""toulbar2's lines that carry a proved lower bound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toulbar2(Solver):
+    """toulbar2: branch and bound with soft local consistencies, or its heuristics before it.
+
+    toulbar2 proves optimality of problems with hundreds of variables when their lower bounds are tight, and knows
+    good heuristics when they are not. It runs in a child process; its solutions and lower bounds arrive as it finds
+    them. Use it when a proof is wanted, or as the peer that other solvers are measured by.
+
+    Costs become non-negative integers inside: those with few decimals exactly; others are rounded so that the total is
+    off by at most `precision`, and the bound is lowered by what the rounding can have added. OPTIMAL is claimed only
+    when cost and bound agree within `precision`. A warm start gives the first upper bound, so the search looks
+    only for something better. An incumbent offered while it runs is ignored.
+
+    Reference: D. Allouche, S. de Givry, G. Katsirelos, T. Schiex, M. Zytnicki, *Anytime Hybrid Best-First Search with
+    Tree Decomposition for Weighted CSP*, CP 2015; INCOP: B. Neveu, G. Trombettoni, F. Glover, *ID Walk*, CP 2004;
+    PILS: F. Beuvin et al., Proteins 2021; VNS: A. Ouali et al., UAI 2017.
+
+    Parameters
+    ----------
+    mode
+        ``default`` (hybrid best-first search), ``vns`` (decomposition-guided variable neighbourhood search),
+        ``incop`` or ``pils`` (that local search first, then the default search).
+    tries
+        Runs of the local search of ``incop`` and ``pils``; each can give a new incumbent.
+    steps
+        Length of each of those runs (INCOP: moves; PILS: evaluations); by default toulbar2's own, 100000 or 1500.
+    vac
+        Virtual arc consistency at depths below this (1: in preprocessing only, 0: off): a stronger, costlier bound.
+    precision
+        Largest error of a total cost by rounding real costs to integers: absolute, or relative to the range of totals
+        where that is below 1.
+    """
+
+    mode: str = "default"
+    tries: int = 3
+    steps: int | None = None
+    vac: int = 0
+    precision: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ParameterError(f"toulbar2's mode is one of {', '.join(MODES)}, not {self.mode!r}")
+        if self.tries < 1 or (self.steps is not None and self.steps < 1):
+            raise ParameterError("toulbar2's tries and steps are at least 1")
+        if self.vac < 0:
+            raise ParameterError("toulbar2's vac is a depth, 0 or more")
+        if not 0 < self.precision < math.inf:
+            raise ParameterError("toulbar2's precision is a positive number")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Start the child process."""
+        return Toulbar2Search(self, problem, seed=seed, budget=budget, initial=initial)
+
+    def options(self, seed: int) -> dict[str, Any]:
+        """toulbar2's global options for the chosen mode."""
+        if self.mode == "incop":
+            return {"incop_cmd": f"0 {seed} {self.tries} idwa {self.steps or 100_000} cv v 0 200 1 0 0"}
+        if self.mode == "pils":
+            return {"pils_cmd": f"{self.tries} 0 0.333 150 150 {self.steps or 1500} 0.1 0.5 0.1 0.1"}
+        return {}
+
+
+class Toulbar2Search(Search):
+    """A toulbar2 process and what it has said so far."""
+
+    def __init__(self, solver: Toulbar2, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None):
+        self._solver, self._problem, self._memory_limit = solver, problem, budget.memory_limit
+        self._costs = IntegerCosts(problem, solver.precision)
+        self._incumbent: Assignment | None = None
+        self._incumbent_cost = np.inf
+        if initial is not None and np.isfinite(cost := problem.cost(initial)):
+            self._incumbent, self._incumbent_cost = initial, float(cost)
+        self._bound = -np.inf
+        self._child: subprocess.Popen[bytes] | None = None
+        self._worker: psutil.Process | None = None
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._expects_values = False
+        self._memory_read, self._memory_read_at = 0, 0.0
+        if problem.num_variables and not self._costs.infeasible:
+            self._launch(seed)
+
+    def step(self) -> Step:
+        """Wait briefly for toulbar2 to say something, and pass it on."""
+        step = Step()
+        if self._child is None:
+            return self._trivial(step)
+        costs: list[float] = []
+        wait = WAIT_SECONDS
+        with contextlib.suppress(queue.Empty):
+            while step.finished is None:
+                line = self._lines.get(timeout=wait) if wait else self._lines.get_nowait()
+                wait = 0.0
+                self._read(line, step, costs)
+        step.costs = np.array(costs)
+        if step.finished is None and self._memory_limit is not None and self._memory() > self._memory_limit:
+            step.finished = Status.LIMIT
+        return step
+
+    def pause(self) -> None:
+        """Stop the child until `resume`, so that others can have its core."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a paused child go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Signal the one that works, not its guard, who must be awake to notice when this process dies."""
+        if self._child is None or self._child.poll() is not None:
+            return
+        with contextlib.suppress(psutil.Error):
+            if self._worker is None:
+                self._worker = next(iter(psutil.Process(self._child.pid).children()), None)
+            if self._worker is not None:
+                self._worker.send_signal(number)
+
+    def close(self) -> None:
+        """End the child: its standard input closes, its guard kills it; should that fail, kill the guard too."""
+        if self._child is None:
+            return
+        child, self._child = self._child, None
+        assert child.stdin is not None
+        assert child.stdout is not None
+        with contextlib.suppress(OSError):
+            child.stdin.close()
+        try:
+            child.wait(timeout=2.0)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        self._reader.join()
+        child.stdout.close()
+        self._errors.close()
+
+    # ---- the child ---------------------------------------------------------------------------
+
+    def _launch(self, seed: int) -> None:
+        script = Path(__file__).with_name("child.py")
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # a Ctrl-C in the terminal is for us to handle
+        )
+        self._reader = threading.Thread(target=self._listen, args=(self._child.stdout,), daemon=True)
+        self._reader.start()
+        with contextlib.suppress(BrokenPipeError):  # a child that cannot start is reported by `step`
+            self._send(seed % 2**31)
+
+    def _send(self, seed: int) -> None:
+        problem = self._costs.problem
+        keep = problem.arities > 0  # constants are in the offset
+        self._upper_bound = self._costs.largest + 1
+        if self._incumbent is not None:
+            self._upper_bound = float(problem.cost(self._incumbent))
+        columns: dict[str, NDArray[Any]] = {
+            "domain_sizes": problem.domain_sizes,
+            "scope_variables": problem.scope_variables,
+            "scope_offsets": np.concatenate([[0], np.cumsum(problem.arities[keep])]),
+            "factor_table": problem.factor_table[keep],
+            "pool": problem.pool,
+            "pool_offsets": problem.pool_offsets,
+            "initial": np.zeros(0) if self._incumbent is None else self._incumbent,
+        }
+        order = {
+            "columns": [[key, "d" if key == "pool" else "q", len(value)] for key, value in columns.items()],
+            "settings": {"seed": seed, "vac": self._solver.vac, "vns": -4 if self._solver.mode == "vns" else None},
+            "options": self._solver.options(seed),
+            "upper_bound": self._upper_bound,
+        }
+        assert self._child is not None
+        assert self._child.stdin is not None
+        self._child.stdin.write(json.dumps(order).encode() + b"\n")
+        for key, column in columns.items():
+            self._child.stdin.write(column.astype(np.float64 if key == "pool" else np.int64, copy=False).tobytes())
+        self._child.stdin.flush()
+
+    def _listen(self, stream: Any) -> None:
+        for line in stream:
+            self._lines.put(line.decode(errors="replace"))
+        self._lines.put(None)
+
+    def _memory(self) -> int:
+        """Bytes that the child's processes hold, read twice a second."""
+        now = time.perf_counter()
+        if now - self._memory_read_at > 0.5 and self._child is not None:
+            self._memory_read_at = now
+            with contextlib.suppress(psutil.NoSuchProcess):
+                guard = psutil.Process(self._child.pid)
+                processes = [guard, *guard.children(recursive=True)]
+                self._memory_read = sum(process.memory_info().rss for process in processes)
+        return self._memory_read
+
+    # ---- what it says ------------------------------------------------------------------------
+
+    def _read(self, line: str | None, step: Step, costs: list[float]) -> None:
+        if line is None:
+            raise SolverError(self._obituary())
+        if self._expects_values:
+            self._expects_values = False
+            self._take(np.array(line.split(), dtype=np.int64), step, costs)
+        elif line.startswith("New solution: "):
+            self._expects_values = True
+        elif match := BOUND_LINE.match(line):
+            self._raise_bound(float(match[1]), step)
+        elif line.startswith("dabp "):
+            self._finish(json.loads(line[5:]), step)
+
+    def _take(self, assignment: Assignment, step: Step, costs: list[float]) -> None:
+        cost = float(self._problem.cost(assignment))
+        costs.append(cost)
+        if cost < step.best_cost:
+            step.best, step.best_cost = assignment, cost
+        if cost < self._incumbent_cost:
+            self._incumbent, self._incumbent_cost = assignment, cost
+
+    def _raise_bound(self, integer_bound: float, step: Step) -> None:
+        bound = self._costs.lower_bound(integer_bound)
+        if bound > self._bound:
+            self._bound = bound
+            step.bound = bound
+
+    def _finish(self, done: dict[str, Any], step: Step) -> None:
+        if not done["complete"]:
+            self._raise_bound(done["bound"], step)
+        elif done["cost"] is not None:
+            self._raise_bound(done["cost"], step)
+        elif self._incumbent is not None:  # nothing lies below the upper bound it was given
+            self._raise_bound(self._upper_bound, step)
+        else:
+            step.finished = Status.INFEASIBLE
+            return
+        rounding = 1e-12 * abs(self._incumbent_cost)
+        proved = self._incumbent_cost - self._bound <= self._costs.precision + rounding
+        step.finished = Status.OPTIMAL if proved else Status.CONVERGED
+
+    def _trivial(self, step: Step) -> Step:
+        if self._costs.infeasible:
+            return Step(finished=Status.INFEASIBLE)
+        step.best = np.zeros(0, dtype=np.int64)
+        step.best_cost = step.bound = float(self._problem.cost(step.best))
+        step.costs, step.finished = np.array([step.best_cost]), Status.OPTIMAL
+        return step
+
+    def _obituary(self) -> str:
+        assert self._child is not None
+        code = self._child.wait()
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip().splitlines()
+        return f"toulbar2's process ended unexpectedly with code {code}" + (f": {said[-1]}" if said else "")

@@ -1,0 +1,97 @@
+"""Elimination orders: what makes a problem narrow."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dabp.graph import ordering
+from dabp.graph.ordering import EliminationOrder, elimination_order
+from dabp.problem import Problem
+
+
+def problem_of(graph: nx.Graph, size: int = 2) -> Problem:
+    scopes = np.array(graph.edges(), dtype=np.int64).reshape(-1, 2)
+    tables = 1 if len(scopes) else 0
+    return Problem(
+        np.full(len(graph), size),
+        scopes.ravel(),
+        2 * np.arange(len(scopes) + 1),
+        np.zeros(size * size * tables),
+        np.arange(tables + 1) * size * size,
+        np.zeros(len(scopes), dtype=np.int64),
+    )
+
+
+def induced_width(graph: nx.Graph, order: list[int]) -> int:
+    near = {v: set(graph[v]) for v in graph}
+    width = 0
+    for v in order:
+        others = near.pop(v)
+        width = max(width, len(others))
+        for u in others:
+            near[u] = (near[u] | others) - {u, v}
+    return width
+
+
+def plain_min_fill(graph: nx.Graph) -> list[int]:
+    near, order = {v: set(graph[v]) for v in graph}, []
+
+    def badness(v: int) -> tuple[int, int, int]:
+        missing = sum(1 for a in near[v] for b in near[v] if a < b and b not in near[a])
+        return missing, len(near[v]), v
+
+    while near:
+        v = min(near, key=badness)
+        order.append(v)
+        others = near.pop(v)
+        for u in others:
+            near[u] = (near[u] | others) - {u, v}
+    return order
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_min_fill(seed: int) -> None:
+    """The incrementally kept fill counts give the order that counting afresh gives, and the width told is its width."""
+    graph = nx.gnp_random_graph(40, 0.2, seed=seed)
+    graph.add_edges_from((v, (v + 1) % 40) for v in range(40))  # no leaves: those are peeled first
+    found = elimination_order(problem_of(graph))
+    assert found.order.tolist() == plain_min_fill(graph)
+    assert found.width == induced_width(graph, found.order.tolist())
+
+
+@pytest.mark.parametrize(
+    ("graph", "width"),
+    [
+        (nx.empty_graph(3), 0),
+        (nx.path_graph(50), 1),
+        (nx.star_graph(30), 1),
+        (nx.cycle_graph(70), 2),
+        (nx.complete_graph(9), 8),
+    ],
+)
+def test_known_widths(graph: nx.Graph, width: int) -> None:
+    """Graphs whose treewidth is known get exactly that."""
+    found = elimination_order(problem_of(graph))
+    assert found.width == width
+    assert sorted(found.order.tolist()) == list(range(len(graph)))
+
+
+def test_large_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is too large for min-fill is ordered by least degree first, or given up without a width."""
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
+    monkeypatch.setattr(ordering, "DENSE_LIMIT", 50)
+    found = elimination_order(problem_of(graph))
+    assert found.width == induced_width(graph, found.order.tolist())
+    monkeypatch.setattr(ordering, "DEGREE_LIMIT", 3)
+    given_up = elimination_order(problem_of(graph))
+    assert isinstance(given_up, EliminationOrder)
+    assert given_up.width is None
+    assert sorted(given_up.order.tolist()) == list(range(144))
+
+
+def test_single_values_do_not_connect() -> None:
+    """A variable with one value widens nothing."""
+    problem = Problem([3, 1, 3, 3], [0, 1, 2, 1, 3], [0, 3, 5], np.zeros(12), [0, 9, 12])
+    assert elimination_order(problem).width == 1

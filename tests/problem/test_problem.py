@@ -1,0 +1,207 @@
+"""Problem: the definition of cost, validation, views."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dabp.driver.solve import solve
+from dabp.errors import ProblemError
+from dabp.generators import generate
+from dabp.problem import Problem
+from dabp.problem.model import Model
+from dabp.problem.reduction import Conditioned
+
+
+def small(maximize: bool = False) -> Problem:
+    """Three variables of 2, 3, 2 values; factors of arity 0, 1, 2, 3, one table shared."""
+    bad = -np.inf if maximize else np.inf
+    return Problem(
+        [2, 3, 2],
+        [0, 0, 1, 1, 2, 0, 1, 2],
+        [0, 0, 1, 3, 5, 8],
+        np.concatenate([[7.0], [1.0, -2.0], [0, 1, 2, 3, 4, bad], np.arange(12.0)]),
+        [0, 1, 3, 9, 21],
+        [0, 1, 2, 2, 3],
+        constant=0.5,
+        maximize=maximize,
+    )
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_cost_is_the_sum_over_tables(maximize: bool) -> None:
+    """One assignment and a batch agree with a sum written out by hand."""
+    problem = small(maximize)
+    everything = np.array(list(itertools.product(range(2), range(3), range(2))))
+    expected = [
+        0.5 + sum(problem.table(f)[tuple(row[v] for v in problem.scope(f))] for f in range(problem.num_factors))
+        for row in everything
+    ]
+    assert problem.cost(everything).tolist() == expected
+    assert [problem.cost(row) for row in everything] == expected
+    assert problem.cost(everything.reshape(4, 3, 3)).shape == (4, 3)
+
+
+def test_explain_puts_the_violated_first() -> None:
+    """Violated factors come first, then the costliest."""
+    lines = small().explain([1, 2, 1])
+    assert lines[0].violated
+    assert [line.cost for line in lines] == sorted((line.cost for line in lines), reverse=True)
+    assert [line.scope for line in lines[:2]] == [("x0", "x1"), ("x1", "x2")]
+    assert lines[2].values == (1, 2, 1)
+    assert small(maximize=True).explain([1, 2, 1])[0].violated
+
+
+def test_minimized_negates() -> None:
+    """The minimisation of a maximisation has the opposite cost everywhere."""
+    problem = small(maximize=True)
+    assert problem.minimized().cost([0, 1, 1]) == -problem.cost([0, 1, 1])
+    assert not problem.minimized().maximize
+
+
+def unary(*costs: float) -> dict[str, object]:
+    """The columns of one variable with two values and one unary factor."""
+    return columns([2], [0], costs)
+
+
+def columns(sizes: list[int], scope: list[int], pool: tuple[float, ...]) -> dict[str, object]:
+    """The columns of one factor."""
+    offsets = {"scope_offsets": [0, len(scope)], "pool_offsets": [0, len(pool)]}
+    return {"domain_sizes": sizes, "scope_variables": scope, "pool": pool, **offsets}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"domain_sizes": [2, 0]}, "empty domain"),
+        (columns([2], [3], (0, 1)), "outside"),
+        (unary(0), "needs a table"),
+        (columns([2, 2], [0, 0], (0, 0, 0, 0)), "twice"),
+        (unary(0, np.nan), "nan"),
+        (unary(0, -np.inf), "-inf"),
+        (unary(0, 2.0**54), "exact"),
+        ({"domain_sizes": [2, 2], "variable_names": ["a", "a"]}, "two variables are named 'a'"),
+        ({"domain_sizes": [2, 2], "variable_names": ["a"]}, "1 names"),
+        ({"domain_sizes": [2], "labels": [("a",)]}, "different labels"),
+        ({"domain_sizes": [2], "labels": [("a", "a")]}, "different labels"),
+        ({"domain_sizes": [2], "scope_offsets": [0, 1]}, "offsets must rise"),
+        (columns([2**40, 2**40], [0, 1], ()), "needs a table"),
+    ],
+)
+def test_what_is_no_problem_is_refused(arguments: dict[str, object], message: str) -> None:
+    """Each wrong column gives one clear sentence."""
+    with pytest.raises(ProblemError, match=message):
+        Problem(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("assignment", [[0, 1], [0, 3, 0], [0, -1, 0], [0.5, 0, 0], ["a", "b", "c"]])
+def test_wrong_assignments_are_refused(assignment: list[object]) -> None:
+    """Neither a wrong length nor a value outside its domain reaches the tables."""
+    with pytest.raises(ProblemError):
+        small().cost(assignment)
+
+
+def test_columns_cannot_be_changed() -> None:
+    """A problem is immutable, and independent of the arrays it was made from."""
+    sizes = np.array([2, 3])
+    problem = Problem(sizes)
+    sizes[0] = 5
+    assert problem.domain_sizes[0] == 2
+    with pytest.raises(ValueError, match="read-only"):
+        problem.domain_sizes[0] = 5
+
+
+def test_names_and_labels_go_both_ways() -> None:
+    """An assignment by name and label survives the way to indices and back."""
+    model = Model("rooms")
+    model.add_variable("talk", ["red", "blue"])
+    model.add_variable("hour", [9, 10, 11])
+    problem = model.build()
+    values = {"talk": "blue", "hour": 11}
+    assert problem.labelled(problem.assignment(values)) == values
+    assert problem.value_index(1, "10") == 1
+    with pytest.raises(ProblemError, match="no value 'green'; it takes red, blue"):
+        problem.assignment({"talk": "green", "hour": 9})
+    with pytest.raises(ProblemError, match="no value for 'hour'"):
+        problem.assignment({"talk": "red"})
+    with pytest.raises(ProblemError, match="no variable 'x'"):
+        problem.assignment({"x": 1})
+
+
+def test_equality_ignores_sharing() -> None:
+    """Two problems with the same costs are equal, whether tables are shared or not."""
+    problem = small()
+    tables = [problem.table(f).ravel() for f in range(problem.num_factors)]
+    unshared = problem.replace(
+        pool=np.concatenate(tables),
+        pool_offsets=np.concatenate([[0], np.cumsum([len(t) for t in tables])]),
+        factor_table=None,
+    )
+    assert problem == unshared
+    assert problem != unshared.replace(constant=1.0)
+    assert len({problem.replace(**change).digest for change in ({}, {"constant": 1.0}, {"limit": 9.0})}) == 3
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_conditioning_keeps_costs(maximize: bool) -> None:
+    """Fixing any variables leaves a problem whose costs are those of the lifted assignments."""
+    problem = small(maximize)
+    for fixed in ({}, {0: 1}, {1: 2}, {0: 0, 2: 1}, {0: 1, 1: 2, 2: 1}):
+        reduced = Conditioned(problem, fixed)
+        for row in itertools.product(*(range(d) for d in reduced.problem.domain_sizes)):
+            lifted = reduced.lift(np.array(row, dtype=np.int64))
+            assert reduced.problem.cost(np.array(row, dtype=np.int64)) == problem.cost(lifted)
+            assert all(lifted[v] == value for v, value in fixed.items())
+            assert reduced.project(lifted).tolist() == list(row)
+
+
+def test_conditioning_keeps_the_limit_and_factors_of_many_variables() -> None:
+    """A factor may have more variables than an array has axes, if most have one value; the file's bound stays."""
+    sizes = [2, 3, *[1] * 70]
+    problem = Problem(sizes, range(72), [0, 72], np.arange(6.0), [0, 6], limit=5.0)
+    reduced = Conditioned(problem, {0: 1, 5: 0}).problem
+    assert reduced.limit == 5.0
+    assert [reduced.cost([value, *[0] * 69]) for value in range(3)] == [3.0, 4.0, 5.0]
+    assert problem == problem.replace()
+    with pytest.raises(ProblemError, match="'f0' has 72 variables; a table has 64 axes at most"):
+        problem.table(0)
+
+
+def test_whole_costs_are_recognised_in_large_pools() -> None:
+    """Costs are looked at in blocks; one that is not whole counts wherever it stands, forbidden ones do not."""
+    pool = np.full(2**20 + 3, np.inf)
+    assert Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).integral
+    pool[-1] = 0.5
+    assert not Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).integral
+
+
+def test_tables_are_reduced_one_by_one() -> None:
+    """Empty tables, which nobody uses, give 0 and take nothing from their neighbours, wherever they stand."""
+    problem = Problem([2, 2], [0, 1], [0, 1, 2], [3.0, 1.0, 5.0, 4.0], [0, 0, 2, 2, 4, 4], [1, 3])
+    assert problem.per_table(np.minimum).tolist() == [0.0, 1.0, 0.0, 4.0, 0.0]
+    assert problem.per_table(np.add, np.array([1, 2, 3, 4])).tolist() == [0, 3, 0, 7, 0]
+    assert problem.magnitude == 8.0
+    for solver in ("dual", "forest-lns", "tabu", "dbp-scfg", "mbe"):
+        assert solve(problem, solver, max_iterations=5).cost == 5.0
+
+
+def test_no_variables_and_no_factors() -> None:
+    """The empty problem has a cost."""
+    assert Problem([], constant=3.0).cost([]) == 3.0
+    assert Problem([4, 4]).cost([[0, 1], [2, 3]]).tolist() == [0.0, 0.0]
+
+
+def test_a_batch_of_empty_assignments() -> None:
+    """A problem without variables has a cost for each row of a batch."""
+    assert Problem([], constant=3.0).cost(np.zeros((4, 0), dtype=np.int64)).tolist() == [3.0] * 4
+
+
+def test_a_cost_does_not_depend_on_the_batch() -> None:
+    """Real costs are added up in one order, however many assignments are asked about at once."""
+    problem = generate("graph-coloring", variables=60, density=0.25, seed=0)
+    rng = np.random.default_rng(0)
+    for count in (1, 2, 3, 7, 40, 300):
+        rows = rng.integers(0, problem.domain_sizes, (count, 60))
+        assert problem.cost(rows).tolist() == [problem.cost(row) for row in rows]

@@ -1,0 +1,120 @@
+"""Simulated annealing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.errors import ParameterError
+from dabp.kernels.local_search.annealing import NOISE, resample_now
+from dabp.problem import Problem
+from dabp.solvers.base import Budget
+from dabp.solvers.local_search.annealing import Annealing, luby, uphill_temperature
+from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.status import Status
+from tests.problems import exhaustive_optimum, random_problem
+
+PROBLEM = dabp.generate("random-cop", variables=20, domain=6, density=0.4, seed=4)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_finds_the_optimum_of_small_problems(seed: int) -> None:
+    """Any arity, domain, direction and forbidden combination: the optimum in a few thousand sweeps, exact cost."""
+    problem = random_problem(seed)
+    optimum = exhaustive_optimum(problem)
+    result = dabp.solve(problem, "annealing", max_iterations=2000, seed=seed)
+    if optimum is None:
+        assert result.cost is None
+    else:
+        assert result.cost == pytest.approx(optimum, abs=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["annealing", "tabu", "dsa", "mgm"])
+def test_blocks_of_any_length_give_one_run(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
+    """Where the clock cuts a run into blocks decides nothing: cycles are planned with what is left at their start."""
+    problem = dabp.generate("random-cop", variables=30, domain=6, density=0.5, seed=0)
+    traces = []
+    for seconds in (1e-9, 1e-4, 1e9):
+        monkeypatch.setattr("dabp.solvers.local_search.search.BLOCK_SECONDS", seconds)
+        traces.append(dabp.solve(problem, solver, max_iterations=600, seed=3).trace.iteration_costs)
+    assert np.array_equal(traces[0], traces[1])
+    assert np.array_equal(traces[0], traces[2])
+
+
+def test_resampling_is_boltzmann() -> None:
+    """Values are drawn from P(a) ∝ exp(−L[a] / T)."""
+    costs = np.array([0.0, 3.0, 1.0, 7.0, 2.0, 2.0, 9.0, 4.0, 5.0, 1.0])
+    local = LocalCosts(Problem([10], [0], [0, 1], costs, [0, 10]))
+    state = local.state(11)
+    local.put(state, np.array([3]))
+    noise = np.random.default_rng(0).gumbel(size=NOISE + 16).astype(np.float32)
+    drawn = [resample_now(local.costs, state, 0, noise, 2.0) for _ in range(20_000)]
+    expected = np.exp(-costs / 2.0)
+    np.testing.assert_allclose(np.bincount(drawn, minlength=10) / 20_000, expected / expected.sum(), atol=0.015)
+
+
+def test_temperature_for_a_fraction_uphill() -> None:
+    """With two values a distance apart, P(uphill) = 1 / (1 + exp(d / T)) is solved for T."""
+    local = LocalCosts(Problem([2], [0], [0, 1], [0.0, 5.0], [0, 2]))
+    state = local.state(0)
+    local.put(state, np.array([0]))
+    found = uphill_temperature(local, state.local, state.x, 0.25, np.random.default_rng(0))
+    assert found == pytest.approx(5.0 / np.log(3.0), rel=1e-4)
+
+
+def test_luby_sequence() -> None:
+    """The lengths of short cycles are Luby's."""
+    assert [luby(k) for k in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
+
+
+def test_same_seed_same_answer_whatever_the_blocks() -> None:
+    """Blocks differ from run to run, iterations do not; another seed gives another course."""
+    first, second, other = (dabp.solve(PROBLEM, "annealing", max_iterations=500, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.trace.iteration_costs, second.trace.iteration_costs)
+    assert first.iterations == 500
+    assert not np.array_equal(first.trace.iteration_costs, other.trace.iteration_costs)
+
+
+def test_resumes_bit_for_bit() -> None:
+    """A search continued from `state_dict` does what the first would have done."""
+    budget = Budget(max_iterations=10_000)
+    first = Annealing().start(PROBLEM, seed=3, budget=budget)
+    second = Annealing().start(PROBLEM, seed=3, budget=budget)
+    while first.iterations < 300:
+        first.step()
+    second.load_state_dict(first.state_dict())
+    one, two = ([], [])
+    for search, costs in ((first, one), (second, two)):
+        while len(costs) < 500:
+            costs.extend(search.step().costs)
+    assert one[:500] == two[:500]
+
+
+def test_starts_from_an_assignment_and_takes_offers() -> None:
+    """Never worse than `initial`; an offered incumbent is not handed back as its own."""
+    best = dabp.solve(PROBLEM, "annealing", max_iterations=3000, seed=0)
+    again = dabp.solve(PROBLEM, "annealing", max_iterations=1, seed=9, initial=best.assignment)
+    assert again.cost == best.cost
+    search = Annealing().start(PROBLEM, seed=1, budget=Budget())
+    search.offer(best.assignment, best.cost)
+    for _ in range(5):
+        step = search.step()
+        assert step.best is None or step.best_cost < best.cost
+
+
+def test_proves_what_needs_no_search() -> None:
+    """A cost equal to the sum of the factors' least is optimal; one assignment only is looked at."""
+    crisp = dabp.generate("graph-coloring", variables=10, domain=4, density=0.2, variant="text", seed=0)
+    assert dabp.solve(crisp, "annealing", max_iterations=5000).status is Status.OPTIMAL
+    assert dabp.solve(Problem([1, 1]), "annealing", max_iterations=5).status is Status.OPTIMAL
+    assert dabp.solve(Problem([]), "annealing", max_iterations=5).cost == 0.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"hot": 0.0}, {"cold": -1.0}, {"hot": 1.0, "cold": 2.0}, {"cycle": 0}, {"reheat_every": -1}]
+)
+def test_refuses_wrong_parameters(wrong: dict[str, float]) -> None:
+    """A parameter outside its range is an error on construction."""
+    with pytest.raises(ParameterError):
+        Annealing(**wrong)
