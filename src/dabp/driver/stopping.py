@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType, TracebackType
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.problem import Assignment
+from dabp.problem.guard import resident_memory
 
 
 @dataclass
@@ -69,20 +69,6 @@ class Limits:
         if self.memory is not None and resident_memory() > self.memory:
             return "memory limit"
         return None
-
-
-_last_memory = (0.0, 0)
-
-
-def resident_memory() -> int:
-    """Bytes this process holds, read at most ten times a second."""
-    global _last_memory
-    now = time.perf_counter()
-    if now - _last_memory[0] > 0.1:
-        import psutil
-
-        _last_memory = (now, int(psutil.Process().memory_info().rss))
-    return _last_memory[1]
 
 
 class Interruption:

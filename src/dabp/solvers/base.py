@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.solvers.status import Status
 
 BLOCK_SECONDS = 0.02
@@ -29,6 +30,8 @@ class Budget:
     memory_limit: int | None = None
     """Bytes for the whole process."""
     threads: int = 1
+    guard: Guard = field(default_factory=Guard)
+    """Asked during long preparations; the driver asks it between steps."""
 
 
 @dataclass
