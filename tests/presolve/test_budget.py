@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import dabp.presolve
-from dabp.presolve import presolve
+from dabp.presolve import pipeline, presolve
 from dabp.presolve.budget import Budget, Budgets
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
@@ -113,7 +112,7 @@ def test_presolve_is_exact_on_any_budget(work: int, monkeypatch: pytest.MonkeyPa
         budgets.rounds.left = work
         return budgets
 
-    monkeypatch.setattr(dabp.presolve, "Budgets", small)
+    monkeypatch.setattr(pipeline, "Budgets", small)
     for seed in range(300):
         problem = drawn_problem(np.random.default_rng(seed), hard=0.5, dense=seed % 2 == 0)
         optimum, _ = exhaustive(problem)

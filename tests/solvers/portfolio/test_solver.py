@@ -16,8 +16,8 @@ from dabp.driver.stopping import Progress
 from dabp.errors import ParameterError
 from dabp.generators import generate
 from dabp.problem import Problem
-from dabp.solvers import dual
 from dabp.solvers.base import Budget
+from dabp.solvers.dual import solver as dual
 from dabp.solvers.portfolio import Portfolio
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
