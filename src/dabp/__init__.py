@@ -16,6 +16,7 @@ _HOMES = {
     "Factor": "problem",
     "Model": "problem.model",
     "solve": "driver.solve",
+    "solve_restarts": "driver.restarts",
     "Result": "driver.result",
     "Status": "solvers.status",
     "Trace": "driver.trace",
@@ -31,6 +32,7 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 if TYPE_CHECKING:
+    from dabp.driver.restarts import solve_restarts as solve_restarts
     from dabp.driver.result import Result as Result
     from dabp.driver.solve import solve as solve
     from dabp.driver.trace import Trace as Trace

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import signal
-import time
 
 import numpy as np
 import pytest
 
 import dabp
 from dabp.driver.result import Result
+from dabp.driver.stopping import Progress
 from dabp.problem import Problem
 from dabp.solvers import SOLVERS, parameters
 from dabp.solvers.status import Status
@@ -152,37 +152,30 @@ def larger() -> Problem:
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_limits(name: str, larger: Problem) -> None:
-    """Iteration and time limits end the solve; generously timed, since other tests run beside this one."""
+    """No block is begun once a limit is reached, whether by iterations or by time."""
     few = dabp.solve(larger, name, max_iterations=1, time_limit=60, seed=1)
     assert few.status in (Status.LIMIT, Status.CONVERGED)
-    start = time.perf_counter()
+    assert all(iterations < 1 for _, iterations in few.trace.blocks[:-1])
     short = dabp.solve(larger, name, time_limit=0.2, seed=1)
-    assert time.perf_counter() - start < 20.0 + dabp_compile_seconds()
     assert short.status in (Status.LIMIT, Status.CONVERGED)
-    for result in (few, short):
-        if result.cost is not None:
-            assert result.cost == larger.cost(result.assignment)
+    assert all(seconds < 0.2 for seconds, _ in short.trace.blocks[:-1])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", SOLVERS)
 def test_signals(name: str, number: signal.Signals, larger: Problem) -> None:
-    """A signal ends the solve with the incumbent, and the handlers are given back."""
+    """A signal ends the solve before the next step, with an answer no worse than the incumbent it found."""
     before = signal.getsignal(number)
-    sent: list[bool] = []
+    seen: list[float | None] = []
 
-    def raise_once(progress: object) -> None:
-        if not sent:
-            sent.append(True)
-            signal.raise_signal(number)
+    def raise_once(progress: Progress) -> None:
+        seen.append(progress.cost)
+        signal.raise_signal(number)
 
     result = dabp.solve(larger, name, time_limit=20, seed=1, callbacks=[raise_once])
+    assert len(seen) == 1
     assert result.status in (Status.INTERRUPTED, Status.CONVERGED)
+    if seen[0] is not None:
+        assert result.cost is not None
+        assert result.cost <= seen[0]
     assert signal.getsignal(number) == before
-
-
-def dabp_compile_seconds() -> float:
-    """What compiling kernels took so far: not counted by limits."""
-    from dabp.kernels.decorators import compilation
-
-    return float(compilation.seconds)

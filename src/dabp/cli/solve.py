@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,50 +20,99 @@ from dabp.errors import FormatError, ParameterError
 if TYPE_CHECKING:
     from dabp.driver.result import Result
     from dabp.driver.trace import Trace
-    from dabp.problem import Assignment, Label, Problem
+    from dabp.problem import Label, Problem
 
 DEFAULT_SECONDS = 30.0
 """How long `auto` may take when no limit is given."""
 
 
+Solver = Annotated[str, typer.Option("--solver", "-s", help="Solver; `dabp solvers` lists them.")]
+Seconds = Annotated[float | None, typer.Option("--time", "-t", help="Seconds.", show_default=False)]
+Iterations = Annotated[int | None, typer.Option("--iterations", "-i", help="Iterations.", show_default=False)]
+Target = Annotated[float | None, typer.Option("--target", help="Stop at a cost as good as this.")]
+Stagnation = Annotated[
+    int | None, typer.Option("--stagnation", help="Stop after so many iterations without improvement.")
+]
+Megabytes = Annotated[int | None, typer.Option("--memory", help="Stop when the process holds more MB.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of all randomness.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", help="Cores to use; by default all for auto, one for others.")
+]
+Parameters = Annotated[
+    list[str] | None, typer.Option("--param", "-p", help="A solver's parameter, name=value; repeatable.")
+]
+Fixed = Annotated[list[str] | None, typer.Option("--fix", help="Hold a variable, name=value; repeatable.")]
+Initial = Annotated[Path | None, typer.Option("--initial", help="Solution file to start from.")]
+Presolve = Annotated[
+    bool | None, typer.Option("--presolve/--no-presolve", help="Simplify first (default: as the solver asks).")
+]
+Checkpoint = Annotated[Path | None, typer.Option("--checkpoint", help="Save the state here every few seconds.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the solution (.json, .sol, .MPE).")]
+TraceFile = Annotated[Path | None, typer.Option("--trace", help="Write the history as JSON lines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No live display.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
+Evidence = Annotated[
+    Path | None, typer.Option("--evidence", help="Evidence file of a .uai problem: holds its variables.")
+]
+
+
+@dataclass(frozen=True)
+class _Display:
+    """What the user wants to see."""
+
+    as_json: bool
+    quiet: bool
+    verbose: bool
+    several: bool
+    """Whether several files were given."""
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What is read beside the problems, and what is written."""
+
+    initial: Path | None
+    evidence: Path | None
+    output: Path | None
+    trace: Path | None
+    checkpoint: Path | None
+
+    def check(self, problems: list[str], format: str | None) -> None:
+        """Complain before anything is solved."""
+        if len(problems) > 1 and (self.output or self.trace or self.checkpoint or self.initial):
+            raise ParameterError("--output, --trace, --checkpoint and --initial go with one file")
+        check_problems(problems, format)
+        check_input(self.initial)
+        check_input(self.evidence)
+        check_output(self.output)
+        check_output(self.trace)
+        check_output(self.checkpoint, replaced=True)
+
+
 def solve(
     files: Annotated[list[str], typer.Argument(help="Problem files, or - for standard input.")],
-    solver: Annotated[str, typer.Option("--solver", "-s", help="Solver; `dabp solvers` lists them.")] = "auto",
-    time: Annotated[float | None, typer.Option("--time", "-t", help="Seconds.", show_default=False)] = None,
-    iterations: Annotated[
-        int | None, typer.Option("--iterations", "-i", help="Iterations.", show_default=False)
-    ] = None,
-    target: Annotated[float | None, typer.Option("--target", help="Stop at a cost as good as this.")] = None,
-    stagnation: Annotated[
-        int | None, typer.Option("--stagnation", help="Stop after so many iterations without improvement.")
-    ] = None,
-    memory: Annotated[int | None, typer.Option("--memory", help="Stop when the process holds more MB.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of all randomness.")] = 0,
-    threads: Annotated[
-        int | None, typer.Option("--threads", help="Cores to use; by default all for auto, one for others.")
-    ] = None,
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", help="A solver's parameter, name=value; repeatable.")
-    ] = None,
-    fix: Annotated[list[str] | None, typer.Option("--fix", help="Hold a variable, name=value; repeatable.")] = None,
-    initial: Annotated[Path | None, typer.Option("--initial", help="Solution file to start from.")] = None,
-    presolve: Annotated[
-        bool | None, typer.Option("--presolve/--no-presolve", help="Simplify first (default: as the solver asks).")
-    ] = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option("--checkpoint", help="Save the state here every few seconds.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the solution (.json, .sol, .MPE).")
-    ] = None,
-    trace: Annotated[Path | None, typer.Option("--trace", help="Write the history as JSON lines.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No live display.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")] = False,
-    evidence: Annotated[
-        Path | None, typer.Option("--evidence", help="Evidence file of a .uai problem: holds its variables.")
-    ] = None,
+    solver: Solver = "auto",
+    time: Seconds = None,
+    iterations: Iterations = None,
+    target: Target = None,
+    stagnation: Stagnation = None,
+    memory: Megabytes = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    param: Parameters = None,
+    fix: Fixed = None,
+    initial: Initial = None,
+    presolve: Presolve = None,
+    checkpoint: Checkpoint = None,
+    resume: Resume = False,
+    output: Output = None,
+    trace: TraceFile = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    evidence: Evidence = None,
     format: Format = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
@@ -70,10 +122,7 @@ def solve(
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input,
     or a file that cannot be written.
     """
-    from dabp.formats.solution import read_solution
-
-    if len(files) > 1 and (output or trace or checkpoint or initial):
-        raise ParameterError("--output, --trace, --checkpoint and --initial go with one file")
+    beside = _Files(initial, evidence, output, trace, checkpoint)
     options: dict[str, Any] = {
         "params": pairs(param or [], "--param"),
         "time_limit": time,
@@ -88,35 +137,47 @@ def solve(
         "checkpoint": checkpoint,
         "resume": resume,
     }
-    unlimited = solver == "auto" and time is None and iterations is None
+    beside.check(files, format)
+    display = _Display(as_json=as_json, quiet=quiet, verbose=verbose, several=len(files) > 1)
+    sources = (partial(read_problem, file, format, max_cells, max_bytes) for file in files)
+    _solve_all(sources, solver, options, beside, display)
+
+
+def _solve_all(
+    sources: Iterable[Callable[[], Problem]], solver: str, options: dict[str, Any], beside: _Files, display: _Display
+) -> None:
+    """Solve one problem after the other; whatever fails beside them, answers that were found are shown."""
+    unlimited = solver == "auto" and options["time_limit"] is None and options["max_iterations"] is None
     if unlimited:
-        options["time_limit"] = DEFAULT_SECONDS
-    check_problems(files, format)
-    check_input(initial)
-    check_input(evidence)
-    check_output(output)
-    check_output(trace)
-    check_output(checkpoint, replaced=True)
+        options = {**options, "time_limit": DEFAULT_SECONDS}
     rows: list[tuple[Problem, Result]] = []
     try:
-        for file in files:
-            problem = read_problem(file, format, max_cells, max_bytes)
-            held = {**options, "fix": {**_observed(problem, evidence), **options["fix"]}}
-            start = None if initial is None else read_solution(initial, problem)
-            for name, value in held["fix"].items():
-                problem.value_index(problem.variable_index(name), value)  # complains before anything is announced
-            if unlimited and not (rows or as_json or quiet):
+        for source in sources:
+            problem = source()
+            held = {**options, **_given(problem, options["fix"], beside)}
+            if unlimited and not (rows or display.as_json or display.quiet):
                 print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
-            result = _solved(problem, solver, held, start, quiet=quiet, verbose=verbose)
+            result = _solved(problem, solver, held, display)
             rows.append((problem, result))
-            _save(problem, result, output, trace)
+            _save(problem, result, beside.output, beside.trace)
             if result.status.value == "INTERRUPTED":
                 break
-    finally:  # whatever failed beside them, answers that were found are shown
+    finally:
         if rows:
-            _show(rows, as_json, several=len(files) > 1)
+            _show(rows, display)
     if not all(result.feasible for _, result in rows):
         raise typer.Exit(1)
+
+
+def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, Any]:
+    """What is held and what to start from, looked up in the problem before anything is announced."""
+    from dabp.formats.solution import read_solution
+
+    held = {**_observed(problem, beside.evidence), **fix}
+    start = None if beside.initial is None else read_solution(beside.initial, problem)
+    for name, value in held.items():
+        problem.value_index(problem.variable_index(name), value)
+    return {"fix": held, "initial": start}
 
 
 def _observed(problem: Problem, evidence: Path | None) -> dict[str, Label]:
@@ -127,18 +188,17 @@ def _observed(problem: Problem, evidence: Path | None) -> dict[str, Label]:
     return {problem.variable_name(i): problem.labels(i)[v] for i, v in read_evidence(evidence, problem).items()}
 
 
-def _solved(
-    problem: Problem, solver: str, options: dict[str, Any], initial: Assignment | None, *, quiet: bool, verbose: bool
-) -> Result:
+def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: _Display) -> Result:
     from dabp.cli.display import LiveDisplay
     from dabp.driver.solve import solve as run
     from dabp.kernels.compilation import compilation
 
-    with LiveDisplay(options["time_limit"], quiet=quiet, verbose=verbose) as display, warnings.catch_warnings():
+    live = LiveDisplay(options["time_limit"], quiet=shown.quiet, verbose=shown.verbose)
+    with live as display, warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)
         compilation.notice = display.compiling
         try:
-            return run(problem, solver, initial=initial, callbacks=[display], **options)
+            return run(problem, solver, callbacks=[display], **options)
         finally:
             compilation.notice = None
 
@@ -170,11 +230,11 @@ def _write_trace(trace: Trace, path: Path) -> None:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=str(path)) from None
 
 
-def _show(rows: list[tuple[Problem, Result]], as_json: bool, *, several: bool) -> None:
-    """Show the answers; `several` files give one form of JSON, however many were solved in the end."""
-    if as_json:
+def _show(rows: list[tuple[Problem, Result]], display: _Display) -> None:
+    """Show the answers; several files give one form of JSON, however many were solved in the end."""
+    if display.as_json:
         facts = [result.to_dict(problem) for problem, result in rows]
-        print(json.dumps({"results": facts} if several else facts[0], allow_nan=False))
+        print(json.dumps({"results": facts} if display.several else facts[0], allow_nan=False))
         return
     from dabp.cli.display import print_comparison, print_summary
 

@@ -11,17 +11,20 @@ import queue
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dabp.driver.result import Result
+from dabp.driver.solve import solve
 from dabp.driver.stopping import Limits
-from dabp.errors import DabpError, ParameterError, SolverError
+from dabp.errors import DabpError, ParameterError, SolverError, suggestion
 from dabp.problem import Problem
+from dabp.problem.views import Label
 from dabp.solvers.base import Solver
 from dabp.solvers.status import Status
 
@@ -35,16 +38,29 @@ _stopped = ""
 """In a worker process: the call that a signal has ended, whose other restarts are not begun any more."""
 
 
+class Options(TypedDict, total=False):
+    """What else a restart may be given, as for `dabp.solve`; callbacks and checkpoints stay with single solves."""
+
+    params: Mapping[str, Any] | None
+    max_iterations: int | None
+    target: float | None
+    stagnation: int | None
+    memory_limit: int | None
+    threads: int
+    initial: Mapping[str, Label] | ArrayLike | None
+    fix: Mapping[str, Label] | None
+    presolve: bool | None
+
+
 def solve_restarts(
     problem: Problem,
-    solver: str | Solver,
+    solver: str | Solver = "auto",
     *,
     restarts: int,
     executor: Executor,
     seed: int = 0,
     time_limit: float | None = None,
-    params: Mapping[str, Any] | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Result:
     """Solve `restarts` times with seeds of their own, and give the best answer and the best bound.
 
@@ -55,8 +71,8 @@ def solve_restarts(
 
     Parameters
     ----------
-    problem, solver, params, options
-        As for `dabp.solve`.
+    problem, solver, options
+        As for `dabp.solve`; see `Options` for those that go with restarts.
     restarts
         How many.
     executor
@@ -67,45 +83,41 @@ def solve_restarts(
         Seconds for all of them together: one that starts later gets what is left, one that comes too late is
         skipped, the first aside. On several machines this needs clocks that agree.
     """
+    _check(restarts, seed, time_limit, options)
+    started = time.perf_counter()
+    deadline = None if time_limit is None else time.time() + time_limit
+    stop, call = threading.Event(), uuid.uuid4().hex
+    # Threads see no signals; those of other processes do by themselves.
+    callbacks = (lambda progress: stop.is_set(),) if isinstance(executor, ThreadPoolExecutor) else ()
+    tasks = [
+        (problem, solver, own, deadline, {**options, "callbacks": callbacks}, call, index == 0)
+        for index, own in enumerate(restart_seeds(seed, restarts))
+    ]
+    under_way = _UnderWay()
+    interrupted = under_way.run(executor, tasks, stop, time_limit)
+    if not interrupted:
+        _raise_if_lost(under_way.found, under_way.errors)
+    best = _best(under_way.found, problem.maximize, seed, solver)
+    return dataclasses.replace(
+        best,
+        status=Status.INTERRUPTED if interrupted and best.status not in PROOFS else best.status,
+        iterations=sum(result.iterations for result in under_way.found.values()),
+        runtime=time.perf_counter() - started,
+        seed=seed,
+        notes=(*best.notes, *under_way.notes(restarts)),
+    )
+
+
+def _check(restarts: int, seed: int, time_limit: float | None, options: Mapping[str, Any]) -> None:
+    """Refuse at once what every restart would refuse."""
     if restarts < 1:
         raise ParameterError(f"restarts is at least 1, not {restarts}")
     if seed < 0:
         raise ParameterError(f"a seed is at least 0, not {seed}")
     Limits(time=time_limit)
-    started = time.perf_counter()
-    deadline = None if time_limit is None else time.time() + time_limit
-    stop, call = threading.Event(), uuid.uuid4().hex
-    if isinstance(executor, ThreadPoolExecutor):  # threads see no signals; those of other processes do by themselves
-        options["callbacks"] = (*options.get("callbacks", ()), lambda progress: stop.is_set())
-    under_way = _UnderWay()
-    interrupted = False
-    try:
-        for index, own in enumerate(restart_seeds(seed, restarts)):
-            task = (problem, solver, params, own, deadline, options, call, index == 0)
-            under_way.add(index, executor.submit(_restart, *task))
-        under_way.collect(None if time_limit is None else time_limit + GRACE, for_first=COMPILING)
-    except KeyboardInterrupt:
-        interrupted = True
-        stop.set()
-        under_way.cancel()
-        under_way.recover()
-        under_way.collect(GRACE)
-    finally:
-        stop.set()
-        under_way.cancel()
-    found, errors = under_way.found, under_way.errors
-    if not interrupted:
-        _raise_if_lost(found, errors)
-    best = _best(found, problem.maximize, seed, solver)
-    notes = [f"{len(found)} of {restarts} restarts ended", *(f"a restart was lost: {_text(e)}" for e in errors)]
-    return dataclasses.replace(
-        best,
-        status=Status.INTERRUPTED if interrupted and best.status not in PROOFS else best.status,
-        iterations=sum(result.iterations for result in found.values()),
-        runtime=time.perf_counter() - started,
-        seed=seed,
-        notes=(*best.notes, *notes),
-    )
+    for name in options:
+        if name not in Options.__annotations__:
+            raise ParameterError(f"restarts take no {name!r}{suggestion(name, Options.__annotations__)}")
 
 
 class _UnderWay:
@@ -117,6 +129,31 @@ class _UnderWay:
         self._decided = False  # by a proof, or by a mistake that all restarts share
         self._waiting: dict[int, Future[Result | None]] = {}
         self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def run(
+        self, executor: Executor, tasks: Iterable[tuple[Any, ...]], stop: threading.Event, time_limit: float | None
+    ) -> bool:
+        """Hand the restarts out and collect them, `stop` set at the end; True if Ctrl-C came between."""
+        interrupted = False
+        try:
+            for index, task in enumerate(tasks):
+                self.add(index, executor.submit(_restart, *task))
+            self.collect(None if time_limit is None else time_limit + GRACE, for_first=COMPILING)
+        except KeyboardInterrupt:
+            interrupted = True
+            stop.set()
+            self.cancel()
+            self.recover()
+            self.collect(GRACE)
+        finally:
+            stop.set()
+            self.cancel()
+        return interrupted
+
+    def notes(self, restarts: int) -> list[str]:
+        """How many of all came back, and what became of the others."""
+        lost = [f"a restart was lost: {_text(error)}" for error in self.errors]
+        return [f"{len(self.found)} of {restarts} restarts ended", *lost]
 
     def add(self, index: int, future: Future[Result | None]) -> None:
         """Wait for one more."""
@@ -189,7 +226,6 @@ def restart_seeds(seed: int, restarts: int) -> list[int]:
 def _restart(
     problem: Problem,
     solver: str | Solver,
-    params: Mapping[str, Any] | None,
     seed: int,
     deadline: float | None,
     options: Mapping[str, Any],
@@ -201,13 +237,11 @@ def _restart(
     The first is begun however late (workers take seconds to start), so that there is an answer.
     """
     global _stopped
-    from dabp.driver.solve import solve
-
     left = None if deadline is None else max(deadline - time.time(), 0.0)
     if call == _stopped or (left == 0 and not first):
         return None
     try:
-        result = solve(problem, solver, params=params, seed=seed, time_limit=left, **options)
+        result = solve(problem, solver, seed=seed, time_limit=left, **options)
     except KeyboardInterrupt:
         _stopped = call
         raise

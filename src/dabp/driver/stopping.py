@@ -1,13 +1,8 @@
-"""What ends a solve: time, iterations, a target cost, stagnation, memory, and signals."""
+"""What ends a solve: time, iterations, a target cost, stagnation and memory."""
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -69,32 +64,3 @@ class Limits:
         if self.memory is not None and resident_memory() > self.memory:
             return "memory limit"
         return None
-
-
-class Interruption:
-    """SIGINT and SIGTERM as a flag: the first asks the solve to end, the second ends the program.
-
-    Outside the main thread signals are left alone.
-    """
-
-    def __init__(self) -> None:
-        self.requested = False
-        self._previous: dict[int, Callable[[int, FrameType | None], Any] | int | None] = {}
-
-    def __enter__(self) -> Interruption:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._previous[number] = signal.signal(number, self._handle)
-        return self
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.requested:
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        self.requested = True
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)

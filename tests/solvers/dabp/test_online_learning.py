@@ -137,7 +137,7 @@ def test_refuses_wrong_parameters(name: str, value: object) -> None:
 
 def test_checkpoint_file_continues_the_solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A solve stopped at a limit and resumed from its file ends as one that was never stopped."""
-    monkeypatch.setattr("dabp.driver.saving.CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr("dabp.driver.checkpoint.schedule.CAPTURE_SECONDS", 0.0)
     problem = small_problem()
     whole = dabp.solve(problem, "dabp", params=SHORT)
     file = tmp_path / "state"

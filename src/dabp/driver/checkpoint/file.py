@@ -1,4 +1,4 @@
-"""Checkpoints: a search's state on disk, atomically, checked on the way back.
+"""The file of a checkpoint: a state on disk, atomically, checked on the way back.
 
 One file in safetensors format: arrays as tensors, everything else as JSON in its metadata, with a
 SHA-256 over both. The file before the last stays beside it as ``FILE.previous``, so that a crash while

@@ -1,0 +1,139 @@
+"""One solve as it stands: the incumbent, the bound, the trace and the notes, in the user's units and direction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dabp.driver.result import Result
+from dabp.driver.stopping import Progress
+from dabp.driver.trace import Trace
+from dabp.errors import SolverError
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Step
+from dabp.solvers.clock import Clock
+from dabp.solvers.status import Status
+
+
+@dataclass(frozen=True)
+class RunState:
+    """What a run resumes from, its trace left out."""
+
+    elapsed: float
+    iterations: int
+    last_improvement: int
+    bound: float | None
+    assignment: Assignment | None
+    cost: float | None
+
+
+class Run:
+    """The best assignment and bound of one solve, and how they came.
+
+    Parameters
+    ----------
+    problem
+        The user's, in whose units and direction everything here is.
+    solver, seed
+        For the result and for messages.
+    clock
+        Started with the solve.
+    """
+
+    def __init__(self, problem: Problem, solver: str, seed: int, clock: Clock):
+        self.problem, self.solver, self.seed, self.clock = problem, solver, seed, clock
+        self.sign = -1.0 if problem.maximize else 1.0
+        self.progress = Progress()
+        self.trace = Trace(maximize=problem.maximize)
+        self.notes: list[str] = []
+        self._earlier = 0.0  # seconds before a resume
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds so far, those before a resume included."""
+        return self._earlier + self.clock.now
+
+    def record(self, step: Step) -> None:
+        """Put a block into the trace."""
+        progress = self.progress
+        progress.time = self.clock.now
+        elapsed = self._earlier + progress.time
+        costs = self.sign * step.costs
+        self.trace.add_block(elapsed, costs)
+        progress.iterations += len(costs)
+        progress.block, progress.records, progress.improved = costs, step.records, False
+        self.trace.records += [{"time": elapsed, **record} for record in step.records]
+        self.notes += step.notes
+
+    def offer(self, assignment: Assignment, cost: float) -> None:
+        """Keep an assignment, whose cost the caller has computed, if it is feasible and beats the incumbent."""
+        progress = self.progress
+        if not math.isfinite(cost) or not self.problem.within_limit(cost) or not self._beats(cost):
+            return
+        progress.cost, progress.assignment, progress.improved = cost, assignment, True
+        progress.last_improvement = progress.iterations
+        self.trace.improvements.append((self.elapsed, progress.iterations, cost))
+        if progress.bound is not None:
+            self.tighten(self.sign * progress.bound)
+
+    def adopt(self, assignment: Assignment, cost: float) -> None:
+        """Take over an incumbent from before a resume, if it is better: no improvement of this run's."""
+        if self._beats(cost):
+            self.progress.assignment, self.progress.cost = assignment, cost
+
+    def _beats(self, cost: float) -> bool:
+        return self.progress.cost is None or self.sign * cost < self.sign * self.progress.cost
+
+    def tighten(self, bound: float) -> None:
+        """Take a lower bound of the minimisation: monotone, rounded up for integers, never past the incumbent."""
+        progress = self.progress
+        if not math.isfinite(bound):
+            return
+        if self.problem.integral:
+            bound = float(math.ceil(bound - 1e-6))
+        if progress.bound is not None:
+            bound = max(bound, self.sign * progress.bound)
+        if progress.cost is not None:
+            cost = self.sign * progress.cost
+            slack = self.problem.rounding(cost)
+            if bound > cost + 1e3 * slack:
+                raise SolverError(f"solver {self.solver!r} gave bound {self.sign * bound}, beyond cost {progress.cost}")
+            if bound >= cost - slack:
+                bound = cost
+        signed = self.sign * bound + 0.0
+        if signed != progress.bound:
+            progress.bound = signed
+            self.trace.bounds.append((self.elapsed, progress.iterations, signed))
+
+    def state(self) -> RunState:
+        """What `restore` needs, at the end of the last recorded block."""
+        at = self.progress
+        assignment = None if at.assignment is None else at.assignment.copy()
+        elapsed = self._earlier + at.time
+        return RunState(elapsed, at.iterations, at.last_improvement, at.bound, assignment, at.cost)
+
+    def restore(self, state: RunState) -> None:
+        """Go on from a state of a run on the same problem."""
+        progress = self.progress
+        self._earlier = state.elapsed
+        progress.iterations, progress.last_improvement = state.iterations, state.last_improvement
+        progress.bound = state.bound
+        if state.assignment is not None:
+            progress.assignment, progress.cost = state.assignment, self.problem.cost(state.assignment)
+
+    def result(self, status: Status) -> Result:
+        """The answer as it stands."""
+        progress = self.progress
+        return Result(
+            assignment=progress.assignment,
+            cost=progress.cost,
+            status=status,
+            bound=progress.bound,
+            iterations=progress.iterations,
+            runtime=self.elapsed,
+            seed=self.seed,
+            solver=self.solver,
+            values=None if progress.assignment is None else self.problem.labelled(progress.assignment),
+            trace=self.trace,
+            notes=tuple(self.notes),
+        )

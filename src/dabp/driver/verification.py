@@ -1,0 +1,58 @@
+"""What a step claims, checked before it is believed: costs are recomputed, bounds and statuses must agree with them."""
+
+from __future__ import annotations
+
+from dabp.driver.preparation import Preparation
+from dabp.driver.run import Run
+from dabp.errors import SolverError
+from dabp.problem import Assignment
+from dabp.solvers.base import Step
+from dabp.solvers.status import Status
+
+
+def take(step: Step, run: Run, prepared: Preparation) -> Status | None:
+    """Digest one block: record it, keep its best, tighten the bound; the status if nothing more will come."""
+    run.record(step)
+    if step.best is not None:
+        keep(step.best, run, prepared, claimed=step.best_cost)
+    if step.bound is not None:
+        run.tighten(step.bound)
+    return _ending(step.finished, run)
+
+
+def keep(assignment: Assignment, run: Run, prepared: Preparation, *, claimed: float | None = None) -> None:
+    """Offer the search's assignment to the run at its cost in the user's problem, computed here and nowhere else."""
+    lifted = prepared.lift(assignment)
+    cost = float(run.problem.cost(lifted))
+    if claimed is not None:
+        _check(claimed, run.sign * cost, run, exact=prepared.exact)
+    run.offer(lifted, cost)
+
+
+def _check(claimed: float, actual: float, run: Run, *, exact: bool) -> None:
+    """Refuse a claim that does not hold; on the way back from a reduced problem a cost may only become better."""
+    off = 0.0 if actual == claimed else abs(actual - claimed) if exact else actual - claimed
+    if off > 1e-6 * max(1.0, abs(actual)) + 1e3 * run.problem.rounding(actual):
+        raise SolverError(
+            f"solver {run.solver!r} reported cost {run.sign * claimed}, its assignment costs {run.sign * actual}"
+        )
+
+
+def _ending(finished: Status | None, run: Run) -> Status | None:
+    """Why the search has ended, if it has: what it says, or what cost, bound and limit prove together."""
+    cost, bound = run.progress.cost, run.progress.bound
+    if finished is Status.OPTIMAL:
+        if cost is None and run.problem.limit is not None:
+            return Status.INFEASIBLE  # the optimum of all assignments is not better than the limit
+        if cost is None:
+            raise SolverError(f"solver {run.solver!r} calls optimal what it gave no assignment for")
+        run.tighten(run.sign * cost)
+        return Status.OPTIMAL
+    if finished is Status.INFEASIBLE and cost is not None:
+        raise SolverError(f"solver {run.solver!r} calls infeasible what has an assignment of cost {cost}")
+    if bound is not None:
+        if not run.problem.within_limit(bound):
+            return Status.INFEASIBLE
+        if cost == bound:
+            return Status.OPTIMAL
+    return finished

@@ -1,0 +1,48 @@
+"""A run keeps the best assignment and bound, in the user's direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dabp.driver.run import Run
+from dabp.errors import SolverError
+from dabp.generators import generate
+from dabp.problem import Problem
+from dabp.solvers.clock import Clock
+from dabp.solvers.status import Status
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    return generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_only_better_is_kept(problem: Problem, maximize: bool) -> None:
+    """Costs that are equal, worse, infinite or beyond the problem's limit change nothing."""
+    sign = -1.0 if maximize else 1.0
+    run = Run(problem.replace(pool=sign * problem.pool, maximize=maximize, limit=sign * 100.0), "s", 0, Clock())
+    first, second = np.zeros(8, dtype=np.int64), np.ones(8, dtype=np.int64)
+    for cost, kept in ((np.inf, None), (100.0, None), (50.0, 50.0), (50.0, 50.0), (60.0, 50.0), (40.0, 40.0)):
+        run.offer(second if cost == 40.0 else first, sign * cost)
+        assert run.progress.cost == (None if kept is None else sign * kept)
+    assert run.progress.assignment is second
+    assert [cost for _, _, cost in run.trace.improvements] == [sign * 50.0, sign * 40.0]
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_bounds_are_monotone_and_stay_on_their_side(problem: Problem, maximize: bool) -> None:
+    """Rounded up for integers, never weaker, never past the incumbent; far past it is a lie."""
+    sign = -1.0 if maximize else 1.0
+    run = Run(problem.replace(pool=sign * problem.pool, maximize=maximize), "s", 0, Clock())
+    for bound, known in ((-np.inf, None), (1.2, 2.0), (0.5, 2.0), (np.nan, 2.0), (3.0, 3.0)):
+        run.tighten(bound)
+        assert run.progress.bound == (None if known is None else sign * known)
+    run.offer(np.zeros(8, dtype=np.int64), sign * 7.0)
+    run.tighten(7.0 + 1e-7)
+    result = run.result(Status.OPTIMAL)
+    assert (result.cost, result.bound, result.gap) == (sign * 7.0, sign * 7.0, 0.0)
+    assert [bound for _, _, bound in result.trace.bounds] == [sign * 2.0, sign * 3.0, sign * 7.0]
+    with pytest.raises(SolverError, match="beyond cost"):
+        run.tighten(9.0)
