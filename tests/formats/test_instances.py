@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dabp.errors import FormatError
 from dabp.formats import read, write
 from dabp.problem import Problem
 from tests.formats.peer import optimal_values
@@ -71,22 +70,3 @@ def test_computer_vision(shared_instances: Path) -> None:
     problem = read(shared_instances / "GeomSurf-7-gm256.uai.xz")
     assert (problem.num_variables, problem.num_factors, int(problem.arities.max())) == (787, 3527, 3)
     assert np.isfinite(problem.cost(np.zeros(787, dtype=int)))
-
-
-def test_code_from_another_file_is_refused(shared_instances: Path) -> None:
-    """A pyDCOP file that would run a Python file beside it is refused where it says so."""
-    with pytest.raises(FormatError, match="would run code from another file") as caught:
-        read(shared_instances / "graph_coloring1_func.yaml")
-    assert caught.value.line == 30
-
-
-def test_the_authors_files(shared_instances: Path) -> None:
-    """The authors' tuples are 1-based and every combination is listed."""
-    problem = read(shared_instances.parent / "reference" / "random_cop.xml")
-    assert (problem.num_variables, problem.num_constraints) == (12, 26)
-    assert problem.labels(0) == (1, 2, 3, 4)
-    with np.load(shared_instances.parent / "reference" / "random_cop.npz") as numbers:
-        split, rows, columns = numbers["split_cost"], numbers["row_var"], numbers["col_var"]
-    for f in range(problem.num_factors):
-        assert problem.scope(f).tolist() == [rows[2 * f], columns[2 * f]]
-        np.testing.assert_allclose(problem.table(f) / 50, split[2 * f] + split[2 * f + 1], rtol=1e-5, atol=1e-6)

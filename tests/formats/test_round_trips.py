@@ -94,15 +94,6 @@ def test_toulbar2_reads_our_files(suffix: str, tmp_path: Path) -> None:
             assert problem.cost(values) == pytest.approx(best, abs=1e-4), path
 
 
-def test_reading_what_toulbar2_reads(tmp_path: Path) -> None:
-    """Costs at or above the stated bound are forbidden, alone and with the best of everything else."""
-    path = tmp_path / "bound.wcsp"
-    path.write_text("p 2 2 2 5\n2 2\n1 0 3 1\n1 0\n1 1 2 1\n0 4\n")
-    assert read(path).cost([[1, 1], [0, 1], [1, 0]]).tolist() == [2, np.inf, 4]
-    path.write_text("p 2 2 2 5\n2 2\n1 0 3 0\n1 1 3 0\n")
-    assert np.isinf(read(path).cost([0, 0]))
-
-
 @pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz"])
 def test_compressed_files(suffix: str, tmp_path: Path) -> None:
     """A compressed file is written and read by its suffix, several streams in one file included."""

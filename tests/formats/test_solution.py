@@ -1,4 +1,4 @@
-"""Answers in the field's own forms, and evidence."""
+"""Answers in the field's own forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from dabp.driver.result import Result
 from dabp.errors import FormatError
 from dabp.formats.solution import holds_values_only, read_solution, write_solution
-from dabp.formats.uai import read_evidence
 from dabp.problem import Problem
 from dabp.solvers.status import Status
 
@@ -106,26 +105,3 @@ def test_no_answer(tmp_path: Path) -> None:
 def test_which_files_hold_values_only(name: str, expected: bool) -> None:
     """Who writes files can ask before whether the form has room for an answer without values."""
     assert holds_values_only(name) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2 0 1 2 1", {0: 1, 2: 1}),
-        ("1\n2 0 1 2 1\n", {0: 1, 2: 1}),
-        ("0", {}),
-        ("1 0", {}),
-        ("", {}),
-        ("1 1 2", {1: 2}),
-    ],
-)
-def test_evidence(text: str, expected: dict[int, int]) -> None:
-    """With and without a number of samples; an empty file is no evidence."""
-    assert read_evidence(io.StringIO(text), _PROBLEM) == expected
-
-
-@pytest.mark.parametrize("text", ["2 0 1", "1 5 0", "1 0 7", "2 0 1 0 0", "1 0 x", "1.5 0 1", "-1"])
-def test_wrong_evidence(text: str) -> None:
-    """Evidence that does not fit the problem is refused."""
-    with pytest.raises(FormatError):
-        read_evidence(io.StringIO(text), _PROBLEM)

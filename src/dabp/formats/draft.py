@@ -13,6 +13,7 @@ from dabp.errors import ProblemError
 from dabp.formats.domains import Domain, compact, typed
 from dabp.formats.text import Line, Source
 from dabp.problem import Label, Problem
+from dabp.problem.columns import offsets_of
 from dabp.problem.problem import MOST_AXES
 
 _FEWEST = 8  # cells that a step counts for at least, as on few it takes hardly less time
@@ -170,7 +171,7 @@ class Draft:
                 np.array(self._scopes, dtype=np.int64),
                 self._offsets,
                 np.concatenate(tables) if tables else np.zeros(0),
-                np.concatenate([[0], np.cumsum([len(t) for t in tables], dtype=np.int64)]),
+                offsets_of([len(t) for t in tables]),
                 np.array([number[t] for t in self._factor_table], dtype=np.int64),
                 constant=self.constant,
                 maximize=self.maximize,

@@ -20,6 +20,7 @@ from dabp.formats.intensional import NotSupported, Part, Words, counted, expand
 from dabp.formats.text import Source
 from dabp.formats.tokens import WORD, Tokens
 from dabp.problem import Problem
+from dabp.problem.columns import offsets_of
 from dabp.problem.integer_costs import IntegerCosts, integer_costs
 
 _BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
@@ -81,7 +82,7 @@ class _Functions:
     def __init__(self, source: Source, tokens: Tokens, sizes: NDArray[np.int64], top: float):
         self.source, self.tokens, self.sizes, self.top = source, tokens, sizes, top
         self.parts = _Parts()
-        self.scope = self.cells = self.offsets = np.zeros(0, dtype=np.int64)
+        self.scope = self.cells = np.zeros(0, dtype=np.int64)
 
     def walk(self, count: int) -> None:
         """Find where each function starts and ends."""
@@ -154,7 +155,7 @@ class _Functions:
 
     def read_scopes(self) -> None:
         """Variables and number of cells of each function, checked before anything large is allocated."""
-        self.scope_offsets = np.concatenate([[0], np.cumsum(self.arity)])
+        self.scope_offsets = offsets_of(self.arity)
         self.scope = np.zeros(int(self.scope_offsets[-1]), dtype=np.int64)
         self.cells = np.ones(len(self.arity), dtype=np.int64)
         for k in np.unique(self.arity).tolist():
@@ -178,7 +179,8 @@ class _Functions:
             self.source.check_cells(cells, self.tokens.line(int(self.start[first]) - 1))
 
     def _variables(self, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-        return self.scope[self.scope_offsets[rows][:, None] + np.arange(k)]
+        places: NDArray[np.int64] = self.scope_offsets[rows][:, None] + np.arange(k)
+        return self.scope[places]
 
     def _checked(self, rows: NDArray[np.int64], variables: NDArray[np.float64 | np.int64]) -> NDArray[np.int64]:
         outside = (variables < 0) | (variables >= len(self.sizes)) | (variables != np.rint(variables))
@@ -193,7 +195,7 @@ class _Functions:
 
     def problem(self) -> Problem:
         """Fill the tables; functions without variables become the constant."""
-        offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+        offsets = offsets_of(self.lengths)
         pool = np.repeat(self.default, self.lengths)
         for k in np.unique(self.arity).tolist():
             rows = np.flatnonzero((self.arity == k) & self.own & (self.tuples > 0))
@@ -219,9 +221,9 @@ class _Functions:
             return Problem(
                 self.sizes,
                 np.concatenate([self.scope, np.array(parts.scope, dtype=np.int64)]),
-                np.concatenate([[0], np.cumsum(arities)]),
+                offsets_of(arities),
                 pool,
-                np.concatenate([[0], np.cumsum(table_sizes)]),
+                offsets_of(table_sizes),
                 np.concatenate([numbers, int(kept.sum()) + np.array(parts.table, dtype=np.int64)]),
                 constant=float(values[np.isfinite(values)].sum()),
                 name=printable(self.tokens.title),
@@ -238,7 +240,7 @@ class _Functions:
             strides[:, axis] = strides[:, axis + 1] * shape[:, axis + 1]
         count = self.tuples[rows]
         owner = np.repeat(np.arange(len(rows)), count)
-        within = np.arange(len(owner)) - (np.cumsum(count) - count)[owner]
+        within = np.arange(len(owner)) - offsets_of(count)[owner]
         place = (self.start[rows] + k + 2)[owner] + within * (k + 1)
         cell = offsets[rows][owner]
         for axis in range(k):

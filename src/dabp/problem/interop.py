@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
+from dabp.problem.columns import offsets_of
 from dabp.problem.integer_costs import integer_costs
 
 if TYPE_CHECKING:
@@ -96,9 +97,9 @@ def from_tables(
     return Problem(
         np.array(domain_sizes, dtype=np.int64),
         np.array([v for scope, _ in tables for v in scope], dtype=np.int64),
-        np.cumsum([0, *(len(scope) for scope, _ in tables)]),
+        offsets_of([len(scope) for scope, _ in tables]),
         np.concatenate(pool) if pool else np.zeros(0),
-        np.cumsum([0, *map(len, pool)]),
+        offsets_of([len(values) for values in pool]),
         np.array(factor_table, dtype=np.int64),
         constant=constant,
         maximize=maximize,

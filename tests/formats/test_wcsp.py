@@ -1,0 +1,47 @@
+"""Integer tables of toulbar2: bounds, shared tables, constants."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from dabp.formats import read, write
+from dabp.problem import Problem
+
+
+def test_reading_what_toulbar2_reads(tmp_path: Path) -> None:
+    """Costs at or above the stated bound are forbidden, alone and with the best of everything else."""
+    path = tmp_path / "bound.wcsp"
+    path.write_text("p 2 2 2 5\n2 2\n1 0 3 1\n1 0\n1 1 2 1\n0 4\n")
+    assert read(path).cost([[1, 1], [0, 1], [1, 0]]).tolist() == [2, np.inf, 4]
+    path.write_text("p 2 2 2 5\n2 2\n1 0 3 0\n1 1 3 0\n")
+    assert np.isinf(read(path).cost([0, 0]))
+
+
+def test_shared_tables_and_constants() -> None:
+    """A negative arity defines a table, a negative number of tuples reuses it; arity 0 is added to every cost."""
+    text = "p 3 2 4 100\n2 2 2\n-2 0 1 5 1\n1 0 7\n2 1 2 0 -1\n1 2 0 1\n1 3\n0 11 0\n"
+    problem = read(io.StringIO(text), "wcsp")
+    assert problem.factor_table[0] == problem.factor_table[1]
+    assert problem.constant == 11
+    assert problem.cost([1, 0, 0]) == 7 + 5 + 11
+    assert problem.cost([1, 1, 1]) == 5 + 5 + 3 + 11
+
+
+def test_a_shared_table_is_written_once() -> None:
+    """A thousand factors with one table make a file of a thousand short lines."""
+    table = np.arange(400.0)
+    problem = Problem(
+        [20] * 1001,
+        np.column_stack([np.arange(1000), np.arange(1, 1001)]).ravel(),
+        np.arange(0, 2001, 2),
+        table,
+        [0, 400],
+        np.zeros(1000, dtype=int),
+    )
+    stream = io.StringIO()
+    write(problem, stream, "wcsp")
+    assert stream.getvalue().count(" -1\n") == 999
+    assert read(io.StringIO(stream.getvalue()), "wcsp") == problem
