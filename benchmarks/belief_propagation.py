@@ -19,8 +19,9 @@ import dabp
 from benchmarks.large_problems import KINDS, sparse
 from dabp.generators import generate
 from dabp.graph import FactorGraph
+from dabp.kernels.belief_propagation.memory import Rules
 from dabp.problem import Problem
-from dabp.solvers.belief_propagation.engine import MinSum, Rules
+from dabp.solvers.belief_propagation.engine import MinSum
 
 PAPER = {"random-cop": 27.60, "scale-free": 29.27, "small-world": 26.30}
 """Table 1, DBP-SCFG, 60 variables."""

@@ -9,13 +9,24 @@ a split copy with scale s is stored divided by s: as min(s·T + m) = s·min(T + 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dabp.graph import FactorGraph, FactorGroup
-from dabp.kernels.belief_propagation.layout import PADDING, Ints, Layout, Reals
+from dabp.kernels.belief_propagation.layout import (
+    PADDING,
+    ExactCosts,
+    Ints,
+    Layout,
+    Many,
+    Pairs,
+    PairShape,
+    Reals,
+    Variables,
+)
 from dabp.problem import Problem
+from dabp.problem.columns import cell_strides, offsets_of
 
 COMPACT = 0.75
 """Rows of tables are padded to whole vectors if the values fill more than this share of them."""
@@ -42,52 +53,68 @@ def lane_count(graph: FactorGraph) -> int:
 
 def make_layout(problem: Problem, graph: FactorGraph, lanes: int) -> Layout:
     """Lay out `graph`, which was made from `problem`, for vectors of `lanes` numbers."""
-    width = -(-graph.domain_sizes // lanes) * lanes
-    degree = np.diff(graph.variable_edge_offsets)
-    message_start = _starts(degree * width)
-    position = np.empty(graph.num_edges, dtype=np.int64)
-    own = np.repeat(np.arange(graph.num_variables), degree)
-    rank = np.arange(graph.num_edges) - graph.variable_edge_offsets[own]
-    position[graph.variable_edges] = message_start[own] + rank * width[own]
-
     copies = len(graph.scales)
-    edge_copy = _joined([np.tile(np.repeat(np.arange(copies), g.arity), g.num_factors) for g in graph.groups], (0,))
-    unary_start = _starts(width)
-    places = np.repeat(unary_start[:-1], graph.domain_sizes) + (
-        np.arange(len(graph.unary)) - np.repeat(graph.variable_offsets[:-1], graph.domain_sizes)
+    variables = _variables(graph, lanes)
+    position = _message_positions(graph, variables.message_start)
+    stacks = [_pair_stack(g, position, copies, lanes) for g in graph.groups if g.arity == 2]
+    stacks += [_many_stack(g, position, copies, lanes) for g in graph.groups if g.arity > 2]
+    first = offsets_of([len(stack.tables) for stack in stacks])
+    placed = [s._replace(table=s.table + start) for s, start in zip(stacks, first[:-1].tolist(), strict=True)]
+    end = np.zeros(lanes, dtype=graph.dtype)  # a last row may be read past
+    return Layout(
+        variables=variables,
+        tables=aligned(np.concatenate([*(stack.tables for stack in stacks), end])),
+        pairs=_pairs([stack for stack in placed if len(stack.shape) == 2], lanes),
+        many=_many([stack for stack in placed if len(stack.shape) > 2], copies),
+        exact=_exact_costs(problem),
     )
+
+
+class _Stack(NamedTuple):
+    """The factors of one shape as they lie in memory."""
+
+    shape: tuple[int, ...]
+    tables: Reals
+    """Flat, table after table."""
+    table: Ints
+    """[G]: where each factor's table starts."""
+    message: Ints
+    """[G, arity, C]: where its messages start."""
+    steps: tuple[int, int] = (0, 0)
+    """Arity 2: distances between rows of the two orientations of a table."""
+
+
+def _variables(graph: FactorGraph, lanes: int) -> Variables:
+    """Slices of variables and edges, unary costs padded."""
+    width = _whole(graph.domain_sizes, lanes)
+    unary_start = offsets_of(width)
+    places = np.repeat(unary_start[:-1] - graph.variable_offsets[:-1], graph.domain_sizes) + np.arange(len(graph.unary))
     unary = np.full(unary_start[-1], PADDING, dtype=graph.dtype)
     unary[places] = graph.unary
     mask = np.zeros_like(unary)
     mask[places] = 1
-
-    pairs = [_pairs(g, position, copies, lanes) for g in graph.groups if g.arity == 2]
-    manys = [_manys(g, position, copies, lanes) for g in graph.groups if g.arity > 2]
-    pieces = [p["tables"] for p in pairs + manys]
-    firsts = _starts([len(piece) for piece in pieces])
-    arities = _joined([np.full(len(m["table"]), m["arity"]) for m in manys], (0,))
-    return Layout(
+    copies = np.arange(len(graph.scales))
+    edge_copy = _joined([np.tile(np.repeat(copies, g.arity), g.num_factors) for g in graph.groups], (0,))
+    return Variables(
         domain=graph.domain_sizes,
         unary_start=unary_start,
         edge_start=graph.variable_edge_offsets,
-        message_start=message_start,
+        message_start=offsets_of(np.diff(graph.variable_edge_offsets) * width),
         unary=aligned(unary),
         mask=aligned(mask),
         edge_scale=np.array(graph.scales, dtype=graph.dtype)[edge_copy[graph.variable_edges]],
-        tables=aligned(np.concatenate([*pieces, np.zeros(lanes, dtype=graph.dtype)])),  # a last row may be read past
-        pair_groups=_ranges(pairs),
-        pair_table=_joined([p["table"] + first for p, first in zip(pairs, firsts, strict=False)], (0,)),
-        pair_message=_joined([p["message"] for p in pairs], (0, 2)),
-        many_start=_starts(arities),
-        many_domain=_joined([m["domain"] for m in manys], (0,)),
-        many_message=_joined([m["message"] for m in manys], (0, copies)),
-        many_table=_joined([m["table"] + first for m, first in zip(manys, firsts[len(pairs) :], strict=False)], (0,)),
-        **_exact_costs(problem),
     )
 
 
-def _starts(sizes: Any) -> Ints:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+def _message_positions(graph: FactorGraph, message_start: Ints) -> Ints:
+    """[E]: where the message of each edge starts; those of a variable lie side by side."""
+    degree = np.diff(graph.variable_edge_offsets)
+    width = np.diff(message_start) // np.maximum(degree, 1)
+    own = np.repeat(np.arange(graph.num_variables), degree)
+    rank = np.arange(graph.num_edges) - graph.variable_edge_offsets[own]
+    position = np.empty(graph.num_edges, dtype=np.int64)
+    position[graph.variable_edges] = message_start[own] + rank * width[own]
+    return position
 
 
 def _joined(parts: list[Ints], empty: tuple[int, ...]) -> Ints:
@@ -118,7 +145,8 @@ def _padded(tables: Reals, lanes: int) -> Reals:
     return result.reshape(len(tables), -1)
 
 
-def _whole(size: int, lanes: int) -> int:
+def _whole(size: Any, lanes: int) -> Any:
+    """A size or sizes, rounded up to whole vectors."""
     return -(-size // lanes) * lanes
 
 
@@ -134,52 +162,55 @@ def _rows(tables: Reals, lanes: int) -> tuple[Reals, int]:
     return _padded(tables, lanes), _whole(size, lanes)
 
 
-def _pairs(group: FactorGroup, position: Ints, copies: int, lanes: int) -> dict[str, Any]:
+def _pair_stack(group: FactorGroup, position: Ints, copies: int, lanes: int) -> _Stack:
+    """Tables in both orientations, one after the other."""
     order, table_order, index = _in_order(group)
     tables = group.tables[table_order]
-    (over_first, first_step), (over_second, second_step) = (
-        _rows(tables.transpose(0, 2, 1), lanes),
-        _rows(tables, lanes),
-    )
+    over_first, first_step = _rows(tables.transpose(0, 2, 1), lanes)
+    over_second, second_step = _rows(tables, lanes)
     both = np.concatenate([over_first, over_second], axis=1)
-    return {
-        "tables": both.ravel(),
-        "table": index * both.shape[1],
-        "shape": [*group.shape, *(_whole(size, lanes) for size in group.shape), first_step, second_step],
-        "message": _messages(group, order, position, copies)[..., 0],
-    }
+    message = _messages(group, order, position, copies)
+    return _Stack(group.shape, both.ravel(), index * both.shape[1], message, (first_step, second_step))
 
 
-def _ranges(pairs: list[dict[str, Any]]) -> Ints:
-    starts = _starts([len(p["table"]) for p in pairs]).tolist()
-    rows = [[*starts[k : k + 2], *p["shape"]] for k, p in enumerate(pairs)]
-    return np.array(rows, dtype=np.int64).reshape(-1, 8)
-
-
-def _manys(group: FactorGroup, position: Ints, copies: int, lanes: int) -> dict[str, Any]:
+def _many_stack(group: FactorGroup, position: Ints, copies: int, lanes: int) -> _Stack:
+    """Tables of three and more variables, rows padded."""
     order, table_order, index = _in_order(group)
     tables = _padded(group.tables[table_order], lanes)
-    return {
-        "arity": group.arity,
-        "tables": tables.ravel(),
-        "table": index * tables.shape[1],
-        "domain": np.tile(np.array(group.shape), group.num_factors),
-        "message": _messages(group, order, position, copies).reshape(-1, copies),
-    }
+    message = _messages(group, order, position, copies)
+    return _Stack(group.shape, tables.ravel(), index * tables.shape[1], message)
 
 
-def _exact_costs(problem: Problem) -> dict[str, Any]:
-    stride = np.zeros(len(problem.scope_variables), dtype=np.int64)
-    for group in problem.arity_groups:
-        places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
-        stride[places] = group.strides
+def _pairs(stacks: list[_Stack], lanes: int) -> Pairs:
+    ends = offsets_of([len(stack.table) for stack in stacks]).tolist()
+    shapes = [  # a `PairShape` each
+        (*ends[k : k + 2], *stack.shape, *(_whole(size, lanes) for size in stack.shape), *stack.steps)
+        for k, stack in enumerate(stacks)
+    ]
+    return Pairs(
+        groups=np.array(shapes, dtype=np.int64).reshape(-1, len(PairShape._fields)),
+        table=_joined([stack.table for stack in stacks], (0,)),
+        message=_joined([stack.message[..., 0] for stack in stacks], (0, 2)),
+    )
+
+
+def _many(stacks: list[_Stack], copies: int) -> Many:
+    return Many(
+        start=offsets_of(_joined([np.full(len(stack.table), len(stack.shape)) for stack in stacks], (0,))),
+        domain=_joined([np.tile(np.array(stack.shape), len(stack.table)) for stack in stacks], (0,)),
+        message=_joined([stack.message.reshape(-1, copies) for stack in stacks], (0, copies)),
+        table=_joined([stack.table for stack in stacks], (0,)),
+    )
+
+
+def _exact_costs(problem: Problem) -> ExactCosts:
     owner = np.repeat(np.arange(problem.num_factors), problem.arities)
-    return {
-        "factor_start": _starts(np.bincount(problem.scope_variables, minlength=problem.num_variables)),
-        "factor_of": owner[np.argsort(problem.scope_variables, kind="stable")],
-        "cost_start": problem.scope_offsets,
-        "cost_variable": problem.scope_variables,
-        "cost_stride": stride,
-        "cost_base": problem.pool_offsets[problem.factor_table],
-        "pool": problem.pool,
-    }
+    return ExactCosts(
+        start=problem.scope_offsets,
+        variable=problem.scope_variables,
+        stride=cell_strides(problem),
+        base=problem.pool_offsets[problem.factor_table],
+        factor_start=offsets_of(np.bincount(problem.scope_variables, minlength=problem.num_variables)),
+        factor_of=owner[np.argsort(problem.scope_variables, kind="stable")],
+        pool=problem.pool,
+    )

@@ -6,9 +6,10 @@ cut into ranges; that is why any number of threads gives the same result, bit fo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from dabp.kernels.belief_propagation.layout import PADDING, Layout, Reals
+from dabp.kernels.belief_propagation.layout import PADDING, ExactCosts, Layout
+from dabp.kernels.belief_propagation.memory import Memory
 from dabp.kernels.decorators import array_kernel, inline_kernel
 from dabp.kernels.simd import Lanes, first_equal, full_like, least, load, maximum, minimum, prefetch, splat, store
 
@@ -16,91 +17,108 @@ AHEAD = 8
 """How many factors ahead messages are fetched from memory."""
 
 
+class Passage(NamedTuple):
+    """One message of a factor of arity 2: from which rows of a table it is made, and where it goes."""
+
+    table: int
+    """Position of the table's first row; lanes run over the values of the receiver."""
+    rows: int
+    """How many: the values of the sender."""
+    step: int
+    """Distance between rows."""
+    source: int
+    """Position of the v2f message of the sender; that of a second copy follows after `source_width`."""
+    source_width: int
+    target: int
+    """Position of the f2v message to the receiver; that of a second copy follows after `width`."""
+    width: int
+
+
 @array_kernel
-def send_pairs(layout: Layout, v2f: Reals, f2v: Reals, lanes: Lanes, start: int, stop: int) -> None:
+def send_pairs(layout: Layout, memory: Memory, lanes: Lanes, start: int, stop: int) -> None:
     """f2v messages of factors of arity 2: ``f2v_j(x_j) = min over x_i of T(x_i, x_j) + v2f_i(x_i)``.
 
     Every table is there in both orientations, so that each minimum runs down columns in whole vectors.
     """
-    tables = layout.tables
-    split = layout.many_message.shape[1] == 2
-    for group in range(len(layout.pair_groups)):
-        begin, end, domain_0, domain_1, width_0, width_1, step_0, step_1 = layout.pair_groups[group]
+    pairs = layout.pairs
+    split = layout.many.message.shape[1] == 2
+    for group in range(len(pairs.groups)):
+        begin, end, domain_0, domain_1, width_0, width_1, step_0, step_1 = pairs.groups[group]
         for factor in range(max(begin, start), min(end, stop)):
             ahead = min(factor + AHEAD, end - 1)
             for side in range(2):
-                prefetch(v2f, layout.pair_message[ahead, side])
-                prefetch(f2v, layout.pair_message[ahead, side])
-            first, second = layout.pair_message[factor, 0], layout.pair_message[factor, 1]
-            table = layout.pair_table[factor]
+                prefetch(memory.v2f, pairs.message[ahead, side])
+                prefetch(memory.f2v, pairs.message[ahead, side])
+            first, second = pairs.message[factor, 0], pairs.message[factor, 1]
+            table = pairs.table[factor]
+            to_first = Passage(table, domain_1, step_0, second, width_1, first, width_0)
+            to_second = Passage(table + domain_1 * step_0, domain_0, step_1, first, width_0, second, width_1)
             if split:
-                _send_both(tables, table, domain_1, step_0, v2f, second, width_1, f2v, first, width_0, lanes)
-                table += domain_1 * step_0
-                _send_both(tables, table, domain_0, step_1, v2f, first, width_0, f2v, second, width_1, lanes)
+                _send_both(layout, memory, to_first, lanes)
+                _send_both(layout, memory, to_second, lanes)
             else:
-                _send(tables, table, domain_1, step_0, v2f, second, f2v, first, width_0, lanes)
-                table += domain_1 * step_0
-                _send(tables, table, domain_0, step_1, v2f, first, f2v, second, width_1, lanes)
+                _send(layout, memory, to_first, lanes)
+                _send(layout, memory, to_second, lanes)
 
 
 @inline_kernel
-def _send(
-    tables: Reals, table: int, rows: int, step: int, v2f: Reals, source: int, f2v: Reals, target: int, width: int,
-    lanes: Lanes,
-) -> None:  # fmt: skip
-    """One message from `source` to `target`."""
-    for block in range(0, width, len(lanes)):
-        message = load(tables, table + block, lanes) + splat(v2f, source, lanes)
-        for row in range(1, rows):
-            costs = load(tables, table + block + row * step, lanes)
-            message = minimum(message, costs + splat(v2f, source + row, lanes))
-        store(f2v, target + block, message)
+def _send(layout: Layout, memory: Memory, passage: Passage, lanes: Lanes) -> None:
+    """One message."""
+    tables, v2f = layout.tables, memory.v2f
+    for block in range(0, passage.width, len(lanes)):
+        place = passage.table + block
+        message = load(tables, place, lanes) + splat(v2f, passage.source, lanes)
+        for row in range(1, passage.rows):
+            costs = load(tables, place + row * passage.step, lanes)
+            message = minimum(message, costs + splat(v2f, passage.source + row, lanes))
+        store(memory.f2v, passage.target + block, message)
 
 
 @inline_kernel
-def _send_both(
-    tables: Reals, table: int, rows: int, step: int, v2f: Reals, source: int, source_width: int, f2v: Reals,
-    target: int, width: int, lanes: Lanes,
-) -> None:  # fmt: skip
+def _send_both(layout: Layout, memory: Memory, passage: Passage, lanes: Lanes) -> None:
     """The messages of both copies of a split factor: one look at the table serves the two."""
-    for block in range(0, width, len(lanes)):
-        costs = load(tables, table + block, lanes)
-        message = costs + splat(v2f, source, lanes)
-        other = costs + splat(v2f, source + source_width, lanes)
-        for row in range(1, rows):
-            costs = load(tables, table + block + row * step, lanes)
-            message = minimum(message, costs + splat(v2f, source + row, lanes))
-            other = minimum(other, costs + splat(v2f, source + source_width + row, lanes))
-        store(f2v, target + block, message)
-        store(f2v, target + width + block, other)
+    tables, v2f = layout.tables, memory.v2f
+    second = passage.source + passage.source_width
+    for block in range(0, passage.width, len(lanes)):
+        place = passage.table + block
+        costs = load(tables, place, lanes)
+        message = costs + splat(v2f, passage.source, lanes)
+        other = costs + splat(v2f, second, lanes)
+        for row in range(1, passage.rows):
+            costs = load(tables, place + row * passage.step, lanes)
+            message = minimum(message, costs + splat(v2f, passage.source + row, lanes))
+            other = minimum(other, costs + splat(v2f, second + row, lanes))
+        store(memory.f2v, passage.target + block, message)
+        store(memory.f2v, passage.target + passage.width + block, other)
 
 
 @array_kernel
-def send_many(layout: Layout, v2f: Reals, f2v: Reals, values: Any, lanes: Lanes, start: int, stop: int) -> None:
+def send_many(layout: Layout, memory: Memory, values: Any, lanes: Lanes, start: int, stop: int) -> None:
     """f2v messages of factors of higher arity, in one pass over the table.
 
     A row of the table has fixed `values` of all variables but the last, whose values are the lanes.
     """
+    many, v2f, f2v = layout.many, memory.v2f, memory.f2v
     for factor in range(start, stop):
-        first, last = layout.many_start[factor], layout.many_start[factor + 1] - 1
-        width = -(-layout.many_domain[last] // len(lanes)) * len(lanes)
+        first, last = many.start[factor], many.start[factor + 1] - 1
+        width = -(-many.domain[last] // len(lanes)) * len(lanes)
         rows = 1
         for k in range(first, last):
-            rows *= layout.many_domain[k]
-        for copy in range(layout.many_message.shape[1]):
-            from_last = layout.many_message[last, copy]
+            rows *= many.domain[k]
+        for copy in range(many.message.shape[1]):
+            from_last = many.message[last, copy]
             nothing = full_like(PADDING, load(v2f, from_last, lanes))
             for k in range(first, last):
                 values[k - first] = 0
-                for x in range(layout.many_domain[k]):
-                    f2v[layout.many_message[k, copy] + x] = PADDING
+                for x in range(many.domain[k]):
+                    f2v[many.message[k, copy] + x] = PADDING
             for block in range(0, width, len(lanes)):
                 store(f2v, from_last + block, nothing)
-            table = layout.many_table[factor]
+            table = many.table[factor]
             for _ in range(rows):
-                base = v2f[layout.many_message[first, copy] + values[0]]
+                base = v2f[many.message[first, copy] + values[0]]
                 for k in range(first + 1, last):
-                    base += v2f[layout.many_message[k, copy] + values[k - first]]
+                    base += v2f[many.message[k, copy] + values[k - first]]
                 lowest = nothing
                 for block in range(0, width, len(lanes)):
                     costs = load(layout.tables, table + block, lanes)
@@ -113,14 +131,14 @@ def send_many(layout: Layout, v2f: Reals, f2v: Reals, values: Any, lanes: Lanes,
                     rest = row_least
                     for other in range(first, last):
                         if other != k:
-                            rest += v2f[layout.many_message[other, copy] + values[other - first]]
-                    place = layout.many_message[k, copy] + values[k - first]
+                            rest += v2f[many.message[other, copy] + values[other - first]]
+                    place = many.message[k, copy] + values[k - first]
                     f2v[place] = min(f2v[place], rest)
                 table += width
                 k = last - 1
                 while k >= first:
                     values[k - first] += 1
-                    if values[k - first] < layout.many_domain[k]:
+                    if values[k - first] < many.domain[k]:
                         break
                     values[k - first] = 0
                     k -= 1
@@ -128,17 +146,7 @@ def send_many(layout: Layout, v2f: Reals, f2v: Reals, values: Any, lanes: Lanes,
 
 @array_kernel
 def update_variables(
-    layout: Layout,
-    v2f: Reals,
-    f2v: Reals,
-    field: Reals,
-    damping: Reals,
-    gain: Any,
-    assignment: Any,
-    moved: Any,
-    lanes: Lanes,
-    start: int,
-    stop: int,
+    layout: Layout, memory: Memory, gain: Any, lanes: Lanes, start: int, stop: int
 ) -> tuple[float, int]:
     """Beliefs, values and v2f messages of a range of variables.
 
@@ -148,30 +156,31 @@ def update_variables(
 
     Returns
     -------
-    The largest change of a v2f message, and how many variables moved to another value, which `moved` marks.
+    The largest change of a v2f message, and how many variables moved to another value, which `memory.moved` marks.
     """
-    zero = full_like(0.0, load(layout.unary, 0, lanes))
+    variables, v2f, f2v, field, damping = layout.variables, memory.v2f, memory.f2v, memory.field, memory.damping
+    zero = full_like(0.0, load(variables.unary, 0, lanes))
     change = zero
     changed = 0
     for i in range(start, stop):
-        place = layout.unary_start[i]
-        width = layout.unary_start[i + 1] - place
+        place = variables.unary_start[i]
+        width = variables.unary_start[i + 1] - place
         if width == len(lanes):
-            mask = load(layout.mask, place, lanes)
-            belief = load(layout.unary, place, lanes) + load(field, place, lanes)
-            message = layout.message_start[i]
-            for edge in range(layout.edge_start[i], layout.edge_start[i + 1]):
-                belief = belief + splat(layout.edge_scale, edge, lanes) * load(f2v, message, lanes)
+            mask = load(variables.mask, place, lanes)
+            belief = load(variables.unary, place, lanes) + load(field, place, lanes)
+            message = variables.message_start[i]
+            for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
+                belief = belief + splat(variables.edge_scale, edge, lanes) * load(f2v, message, lanes)
                 message += width
             low = least(belief)
             value = first_equal(belief, low)
             if gain >= 0:
                 store(field, place, full_like(gain, zero) * mask * (belief - full_like(low, zero)))
-            message = layout.message_start[i]
-            for edge in range(layout.edge_start[i], layout.edge_start[i + 1]):
-                scale = splat(layout.edge_scale, edge, lanes)
+            message = variables.message_start[i]
+            for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
+                scale = splat(variables.edge_scale, edge, lanes)
                 kept = splat(damping, edge, lanes)
-                fresh = full_like((1 - damping[edge]) / layout.edge_scale[edge], zero)
+                fresh = full_like((1 - damping[edge]) / variables.edge_scale[edge], zero)
                 old = load(v2f, message, lanes)
                 new = kept * old + fresh * (belief - scale * load(f2v, message, lanes))
                 new = mask * (new - full_like(least(new), zero))
@@ -179,86 +188,87 @@ def update_variables(
                 store(v2f, message, new)
                 message += width
         else:
-            value, wide_change = _update_wide(layout, v2f, f2v, field, damping, gain, lanes, i)
+            value, wide_change = _update_wide(layout, memory, gain, lanes, i)
             change = maximum(change, full_like(wide_change, zero))
-        moved[i] = assignment[i] != value
-        changed += moved[i]
-        assignment[i] = value
+        memory.moved[i] = memory.assignment[i] != value
+        changed += memory.moved[i]
+        memory.assignment[i] = value
     return -least(zero - change), changed
 
 
 @array_kernel
-def _update_wide(
-    layout: Layout, v2f: Reals, f2v: Reals, field: Reals, damping: Reals, gain: Any, lanes: Lanes, i: int
-) -> tuple[int, float]:
+def _update_wide(layout: Layout, memory: Memory, gain: Any, lanes: Lanes, i: int) -> tuple[int, float]:
     """`update_variables` for one variable whose messages take several vectors."""
-    place = layout.unary_start[i]
-    width = layout.unary_start[i + 1] - place
-    zero = full_like(0.0, load(layout.unary, 0, lanes))
+    variables, v2f, f2v, field, damping = layout.variables, memory.v2f, memory.f2v, memory.field, memory.damping
+    place = variables.unary_start[i]
+    width = variables.unary_start[i + 1] - place
+    zero = full_like(0.0, load(variables.unary, 0, lanes))
     belief_least = full_like(PADDING, zero)
     change = zero
     value = 0
     lowest = least(belief_least)
     # The belief is gathered twice, for its minimum and block by block for the messages: no room to keep it is needed.
     for block in range(0, width, len(lanes)):
-        belief = _belief(layout, f2v, field, lanes, i, block)
+        belief = _belief(layout, memory, lanes, i, block)
         low = least(belief)
         if low < lowest:
             lowest = low
             value = block + first_equal(belief, low)
     for block in range(0, width, len(lanes)):
-        belief = _belief(layout, f2v, field, lanes, i, block)
-        message = layout.message_start[i] + block
-        for edge in range(layout.edge_start[i], layout.edge_start[i + 1]):
+        belief = _belief(layout, memory, lanes, i, block)
+        message = variables.message_start[i] + block
+        for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
             # Where the f2v message lay the new message is kept until its minimum is known.
-            own = splat(layout.edge_scale, edge, lanes) * load(f2v, message, lanes)
-            fresh = full_like((1 - damping[edge]) / layout.edge_scale[edge], zero)
+            own = splat(variables.edge_scale, edge, lanes) * load(f2v, message, lanes)
+            fresh = full_like((1 - damping[edge]) / variables.edge_scale[edge], zero)
             store(f2v, message, splat(damping, edge, lanes) * load(v2f, message, lanes) + fresh * (belief - own))
             message += width
         if gain >= 0:
-            mask = load(layout.mask, place + block, lanes)
+            mask = load(variables.mask, place + block, lanes)
             store(field, place + block, full_like(gain, zero) * mask * (belief - full_like(lowest, zero)))
-    message = layout.message_start[i]
-    for edge in range(layout.edge_start[i], layout.edge_start[i + 1]):
+    message = variables.message_start[i]
+    for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
         smallest = load(f2v, message, lanes)
         for block in range(len(lanes), width, len(lanes)):
             smallest = minimum(smallest, load(f2v, message + block, lanes))
         shift = full_like(least(smallest), zero)
         for block in range(0, width, len(lanes)):
             old = load(v2f, message + block, lanes)
-            new = load(layout.mask, place + block, lanes) * (load(f2v, message + block, lanes) - shift)
-            change = maximum(change, splat(layout.edge_scale, edge, lanes) * maximum(new - old, old - new))
+            new = load(variables.mask, place + block, lanes) * (load(f2v, message + block, lanes) - shift)
+            change = maximum(change, splat(variables.edge_scale, edge, lanes) * maximum(new - old, old - new))
             store(v2f, message + block, new)
         message += width
     return value, -least(zero - change)
 
 
 @array_kernel
-def _belief(layout: Layout, f2v: Reals, field: Reals, lanes: Lanes, i: int, block: int) -> Any:
-    place = layout.unary_start[i] + block
-    width = layout.unary_start[i + 1] - layout.unary_start[i]
-    belief = load(layout.unary, place, lanes) + load(field, place, lanes)
-    message = layout.message_start[i] + block
-    for edge in range(layout.edge_start[i], layout.edge_start[i + 1]):
-        belief = belief + splat(layout.edge_scale, edge, lanes) * load(f2v, message, lanes)
+def _belief(layout: Layout, memory: Memory, lanes: Lanes, i: int, block: int) -> Any:
+    """One vector of a belief, from `block` on."""
+    variables = layout.variables
+    place = variables.unary_start[i] + block
+    width = variables.unary_start[i + 1] - variables.unary_start[i]
+    belief = load(variables.unary, place, lanes) + load(memory.field, place, lanes)
+    message = variables.message_start[i] + block
+    for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
+        belief = belief + splat(variables.edge_scale, edge, lanes) * load(memory.f2v, message, lanes)
         message += width
     return belief
 
 
 @array_kernel
-def price_moved(layout: Layout, assignment: Any, moved: Any, priced: Any, start: int, stop: int) -> None:
+def price_moved(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
     """Look up the factors of variables that moved in the problem's own tables; the others cost what they did.
 
     Two ranges may price the same factor: they write the same number.
     """
     for i in range(start, stop):
-        if moved[i]:
-            for place in range(layout.factor_start[i], layout.factor_start[i + 1]):
-                factor = layout.factor_of[place]
-                cell = layout.cost_base[factor]
-                for k in range(layout.cost_start[factor], layout.cost_start[factor + 1]):
-                    cell += assignment[layout.cost_variable[k]] * layout.cost_stride[k]
-                priced[factor] = layout.pool[cell]
+        if memory.moved[i]:
+            for place in range(exact.factor_start[i], exact.factor_start[i + 1]):
+                factor = exact.factor_of[place]
+                cell = exact.base[factor]
+                for k in range(exact.start[factor], exact.start[factor + 1]):
+                    cell += memory.assignment[exact.variable[k]] * exact.stride[k]
+                memory.priced[factor] = exact.pool[cell]
 
 
 @array_kernel

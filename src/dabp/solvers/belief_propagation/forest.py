@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.elimination.forest import Scopes, decode_down, hang, minimise_up
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import cell_strides, offsets_of
 
 
 @dataclass(frozen=True)
@@ -51,20 +52,15 @@ class Forest:
 
 def _scopes(problem: Problem) -> Scopes:
     """The problem's columns as the kernels want them."""
-    stride = np.zeros(len(problem.scope_variables), dtype=np.int64)
-    for group in problem.arity_groups:
-        places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
-        stride[places] = group.strides
     owner = np.repeat(np.arange(problem.num_factors), problem.arities)
-    degree = np.bincount(problem.scope_variables, minlength=problem.num_variables)
     return Scopes(
         scope_start=problem.scope_offsets,
         variable=problem.scope_variables,
-        stride=stride,
+        stride=cell_strides(problem),
         base=problem.pool_offsets[problem.factor_table],
-        factor_start=np.concatenate([[0], np.cumsum(degree, dtype=np.int64)]),
+        factor_start=offsets_of(np.bincount(problem.scope_variables, minlength=problem.num_variables)),
         factor=owner[np.argsort(problem.scope_variables, kind="stable")],
         domain=problem.domain_sizes,
-        belief_start=np.concatenate([[0], np.cumsum(problem.domain_sizes, dtype=np.int64)]),
+        belief_start=offsets_of(problem.domain_sizes),
         pool=problem.pool,
     )

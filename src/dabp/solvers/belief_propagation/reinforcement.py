@@ -12,9 +12,13 @@ from dabp.graph import FactorGraph
 from dabp.solvers.base import Budget
 
 DAMPING = (0.0, 0.8)
+"""Starts after the first draw λ uniformly from here."""
+
 RATE = (3e-5, 3e-3)
+"""They draw the rate log-uniformly from here."""
+
 PERTURBATION = 0.05
-"""Ranges that starts after the first draw from: λ uniformly, the rate log-uniformly, unary costs up to this scaled."""
+"""They add unary costs up to this, in scaled units."""
 
 SLOWEST, FASTEST = 1e-5, 0.05
 """Rates that a time limit may lead to."""
@@ -44,9 +48,14 @@ def random_draw(rng: np.random.Generator, graph: FactorGraph, budget: Budget) ->
     """Somewhere else: the best damping and rate differ from problem to problem."""
     horizon = affordable_iterations(graph, budget)
     slowest = RATE[0] if horizon is None else float(np.clip(1 / horizon, RATE[0], FASTEST))
-    damping = rng.uniform(*DAMPING)
-    rate = float(np.exp(rng.uniform(np.log(slowest), np.log(max(RATE[1], slowest)))))
+    damping, rate = damping_and_rate(rng, slowest)
     return Draw(damping, rate, rng.uniform(0.0, rng.uniform(0.0, PERTURBATION), size=len(graph.unary)))
+
+
+def damping_and_rate(rng: np.random.Generator, slowest: float = RATE[0]) -> tuple[float, float]:
+    """λ and a rate of at least `slowest`, from the ranges that the best of most problems lie in."""
+    damping = rng.uniform(*DAMPING)
+    return damping, float(np.exp(rng.uniform(np.log(slowest), np.log(max(RATE[1], slowest)))))
 
 
 def affordable_iterations(graph: FactorGraph, budget: Budget) -> int | None:

@@ -11,10 +11,11 @@ import numpy as np
 
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
+from dabp.kernels.belief_propagation.memory import CONVERGED, RUNNING, SETTLED, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
-from dabp.solvers.belief_propagation.engine import CONVERGED, RUNNING, SETTLED, MinSum, Rules
+from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.status import Status
@@ -153,8 +154,8 @@ class BeliefPropagationSearch(Search):
 
     def step(self) -> Step:
         """Iterate for about a block's time, at most to the end of the current start."""
-        engine, before = self._engine, float(self._engine.memory.costs[1])
-        left = self._cap - int(engine.memory.counts[0])
+        engine, before = self._engine, self._engine.best_cost
+        left = self._cap - engine.iterations
         if self._budget.max_iterations is not None:
             left = min(left, max(1, self._budget.max_iterations - self._iterations))
         clock = time.perf_counter()
@@ -163,10 +164,10 @@ class BeliefPropagationSearch(Search):
         self._block = max(1, min(10 * self._block, int(len(costs) * BLOCK_SECONDS / seconds)))
         self._iterations += len(costs)
         step = Step(costs)
-        if engine.memory.costs[1] < before:
+        if engine.best_cost < before:
             step.best = engine.memory.best.copy()
             step.best_cost = float(self._problem.cost(step.best))
-        if why != RUNNING or int(engine.memory.counts[0]) >= self._cap:
+        if why != RUNNING or engine.iterations >= self._cap:
             self._end(step, why)
         return step
 
@@ -198,7 +199,7 @@ class BeliefPropagationSearch(Search):
         step.records.append(
             {
                 "restart": self._restart,
-                "iterations": int(self._engine.memory.counts[0]),
+                "iterations": self._engine.iterations,
                 "converged": why in (CONVERGED, SETTLED),
                 "damping": float(np.mean(self._draw.damping)),
                 "reinforcement": self._draw.rate,

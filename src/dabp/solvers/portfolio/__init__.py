@@ -1,7 +1,9 @@
 """The portfolio behind `auto`.
 
-Reading order: solver (what is chosen) → narrow (exact elimination) or search (the rest) → crew (threads) → member (runs
-and slices) → bandit (who is next) → kinds (what there is) → prover (toulbar2) → incumbent (what is shared).
+Reading order: solver (what is chosen) → plan (every number that decides who runs when) → exact_parts (elimination of
+what is narrow) → timed_search or counted_search (the rest, limited by time or by iterations) → workers (threads) →
+member (runs and slices) → bandit (who is next) → kinds (what there is) → prover (toulbar2) → incumbent (what is
+shared) → explain (the notes).
 """
 
 from dabp.solvers.portfolio.solver import Portfolio

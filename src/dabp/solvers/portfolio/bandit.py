@@ -7,11 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-FLOOR = 0.08
-"""The share of its prior that even the worst member keeps, so that a change of fortune is seen."""
-
-SMALL_GAP, CLOSING = 0.03, 8.0
-"""With a relative gap below this, members that raise the bound weigh so many times their prior."""
+from dabp.solvers.portfolio.plan import CLOSING, DRIFT, FLOOR, SMALL_GAP
 
 
 @dataclass
@@ -34,8 +30,8 @@ class Arm:
 class Bandit:
     """Shares time in proportion to weights that follow what members achieve.
 
-    A member's weight is its prior times (FLOOR + e^(−distance) + share of the recent gains), distance being how far its
-    recent best is from the incumbent in units of the median member's distance. The next slice goes to whoever is
+    A member's weight is its prior times (`FLOOR` + e^(−distance) + share of the recent gains), distance being how far
+    its recent best is from the incumbent in units of the median member's distance. The next slice goes to whoever is
     furthest behind its share.
 
     Parameters
@@ -87,4 +83,4 @@ class Bandit:
         arm.gain += gain if np.isfinite(gain) else 0.0
         # A slice without a feasible candidate says little; a worse one lets the memory drift towards it.
         if np.isfinite(best):
-            arm.recent = best if best <= arm.recent else arm.recent + 0.2 * (best - arm.recent)
+            arm.recent = best if best <= arm.recent else arm.recent + DRIFT * (best - arm.recent)

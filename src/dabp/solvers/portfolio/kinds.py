@@ -3,64 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from dabp.problem import Assignment, Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
+from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST, damping_and_rate
 from dabp.solvers.portfolio.member import Kind, Run, Situation
-
-LARGE = 600
-"""Variables from which message passing comes first and local search second."""
-
-GENEROUS = 60.0
-"""Seconds from which DABP takes part: it needs torch, whose import alone takes seconds, and some windows to learn."""
-
-FASTEST, SLOWEST = 1e-3, 1e-5
-"""Rates of reinforcement: an answer at once, and the best one."""
-
-SECOND_RUN, LONG_RUN = 0.15, 0.75
-"""Parts of the time left that runs of reinforced BP are planned to take."""
-
-
-MEMBERS = frozenset(("bp-reinforced", "bp-reinforced 2", "tabu", "annealing", "bp-split", "forest-lns", "dual", "dabp"))
-"""All there are; not every problem has each."""
+from dabp.solvers.portfolio.plan import FIRST_RATE, GENEROUS, LARGE, LONG_RUN, SECOND_RUN, SHARES
 
 
 def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None = None) -> list[Kind]:
     """The members that suit a problem and the time there is; `names` leaves only these."""
     large = problem.num_variables >= LARGE
-    if large:
-        kinds = [
-            Kind("bp-reinforced", _Unhurried((0.2, 0.4), horizon), prior=5.0, turn=200, patient=True),
-            Kind("bp-reinforced 2", _Unhurried((0.0, 0.3)), prior=3.0, turn=200, patient=True),
-        ]
-    else:
-        kinds = [Kind("bp-reinforced", _reinforced, prior=1.0, turn=200)]
-    kinds += [
-        Kind("tabu", _restarted("tabu"), prior=0.3 if large else 2.0, turn=100),
-        Kind("annealing", _restarted("annealing"), prior=0.6 if large else 1.5, turn=200),
-        Kind("bp-split", _split, prior=0.3, turn=200),
-        Kind("forest-lns", _polish, prior=0.4, turn=40),
-        Kind("dual", _dual, prior=0.35, turn=100, once=True, patient=True, bounding=True),
-    ]
-    if (horizon >= GENEROUS and not large) or (names is not None and "dabp" in names):
-        kinds.append(Kind("dabp", _deep, prior=0.3, turn=40, delay=0.25))
-    return [kind for kind in kinds if names is None or kind.name in names]
+    ways = {
+        "bp-reinforced": _Way(_Unhurried((0.2, 0.4), horizon) if large else _reinforced, patient=large),
+        "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3)), patient=large),
+        "tabu": _Way(_restarted("tabu")),
+        "annealing": _Way(_restarted("annealing")),
+        "bp-split": _Way(_split),
+        "forest-lns": _Way(_polish),
+        "dual": _Way(_dual, once=True, patient=True, bounding=True),
+        "dabp": _Way(_deep),
+    }
+    wanted = set(SHARES if names is None else names)
+    if names is None and (horizon < GENEROUS or large):
+        wanted.discard("dabp")
+    kinds = []
+    for name, share in SHARES.items():
+        weight = share.large if large else share.prior
+        if weight > 0 and name in wanted:
+            kinds.append(Kind(name, prior=weight, turn=share.turn, delay=share.delay, **ways[name]._asdict()))
+    return kinds
+
+
+class _Way(NamedTuple):
+    """How a member chooses its runs, and what they are like; see `Kind`."""
+
+    plan: Callable[[Situation], Run]
+    once: bool = False
+    patient: bool = False
+    bounding: bool = False
 
 
 def _reinforced(situation: Situation) -> Run:
     """Reinforced BP with everything drawn at random: on small problems runs are short and the best draw differs."""
     if situation.round == 0:
-        return Run(make_solver("bp-reinforced", {"damping": 0.2, "reinforcement": FASTEST, "restarts": 1}))
-    rng = situation.rng
-    params = {
-        "damping": rng.uniform(0.0, 0.8),
-        "reinforcement": float(np.exp(rng.uniform(np.log(3e-5), np.log(3e-3)))),
-        "perturbation": float(rng.uniform(0.0, 0.05)),
-        "restarts": 1,
-    }
+        return Run(make_solver("bp-reinforced", {"damping": 0.2, "reinforcement": FIRST_RATE, "restarts": 1}))
+    damping, rate = damping_and_rate(situation.rng)
+    perturbation = float(situation.rng.uniform(0.0, PERTURBATION))
+    params = {"damping": damping, "reinforcement": rate, "perturbation": perturbation, "restarts": 1}
     return Run(make_solver("bp-reinforced", params))
 
 
@@ -80,7 +74,7 @@ class _Unhurried:
 
     def __init__(self, dampings: tuple[float, float], horizon: float | None = None):
         self._dampings, self._horizon = dampings, horizon
-        self._rate = FASTEST
+        self._rate = FIRST_RATE
         self._work = 0.0
         """Seconds of a run times its rate."""
 
@@ -96,7 +90,7 @@ class _Unhurried:
             planned = SECOND_RUN * situation.time_left
             if situation.round > 1 or planned < 2 * situation.last_seconds:
                 planned = LONG_RUN * situation.time_left
-            self._rate = float(np.clip(self._work / max(planned, 1e-6), SLOWEST, FASTEST))
+            self._rate = float(np.clip(self._work / max(planned, 1e-6), SLOWEST, FIRST_RATE))
         if situation.round >= 3:
             params["damping"] = float(rng.uniform(0.0, self._dampings[1]))
             params["perturbation"] = float(rng.uniform(0.0, 0.02))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.portfolio.plan import CLOSE, STALE, STALE_SECONDS
 from dabp.solvers.status import Status
 
 
@@ -70,13 +71,6 @@ class Report:
     best: float = np.inf
     finished: Status | None = None
     error: Exception | None = None
-
-
-STALE, STALE_SECONDS = 0.5, 0.5
-"""A patient run ends when it has found nothing better for this part of its time and so many seconds more …"""
-
-CLOSE = 0.005
-"""… if what it found is within this of the incumbent, relative to its size: it has frozen, but for a few variables."""
 
 
 class Member:

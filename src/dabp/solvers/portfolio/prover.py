@@ -7,28 +7,21 @@ import numpy as np
 from dabp.errors import SolverError
 from dabp.graph.components import component
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import nullary_constant
 from dabp.solvers.base import Budget, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.portfolio.plan import (
+    FIRST_LOOK,
+    HOPELESS_GAP,
+    LONGEST_TRIAL,
+    MANY_DIGITS,
+    MAX_JOBS,
+    SHORTEST_TRIAL,
+    STALL,
+    TRIAL,
+)
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
-
-MAX_JOBS = 64
-"""With more components than this the whole problem is one job."""
-
-FIRST_LOOK = 1.0
-"""Seconds after which toulbar2 is started again, once, if the incumbent is better than what it has found."""
-
-TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
-"""The part of the time, between these seconds, that toulbar2 has a core before its prospects are judged."""
-
-STALL = 8.0
-"""Seconds without an improvement after which it has its core back, whatever its prospects."""
-
-HOPELESS_GAP = 0.1
-"""A relative gap above this after the trial, on a problem of many variables, is taken for hopeless."""
-
-MANY_DIGITS = 25.0
-"""How many: decimal digits of the number of assignments of a job."""
 
 
 class Prover:
@@ -159,13 +152,7 @@ class Prover:
     def _take_bound(self, bound: float) -> None:
         self._best_bound = max(self._best_bound, bound)
         self._proved[self._job] = max(self._proved[self._job], bound)
-        constant = 0.0 if len(self._jobs) == 1 else self._constant()
+        constant = 0.0 if len(self._jobs) == 1 else nullary_constant(self._problem)  # what no component counts
         total = float(self._proved.sum()) + constant
         if np.isfinite(total):
             self._incumbent.raise_bound(total, self.name)
-
-    def _constant(self) -> float:
-        """What no component counts: the constant and factors without variables."""
-        problem = self._problem
-        tables = problem.factor_table[problem.arities == 0]
-        return problem.constant + float(problem.pool[problem.pool_offsets[tables]].sum())

@@ -8,20 +8,11 @@ from typing import ClassVar
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.portfolio.kinds import MEMBERS, kinds_for
-from dabp.solvers.portfolio.narrow import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
-from dabp.solvers.portfolio.search import PortfolioSearch
-from dabp.solvers.portfolio.turns import TurnSearch
-
-HORIZON = 30.0
-"""Seconds that members plan for when there is no time limit."""
-
-
-EXACT_PART, EXACT_SECONDS = 0.2, 10.0
-"""Elimination alone, before there is any answer, may take this part of the time, and so many seconds at most."""
-
-WORK_PER_SECOND = 3e8
-"""Costs that elimination adds up in a second."""
+from dabp.solvers.portfolio.counted_search import CountedSearch
+from dabp.solvers.portfolio.exact_parts import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
+from dabp.solvers.portfolio.kinds import kinds_for
+from dabp.solvers.portfolio.plan import EXACT_PART, EXACT_SECONDS, HORIZON, SHARES, WORK_PER_SECOND
+from dabp.solvers.portfolio.timed_search import TimedSearch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +46,9 @@ class Portfolio(Solver):
     def __post_init__(self) -> None:
         if self.members is None:
             return
-        known = MEMBERS
         for name in self._names() or ():
-            if name not in known:
-                raise ParameterError(f"auto has no member {name!r}{suggestion(name, known)}")
+            if name not in SHARES:
+                raise ParameterError(f"auto has no member {name!r}{suggestion(name, SHARES)}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
@@ -83,10 +73,8 @@ class Portfolio(Solver):
         if not kinds:
             raise ParameterError(f"none of the members {self.members!r} suits this problem")
         if budget.max_iterations is not None:
-            return TurnSearch(problem, kinds, seed=seed, budget=budget, initial=initial)
-        return PortfolioSearch(
-            problem, kinds, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove
-        )
+            return CountedSearch(problem, kinds, seed=seed, budget=budget, initial=initial)
+        return TimedSearch(problem, kinds, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
 
     def _names(self) -> frozenset[str] | None:
         return None if self.members is None else frozenset(name.strip() for name in self.members.split(","))

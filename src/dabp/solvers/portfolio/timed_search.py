@@ -1,4 +1,4 @@
-"""The portfolio at work: narrow problems solved exactly, others by the crew and the prover together."""
+"""The portfolio limited by time: members in threads and toulbar2 in a child process share what they find."""
 
 from __future__ import annotations
 
@@ -14,24 +14,16 @@ from dabp.problem import Assignment, Problem
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.clock import Clock
 from dabp.solvers.portfolio.bandit import Bandit
-from dabp.solvers.portfolio.crew import Crew
 from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
 from dabp.solvers.portfolio.member import Kind, Member, Report
+from dabp.solvers.portfolio.plan import MEMORY, PROVER_CELLS, PROVER_FACTORS, SHARED_CORE
 from dabp.solvers.portfolio.prover import Prover
+from dabp.solvers.portfolio.workers import Workers
 from dabp.solvers.status import Status
 
-MEMORY = 0.25
-"""Fraction of the time after which a gain counts half."""
 
-SHARED_CORE = 0.15
-"""Seconds of each turn when toulbar2 and a member share a single core."""
-
-PROVER_CELLS, PROVER_FACTORS = 20_000_000, 300_000
-"""The largest problem that is handed to toulbar2: beyond, reading it would take its whole time."""
-
-
-class PortfolioSearch(Search):
+class TimedSearch(Search):
     """Members in threads, toulbar2 in a child process; `step` gathers what they report.
 
     Parameters
@@ -67,21 +59,21 @@ class PortfolioSearch(Search):
             [kind.bounding for kind in kinds],
             MEMORY * horizon,
         )
-        self._crew = Crew(self._members, bandit, self._incumbent, budget.threads, self._now, horizon)
+        self._workers = Workers(self._members, bandit, self._incumbent, budget.threads, self._now, horizon)
         self._threads = budget.threads
         self._notes: list[str] = []
         self._told = (np.inf, -np.inf)
         self._heard = self._now()
         self._turn_ends, self._provers_turn = 0.0, True
         self._verdict: Status | None = None
-        self._crew.start()  # before toulbar2's process, whose start takes a moment
+        self._workers.start()  # before toulbar2's process, whose start takes a moment
         cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())  # toulbar2 shares no tables
         affordable = cells <= PROVER_CELLS and problem.num_factors <= PROVER_FACTORS
         memory = budget.memory_limit
         try:
             self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if prove and affordable else None
         except BaseException:
-            self._crew.close()
+            self._workers.close()
             raise
         self._share()
 
@@ -90,7 +82,7 @@ class PortfolioSearch(Search):
         step = Step()
         reports = self._listen()
         self._share()
-        idle = self._crew.idle
+        idle = self._workers.idle
         reports += self._waiting()  # whoever was idle a moment ago had reported before
         if reports:
             step.costs = np.concatenate([np.zeros(0), *(costs for report in reports for costs in report.costs)])
@@ -126,7 +118,7 @@ class PortfolioSearch(Search):
         """End the threads and the child process."""
         if self._prover is not None:
             self._prover.close()
-        self._crew.close()
+        self._workers.close()
 
     # ---- inside --------------------------------------------------------------------------------
 
@@ -134,14 +126,14 @@ class PortfolioSearch(Search):
         return self._clock.now
 
     def _listen(self) -> list[Report]:
-        """Wait for a block, on the prover if it runs, else on the crew."""
+        """Wait for a block, on the prover if it runs, else on the members."""
         reports: list[Report] = []
         now = self._now()
         if self._prover is not None and self._prover.running and self._provers_turn:
             self._prover.poll(now, now - self._heard)
         else:
             with contextlib.suppress(queue.Empty):
-                reports.append(self._crew.reports.get(timeout=BLOCK_SECONDS))
+                reports.append(self._workers.reports.get(timeout=BLOCK_SECONDS))
         self._heard = now
         return reports
 
@@ -149,14 +141,14 @@ class PortfolioSearch(Search):
         reports = []
         with contextlib.suppress(queue.Empty):
             while True:
-                reports.append(self._crew.reports.get_nowait())
+                reports.append(self._workers.reports.get_nowait())
         return reports
 
     def _share(self) -> None:
         """Give toulbar2 a core as long as it has prospects; a single core is shared in turns."""
         prover = self._prover
         if prover is None or not prover.running:
-            self._crew.active = self._threads
+            self._workers.active = self._threads
             return
         now = self._now()
         hopeless = prover.hopeless(now)
@@ -167,9 +159,9 @@ class PortfolioSearch(Search):
         else:
             self._provers_turn = not hopeless
         active = self._threads - 1 if self._provers_turn else self._threads
-        if active != self._crew.active:
+        if active != self._workers.active:
             (prover.resume if self._provers_turn else prover.pause)()
-            self._crew.active = active
+            self._workers.active = active
 
     def _digest(self, report: Report, step: Step) -> None:
         if report.error is not None:

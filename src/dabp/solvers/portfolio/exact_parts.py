@@ -9,17 +9,11 @@ import numpy as np
 from dabp.graph.components import component, component_labels
 from dabp.graph.ordering import elimination_order
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices
+from dabp.problem.columns import Indices, nullary_constant
 from dabp.solvers.base import Search, State, Step
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
+from dabp.solvers.portfolio.plan import ENTRIES, WIDEST
 from dabp.solvers.status import Status
-
-ENTRIES = 20_000_000
-"""Costs that all messages may hold."""
-
-WIDEST = 24
-"""No problem with a larger induced width is tried: two values each would already be too many."""
-
 
 Begin = Callable[[Problem, Assignment | None], Search]
 """Starts the search of a part of a problem, from an assignment of it if there is one."""
@@ -49,8 +43,7 @@ class Settled(Search):
 
 def contradicted(problem: Problem) -> bool:
     """Whether a factor without variables forbids everything."""
-    tables = problem.factor_table[problem.arities == 0]
-    return bool(np.isinf(problem.pool[problem.pool_offsets[tables]]).any())
+    return nullary_constant(problem) == np.inf
 
 
 def exact_search(problem: Problem, work: float = np.inf) -> MiniBucketSearch | None:
@@ -63,7 +56,7 @@ def exact_search(problem: Problem, work: float = np.inf) -> MiniBucketSearch | N
 
 
 def narrow_components(problem: Problem, work: float = np.inf) -> Indices:
-    """Numbers of the components that are eliminated together: as many of the smallest as fit."""
+    """Numbers of the components that are eliminated together: as many of the smallest as fit, never all."""
     labels, count = component_labels(problem)
     if count < 2:
         return np.zeros(0, dtype=np.int64)
@@ -98,9 +91,7 @@ class PartlyNarrow(Search):
         labels, count = component_labels(problem)
         self._part, self._variables = component(problem, labels, narrow)
         rest, self._others = component(problem, labels, np.setdiff1d(np.arange(count), narrow))
-        tables = problem.factor_table[problem.arities == 0]
-        constant = problem.constant + float(problem.pool[problem.pool_offsets[tables]].sum())
-        self._rest = rest.replace(constant=constant)
+        self._rest = rest.replace(constant=nullary_constant(problem))
         self._initial = None if initial is None else np.asarray(initial)[self._others]
         self._exact: Search | None = exact_search(self._part)
         self._inner: Search | None = None

@@ -9,12 +9,10 @@ from collections.abc import Callable
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Member, Report
-
-SLICE_SECONDS = 0.15
-"""How long a member runs before the bandit is asked again."""
+from dabp.solvers.portfolio.plan import SLICE_SECONDS
 
 
-class Crew:
+class Workers:
     """Threads that ask the bandit who is next, run that member for a slice and put a `Report` on `reports`.
 
     Of `size` threads only `active` work at a time; the others wait, so that a child process can have a core.
@@ -94,7 +92,7 @@ class Crew:
                     max(0.0, self._horizon - now),
                     lambda: self._stop or number >= self._active,
                 )
-            except Exception as error:  # the others go on; `PortfolioSearch` tells
+            except Exception as error:  # the others go on; `TimedSearch` tells
                 member.exhausted = True
                 report = Report(member.kind.name, 0.0, error=error)
             self.reports.put(report)  # before it counts as idle, so that who sees it idle finds its report

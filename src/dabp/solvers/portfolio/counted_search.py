@@ -9,13 +9,11 @@ from dabp.solvers.base import Budget, Search, State, Step
 from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Kind, Member
+from dabp.solvers.portfolio.plan import GROWTH
 from dabp.solvers.status import Status
 
-GROWTH = 2
-"""Each round of turns is this many times longer than the one before."""
 
-
-class TurnSearch(Search):
+class CountedSearch(Search):
     """Members in turn, each a new run of a fixed number of iterations that starts from what is known then.
 
     No clock decides anything: not the bandit, not a child process, not threads, and not where a turn is cut into

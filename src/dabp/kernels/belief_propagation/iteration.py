@@ -1,0 +1,84 @@
+"""The fused iteration of min-sum, again and again until the rules end it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dabp.kernels.belief_propagation.layout import Layout
+from dabp.kernels.belief_propagation.memory import (
+    BEST,
+    BEST_AT,
+    BEST_OF_START,
+    CONVERGED,
+    CURRENT,
+    ITERATIONS,
+    RUNNING,
+    SETTLED,
+    UNCHANGED,
+    Memory,
+    Rules,
+)
+from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, send_pairs, total_of, update_variables
+from dabp.kernels.decorators import array_kernel
+from dabp.kernels.simd import Lanes
+
+FREEZING = 0.3
+"""Rate times iterations from which a reinforced start that does not improve has nothing to wait for."""
+
+
+@array_kernel
+def gain_of(rate: float, iteration: int) -> float:
+    """``g_t = 1 − (1 − rate)^t``, or −1 without reinforcement."""
+    return 1.0 - (1.0 - rate) ** iteration if rate > 0 else -1.0
+
+
+@array_kernel
+def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
+    """Add up the factors' costs if a value changed, and keep the assignment if it is the best."""
+    if changed == 0:
+        memory.counts[UNCHANGED] += 1
+        return
+    memory.counts[UNCHANGED] = 0
+    total = rules.constant + total_of(memory.priced)
+    memory.costs[CURRENT] = total
+    if total < memory.costs[BEST_OF_START]:
+        memory.costs[BEST_OF_START] = total
+        memory.counts[BEST_AT] = memory.counts[ITERATIONS]
+    if total < memory.costs[BEST]:
+        memory.costs[BEST] = total
+        for i in range(len(memory.best)):
+            memory.best[i] = memory.assignment[i]
+
+
+@array_kernel
+def verdict(memory: Memory, rules: Rules, change: float) -> int:
+    """Whether the run ends here, and why."""
+    if change < rules.tolerance:
+        return CONVERGED
+    if rules.patience > 0 and memory.counts[UNCHANGED] >= rules.patience:
+        return SETTLED
+    iterations = memory.counts[ITERATIONS]
+    # A few variables may flip for ever while the rest is frozen.
+    if rules.rate * iterations > FREEZING and iterations > 3 * memory.counts[BEST_AT]:
+        return SETTLED
+    return RUNNING
+
+
+@array_kernel
+def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: Any) -> tuple[int, int]:
+    """Iterations until `trace` is full of their costs or the rules end the run; how many, and why."""
+    variables = len(layout.variables.domain)
+    for t in range(len(trace)):
+        send_pairs(layout, memory, lanes, 0, len(layout.pairs.table))
+        send_many(layout, memory, memory.values, lanes, 0, len(layout.many.table))
+        memory.counts[ITERATIONS] += 1
+        gain = gain_of(rules.rate, memory.counts[ITERATIONS])
+        change, changed = update_variables(layout, memory, gain, lanes, 0, variables)
+        if changed > 0:
+            price_moved(layout.exact, memory, 0, variables)
+        note_cost(memory, rules, changed)
+        trace[t] = memory.costs[CURRENT]
+        why = verdict(memory, rules, change)
+        if why != RUNNING:
+            return t + 1, why
+    return len(trace), RUNNING

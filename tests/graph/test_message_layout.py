@@ -1,0 +1,77 @@
+"""The layout holds every table, unary cost and message of the graph once where it says, and padding elsewhere."""
+
+import numpy as np
+import pytest
+
+from dabp.graph import FactorGraph
+from dabp.graph.message_layout import lane_count, make_layout
+from dabp.kernels.belief_propagation.layout import PADDING, PairShape
+from dabp.problem import Problem
+from tests.kernels.belief_propagation.equations import mixed_problem
+
+
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("split", [None, 0.8])
+def test_pairs_find_their_tables_in_both_orientations(lanes: int, split: float | None) -> None:
+    """Every factor of arity 2 reads its own costs, whichever of its variables the lanes run over."""
+    problem = mixed_problem(1, 13, arities=(1, 2, 2, 3))
+    graph = FactorGraph.from_problem(problem, split_ratio=split, dtype=np.float64)
+    layout = make_layout(problem, graph, lanes)
+    groups = [group for group in graph.groups if group.arity == 2]
+    assert len(layout.pairs.groups) == len(groups)
+    for group, row in zip(groups, layout.pairs.groups, strict=True):
+        shape = PairShape(*row.tolist())
+        assert (shape.first_domain, shape.second_domain) == group.shape
+        rows, columns = np.arange(group.shape[0]), np.arange(group.shape[1])
+        held = []
+        for start in layout.pairs.table[shape.start : shape.stop]:
+            over_first = layout.tables[start + columns[:, None] * shape.first_step + rows]
+            start += shape.second_domain * shape.first_step
+            over_second = layout.tables[start + rows[:, None] * shape.second_step + columns]
+            assert np.array_equal(over_first.T, over_second)
+            held.append(over_second.ravel().tolist())
+        assert sorted(held) == sorted(group.tables[t].ravel().tolist() for t in group.table_index)
+
+
+def test_messages_of_a_variable_lie_side_by_side() -> None:
+    """The padded slices of all messages are disjoint and fill the arrays, each within its variable's part."""
+    problem = mixed_problem(2, 13)
+    graph = FactorGraph.from_problem(problem, split_ratio=0.95)
+    layout = make_layout(problem, graph, 8)
+    starts = layout.variables.message_start
+    widths = np.diff(layout.variables.unary_start)
+    first_copy = np.concatenate([layout.pairs.message.ravel(), layout.many.message[:, 0]])
+    owner = np.searchsorted(starts, first_copy, side="right") - 1
+    both = np.concatenate([first_copy, first_copy + widths[owner]])
+    assert (widths % 8 == 0).all()
+    covered = np.concatenate([np.arange(p, p + widths[o]) for p, o in zip(both, np.tile(owner, 2), strict=True)])
+    assert np.array_equal(np.sort(covered), np.arange(starts[-1]))
+
+
+def test_padded_lanes_never_win() -> None:
+    """Unary costs are the graph's where the mask is 1, and beyond any belief where it is 0."""
+    problem = mixed_problem(3, 11)
+    graph = FactorGraph.from_problem(problem)
+    variables = make_layout(problem, graph, 8).variables
+    assert np.array_equal(variables.unary[variables.mask > 0], graph.unary)
+    assert (variables.unary[variables.mask == 0] == np.float32(PADDING)).all()
+
+
+def test_exact_costs_are_those_of_the_problem() -> None:
+    """Base and strides lead to every factor's own cost, of arity 0 to 4."""
+    problem = mixed_problem(4, 5, arities=(1, 2, 3, 4))
+    exact = make_layout(problem, FactorGraph.from_problem(problem), 8).exact
+    assignment = np.random.default_rng(0).integers(problem.domain_sizes)
+    costs = []
+    for factor in range(problem.num_factors):
+        places = slice(exact.start[factor], exact.start[factor + 1])
+        costs.append(exact.pool[exact.base[factor] + assignment[exact.variable[places]] @ exact.stride[places]])
+    assert np.array_equal(costs, problem.factor_costs(assignment))
+
+
+@pytest.mark.parametrize(("domain", "lanes"), [(2, 8), (8, 8), (9, 16), (15, 16), (40, 16)])
+def test_vectors_are_as_long_as_pays(domain: int, lanes: int) -> None:
+    """Short vectors where long ones would be mostly padding."""
+    pool = np.arange(float(domain * domain))
+    problem = Problem([domain] * 3, [0, 1, 1, 2, 2, 0], [0, 2, 4, 6], pool, [0, len(pool)], [0, 0, 0])
+    assert lane_count(FactorGraph.from_problem(problem)) == lanes

@@ -1,0 +1,39 @@
+"""Problems whose components are known."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from dabp.problem import Problem
+
+QUICK_MEMBERS = "forest-lns,dual"
+"""Members that need little time to start."""
+
+
+def cliques(count: int, size: int, domain: int, seed: int = 0) -> Problem:
+    """Separate cliques with random costs."""
+    rng = np.random.default_rng(seed)
+    pairs = np.array(list(itertools.combinations(range(size), 2)))
+    scopes = (np.arange(count)[:, None, None] * size + pairs).reshape(-1, 2)
+    cells = domain * domain
+    return Problem(
+        np.full(count * size, domain),
+        scopes.ravel(),
+        np.arange(0, 2 * len(scopes) + 1, 2),
+        rng.integers(0, 100, len(scopes) * cells).astype(float),
+        np.arange(0, cells * len(scopes) + 1, cells),
+    )
+
+
+def beside(first: Problem, second: Problem, constant: float = 0.0) -> Problem:
+    """Two problems as one that has them as components; each factor with a table of its own."""
+    return Problem(
+        np.concatenate([first.domain_sizes, second.domain_sizes]),
+        np.concatenate([first.scope_variables, second.scope_variables + first.num_variables]),
+        np.concatenate([first.scope_offsets, first.scope_offsets[-1] + second.scope_offsets[1:]]),
+        np.concatenate([first.pool, second.pool]),
+        np.concatenate([first.pool_offsets, first.pool_offsets[-1] + second.pool_offsets[1:]]),
+        constant=constant,
+    )

@@ -1,0 +1,30 @@
+"""Time goes to who improves, and nobody is forgotten."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dabp.solvers.portfolio.bandit import Bandit
+
+
+def test_the_bandit_follows_gains_and_comes_back() -> None:
+    """Who improves gets most of the time, and the others are still tried."""
+    bandit = Bandit([1.0] * 3, [False] * 3, [False] * 3, memory=5.0)
+    chosen = np.zeros(3)
+    for _ in range(300):
+        index = bandit.choose(range(3), 100.0, 0.0)
+        assert index is not None
+        chosen[index] += 1
+        bandit.reward(index, 0.1, 1.0 if index == 1 else 0.0, 100.0 if index == 1 else 120.0)
+    assert chosen[1] > 150
+    assert chosen.min() > 5
+
+
+def test_without_an_answer_time_goes_to_the_search_for_one() -> None:
+    """No incumbent is no small gap, and no bound no proof at hand."""
+    bandit = Bandit([1.0, 1.0], [False, True], [False, True], 1.0)
+    for index in (0, 1):
+        bandit.reward(index, 0.1, 0.0, np.inf)
+    for cost, bound in ((np.inf, -np.inf), (np.inf, 3.0), (5.0, -np.inf)):
+        searching, bounding = bandit.weights(cost, bound)
+        assert bounding < 20 * searching

@@ -1,0 +1,63 @@
+"""Who takes part, and how its runs follow from what is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.errors import ParameterError
+from dabp.generators import generate
+from dabp.problem import Problem
+from dabp.solvers.belief_propagation.solver import BeliefPropagation
+from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.portfolio.kinds import kinds_for
+from dabp.solvers.portfolio.member import Situation
+from tests.solvers.portfolio.shapes import cliques
+
+
+def test_members_that_suit_nothing_are_refused() -> None:
+    """Members are for problems of some size; if none is left, that is said."""
+    problem = generate("random-cop", variables=30, seed=0)
+    with pytest.raises(ParameterError, match="none of the members 'bp-reinforced 2' suits"):
+        dabp.solve(problem, "auto", max_iterations=100, params={"members": "bp-reinforced 2"})
+
+
+def test_members_follow_size_time_and_choice() -> None:
+    """DABP only with a minute or when asked for; a second run of reinforced BP only on large problems."""
+    small, large = cliques(1, 8, 3), Problem([2] * 1000)
+    assert "dabp" not in {kind.name for kind in kinds_for(small, 10.0)}
+    assert "dabp" in {kind.name for kind in kinds_for(small, 100.0)}
+    assert [kind.name for kind in kinds_for(small, 10.0, names=frozenset({"dabp"}))] == ["dabp"]
+    assert "bp-reinforced 2" not in {kind.name for kind in kinds_for(small, 10.0)}
+    assert "bp-reinforced 2" in {kind.name for kind in kinds_for(large, 10.0)}
+
+
+def test_reinforced_runs_slow_down_as_time_allows() -> None:
+    """On a large problem later runs take a rate that fills the time left, given how long the run before took."""
+    large = Problem([2] * 1000)
+    second = next(kind for kind in kinds_for(large, 100.0) if kind.name == "bp-reinforced 2")
+    incumbent, rates = Incumbent(large), []
+    for number, (left, last) in enumerate([(100.0, 0.0), (90.0, 1.0), (80.0, 12.0)]):
+        solver = second.plan(Situation(number, np.random.default_rng(0), left, last, incumbent)).solver
+        assert isinstance(solver, BeliefPropagation)
+        rates.append(solver.reinforcement)
+    assert rates[0] > rates[1] > rates[2]
+    assert rates[1] == pytest.approx(rates[0] * 1.0 / (0.15 * 90.0))
+
+
+def test_polishing_starts_from_the_incumbent() -> None:
+    """Local searches begin afresh once, then from the best answer; forests around it from the first time on."""
+    problem = cliques(1, 6, 3)
+    incumbent = Incumbent(problem)
+    incumbent.offer(np.ones(6, dtype=np.int64), "a", 0.0)
+    kinds = {kind.name: kind for kind in kinds_for(problem, 10.0)}
+
+    def initial(name: str, number: int) -> np.ndarray | None:
+        return kinds[name].plan(Situation(number, np.random.default_rng(0), 9.0, 1.0, incumbent)).initial
+
+    assert initial("tabu", 0) is None
+    for name, number in (("tabu", 1), ("annealing", 1), ("forest-lns", 0)):
+        start = initial(name, number)
+        assert start is not None
+        assert start.tolist() == [1] * 6

@@ -1,0 +1,59 @@
+"""Threads that run members: who is done is known, who breaks is reported, and nothing goes on after the end."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from dabp.solvers import make_solver
+from dabp.solvers.portfolio.bandit import Bandit
+from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.portfolio.member import Kind, Member, Run, Situation
+from dabp.solvers.portfolio.workers import Workers
+from dabp.solvers.status import Status
+from tests.problems import exhaustive
+from tests.solvers.portfolio.shapes import cliques
+
+
+def broken(situation: Situation) -> Run:
+    raise ZeroDivisionError("on purpose")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_all_members_run_and_report(threads: int) -> None:
+    """Two members that end once and one that breaks: three reports, the right answer, and then idleness."""
+    problem = cliques(1, 6, 3)
+    incumbent = Incumbent(problem)
+    plans = {"mbe": lambda _: Run(make_solver("mbe")), "dual": lambda _: Run(make_solver("dual")), "broken": broken}
+    members = [Member(Kind(name, plan, once=True), problem, 0, i) for i, (name, plan) in enumerate(plans.items())]
+    bandit = Bandit([1.0] * 3, [False] * 3, [False] * 3, 1.0)
+    workers = Workers(members, bandit, incumbent, threads, time.perf_counter, 60.0)
+    workers.start()
+    reports = {}
+    while len(reports) < 3 or not workers.idle:
+        report = workers.reports.get(timeout=60.0)
+        reports[report.member] = report
+        if all(member.exhausted for member in members):
+            break
+    workers.close()
+    while not workers.reports.empty():
+        report = workers.reports.get()
+        reports[report.member] = report
+    assert reports["mbe"].finished is Status.OPTIMAL
+    assert isinstance(reports["broken"].error, ZeroDivisionError)
+    assert incumbent.cost == exhaustive(problem)[0]
+
+
+def test_nobody_works_while_none_is_active() -> None:
+    """With no active thread no slice is run; with one again, it is."""
+    problem = cliques(1, 6, 3)
+    member = Member(Kind("mbe", lambda _: Run(make_solver("mbe")), once=True), problem, 0, 0)
+    workers = Workers([member], Bandit([1.0], [False], [False], 1.0), Incumbent(problem), 1, time.perf_counter, 60.0)
+    workers.active = 0
+    workers.start()
+    time.sleep(0.1)
+    assert workers.reports.empty()
+    workers.active = 1
+    assert workers.reports.get(timeout=60.0).member == "mbe"
+    workers.close()
