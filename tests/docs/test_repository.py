@@ -1,0 +1,60 @@
+"""What the repository says about itself agrees: version, change log, citation, supported Pythons, named files."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+import dabp
+
+ROOT = Path(__file__).parents[2]
+HEADING = re.compile(r"^## (\S+) \((.+)\)$", re.MULTILINE)
+SOURCE = re.compile(r"`((?:[\w-]+/)+[\w.-]+\.(?:py|md|toml|json|css|js))`")
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_change_log_is_open_for_this_version_only() -> None:
+    """The first heading is this version; those below it have a date."""
+    (first, state), *closed = HEADING.findall(text("CHANGELOG.md"))
+    assert first == dabp.__version__.removesuffix(".dev0")
+    assert (state == "unreleased") == dabp.__version__.endswith(".dev0")
+    assert closed
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for _, date in closed)
+
+
+def test_the_citation_is_of_the_last_release() -> None:
+    """CITATION.cff has the version and date of the newest closed heading, and the README the version."""
+    released = next((version, date) for version, date in HEADING.findall(text("CHANGELOG.md")) if date != "unreleased")
+    citation = yaml.safe_load(text("CITATION.cff"))
+    assert (citation["version"], str(citation["date-released"])) == released
+    assert f"version {released[0]}," in text("README.md")
+    assert citation["references"][0]["year"] == 2022
+
+
+def test_every_supported_python_is_tested() -> None:
+    """The hosted checks run `make test` for the Pythons that the package names, none older than it allows."""
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    named = [each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)]
+    job = yaml.safe_load(text(".github/workflows/test.yml"))["jobs"]["test"]
+    assert job["strategy"]["matrix"]["python"] == named
+    assert {"run": "make test"} in job["steps"]
+    assert project["requires-python"] == f">={named[0]}"
+
+
+def test_files_that_pages_name_are_there() -> None:
+    """A path in backquotes on a page leads to a file of the package or of the repository."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    places = (ROOT, ROOT / "src" / "dabp", ROOT / "docs")
+    lost = [
+        f"{page.relative_to(ROOT)}: {path}"
+        for page in pages
+        for path in SOURCE.findall(page.read_text(encoding="utf-8"))
+        if "/a/" not in path and not any((place / path).is_file() for place in places)
+    ]
+    assert not lost
