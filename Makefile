@@ -19,7 +19,7 @@ test-browser: $(VENV)/.developing
 	command -v chromium || command -v chromium-browser || command -v google-chrome || apt-get install --yes --no-install-recommends chromium
 	$(BIN)/python -m pytest -n 0 tests/experiments/test_browser.py
 
-paper-small: $(VENV)/.installed
+paper-small: $(VENV)/.experimenting
 	for plan in paper/small/*.toml; do $(BIN)/dabp experiment run $$plan -o build/paper-small --jobs 2 || exit 1; done
 	$(BIN)/python paper/render.py build/paper-small build/paper-small/rendered
 	@echo "Tables, figures and the report are in build/paper-small/rendered."
@@ -44,6 +44,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.experimenting: $(VENV)/.installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[experiments]"
 	touch $@
 
 $(VENV)/.developing: $(VENV)/.installed pyproject.toml

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from dabp.errors import ParameterError
-from dabp.experiments import drawing as plots
-from dabp.experiments.figures import FIGURES, figure
+from dabp.experiments.figures import FIGURES, draw, figure
 from dabp.plots.drawing import draw_figure, label_order
 
 mpl.use("Agg")
@@ -65,19 +64,19 @@ def test_every_figure_is_drawn(results, name, tmp_path):
     assert (tmp_path / "figure.svg").stat().st_size > 2000
 
 
-def test_functions_draw_into_given_axes(results):
-    """A figure's function takes ax and gives it back; without one it makes its own."""
+def test_a_group_is_drawn_into_given_axes(results):
+    """Axes that are given come back; without any it makes its own."""
     from matplotlib import pyplot as plt
 
     _, ax = plt.subplots()
-    assert plots.cost_per_iteration(results, "Colouring", ax=ax) is ax
+    assert draw("cost-iterations", results, "Colouring", ax=ax) is ax
     assert ax.get_title() == "Colouring"
     assert len(ax.lines) == 3
-    assert plots.memory(results.path).get_xlabel() == "MB"
+    assert draw("memory", results.path).get_xlabel() == "MB"
     with pytest.raises(ParameterError, match="did you mean 'Colouring'"):
-        plots.ablation(results, "Coloring")
+        draw("ablation", results, "Coloring")
     with pytest.raises(ParameterError, match="nothing to show"):
-        plots.damping_sweep(results)
+        draw("damping", results)
     plt.close("all")
 
 

@@ -1,4 +1,4 @@
-"""The numbers behind every figure, computed once for Matplotlib (``dabp.plots``) and for the report's own drawing.
+"""The numbers behind every figure, computed once for Matplotlib (``dabp.plots.drawing``) and for the report's page.
 
 A figure has a panel per group of instances, a panel a curve (or bars) per solver. To add one: write a function of
 (results, plan) that gives a `Figure`, and add it to `FIGURES`.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,10 @@ from dabp.errors import ParameterError, suggestion
 from dabp.experiments.plan import Plan
 from dabp.experiments.statistics import mean_interval
 from dabp.experiments.store import Outcome, Results
-from dabp.plots.figures import Curve, Figure, Panel
+from dabp.plots.drawing import Curve, Figure, Panel, draw_panel, label_order
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 POINTS = 120
 """How many points a curve is drawn with."""
@@ -32,6 +37,26 @@ def figure(name: str, results: Results, plan: Plan) -> Figure:
     made = FIGURES[name](results, plan)
     made.panels = [panel for panel in made.panels if panel.curves]
     return made
+
+
+def draw(
+    name: str,
+    results: Results | str | Path,
+    group: str | None = None,
+    *,
+    plan: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one group of instances (by default the first) of a figure, into `ax` or axes of its own."""
+    source = results if isinstance(results, Results) else Results(results)
+    made = figure(name, source, source.plan(plan))
+    titles = [panel.title for panel in made.panels]
+    if not titles:
+        raise ParameterError(f"these results have nothing to show in figure {name!r}")
+    if group is not None and group not in titles:
+        raise ParameterError(f"the figure has no instances labelled {group!r}{suggestion(group, titles)}")
+    panel = made.panels[titles.index(group) if group is not None else 0]
+    return draw_panel(made, panel, label_order(made), ax)
 
 
 def cost_per_iteration(results: Results, plan: Plan) -> Figure:

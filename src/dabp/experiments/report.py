@@ -22,7 +22,7 @@ from dabp.experiments.figures import figure, final_cost
 from dabp.experiments.plan import Plan
 from dabp.experiments.store import Results, write_atomically
 from dabp.experiments.table import HEADINGS, Row, cells, compare, rows
-from dabp.plots.figures import Figure
+from dabp.plots.drawing import Figure
 from dabp.plots.style import PALETTE
 
 DEFAULT_FIGURES = ("cost-iterations", "cost-time", "convergence", "ablation", "memory")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dabp.errors import ParameterError
 
 EXACT_PAIRS = 50
 """Up to so many differing pairs Wilcoxon's test is computed exactly."""
@@ -20,41 +24,8 @@ def mean_interval(values: Sequence[float] | NDArray[np.float64], level: float = 
         return math.nan, math.nan
     if array.size == 1:
         return float(array[0]), math.nan
-    half = t_quantile(0.5 + level / 2, array.size - 1) * float(array.std(ddof=1)) / math.sqrt(array.size)
+    half = _t_quantile(0.5 + level / 2, array.size - 1) * float(array.std(ddof=1)) / math.sqrt(array.size)
     return float(array.mean()), half
-
-
-def t_quantile(probability: float, freedom: int) -> float:
-    """The value a Student t variable stays below with a probability of at least one half."""
-    low, high = 0.0, 1.0
-    while t_distribution(high, freedom) < probability:
-        high *= 2
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if t_distribution(middle, freedom) < probability else (low, middle)
-    return (low + high) / 2
-
-
-def t_distribution(value: float, freedom: int) -> float:
-    """P(T ≤ value) for a whole number of degrees of freedom, by the finite series in θ = atan(value / √ν).
-
-    Odd ν: P(|T| ≤ t) = 2/π · (θ + sin θ · (cos θ + 2/3 cos³ θ + …)); even ν: sin θ · (1 + 1/2 cos² θ + …).
-    """
-    theta = math.atan(value / math.sqrt(freedom))
-    cosine, total = math.cos(theta), 0.0
-    if freedom % 2:
-        term = cosine
-        for k in range(1, freedom - 1, 2):
-            total += term
-            term *= cosine**2 * (k + 1) / (k + 2)
-        inside = 2 / math.pi * (theta + math.sin(theta) * total)
-    else:
-        term = 1.0
-        for k in range(0, freedom, 2):
-            total += term
-            term *= cosine**2 * (k + 1) / (k + 2)
-        inside = math.sin(theta) * total
-    return 0.5 + inside / 2
 
 
 @dataclass(frozen=True)
@@ -78,32 +49,33 @@ def wilcoxon(differences: Sequence[float] | NDArray[np.float64], tolerance: floa
     """
     array = np.asarray(differences, dtype=np.float64)
     array = array[np.abs(array) > tolerance]
-    count = array.size
-    if count == 0:
+    if array.size == 0:
         return Wilcoxon(0.0, 1.0, 0, True)
-    ranks, ties = _ranks(np.abs(array), tolerance)
-    positive = float(ranks[array > 0].sum())
-    total = count * (count + 1) / 2
-    statistic = min(positive, total - positive)
-    if count <= EXACT_PAIRS:
-        return Wilcoxon(statistic, _exact_p(ranks, statistic), count, True)
-    variance = count * (count + 1) * (2 * count + 1) / 24 - float((ties**3 - ties).sum()) / 48
-    deviation = max(abs(positive - total / 2) - 0.5, 0.0) / math.sqrt(variance)
-    return Wilcoxon(statistic, math.erfc(deviation / math.sqrt(2)), count, False)
+    signed = np.sign(array) * _groups(np.abs(array), tolerance)
+    if array.size > EXACT_PAIRS:
+        found = _stats().wilcoxon(signed, correction=True, method="asymptotic")
+    else:
+        found = _stats().wilcoxon(signed, method="exact")
+    statistic, p_value = float(found.statistic), float(found.pvalue)
+    exact = array.size <= EXACT_PAIRS
+    if exact and len(np.unique(np.abs(signed))) < array.size:
+        p_value = _exact_with_ties(_stats().rankdata(np.abs(signed)), statistic)
+    return Wilcoxon(statistic, p_value, array.size, exact)
 
 
-def _ranks(values: NDArray[np.float64], tolerance: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Ranks from 1, equal values sharing their mean rank, and the sizes of the groups of equals."""
+def _groups(values: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
+    """Whole numbers from 1 in the order of the values, the same for those that follow each other within tolerance."""
     order = np.argsort(values)
     group = np.empty(len(values), dtype=np.int64)
-    group[order] = np.cumsum(np.diff(values[order], prepend=values[order[0]]) > tolerance)
-    counts = np.bincount(group)
-    last = np.cumsum(counts)
-    return (last - (counts - 1) / 2)[group], counts
+    group[order] = 1 + np.cumsum(np.diff(values[order], prepend=values[order[0]]) > tolerance)
+    return group
 
 
-def _exact_p(ranks: NDArray[np.float64], statistic: float) -> float:
-    """Two-sided p: the share of the 2ⁿ sign choices whose positive rank sum is as extreme, counted by sums."""
+def _exact_with_ties(ranks: NDArray[np.float64], statistic: float) -> float:
+    """Two-sided p: the share of the 2ⁿ sign choices whose positive rank sum is as extreme, counted by sums.
+
+    SciPy's exact test knows the ranks 1 … n only, and solvers that find the same optimum tie all the time.
+    """
     doubled = np.rint(2 * ranks).astype(np.int64)
     ways = np.zeros(int(doubled.sum()) + 1)
     ways[0] = 1.0
@@ -111,3 +83,20 @@ def _exact_p(ranks: NDArray[np.float64], statistic: float) -> float:
         ways[rank:] = ways[rank:] + ways[: len(ways) - rank]
     below = float(ways[: round(2 * statistic) + 1].sum())
     return min(1.0, 2 * below / 2.0 ** len(ranks))
+
+
+@functools.cache
+def _t_quantile(probability: float, freedom: int) -> float:
+    """The value a Student t variable stays below with a probability; figures ask for the same ones by the thousand."""
+    return float(_stats().t.ppf(probability, freedom))
+
+
+def _stats() -> ModuleType:
+    try:
+        from scipy import stats
+    except ImportError:
+        raise ParameterError(
+            "tables and figures of experiments need SciPy: install it with  pip install 'dabp[experiments]'"
+        ) from None
+    module: ModuleType = stats
+    return module

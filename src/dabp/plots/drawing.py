@@ -1,15 +1,18 @@
-"""A panel of an experiment's figure, drawn with Matplotlib."""
+"""Figures of experiments: their numbers (a panel per group of instances, a curve per solver), drawn with Matplotlib.
+
+What the numbers are is computed in ``dabp.experiments.figures``; the report draws the same ones in the browser.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.plots.figures import Curve, Figure, Panel
 from dabp.plots.style import colour, dash, marker
 
 if TYPE_CHECKING:
@@ -20,6 +23,39 @@ MARKED = 12
 """Curves with at most so many points show each as a marker."""
 COLUMNS = 4
 """Panels beside each other in a whole figure."""
+
+
+@dataclass
+class Curve:
+    """One solver in one panel; `half` is the half width of the 95 % confidence interval (NaN: none)."""
+
+    label: str
+    x: list[Any]
+    y: list[float]
+    half: list[float] = field(default_factory=list)
+    runs: int = 0
+
+
+@dataclass
+class Panel:
+    """One group of instances; `focus` is the range of y worth looking at, if not all of it."""
+
+    title: str
+    curves: list[Curve]
+    focus: tuple[float, float] | None = None
+
+
+@dataclass
+class Figure:
+    """`kind` is line (x are numbers), dots (x are words, with intervals) or bars (x are words, from zero)."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    kind: str
+    panels: list[Panel]
+    log_x: bool = False
 
 
 def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | None = None) -> Axes:
