@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from dabp.experiments.store import Results
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +20,31 @@ def shared_instances() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder of real instances is not beside the project")
     return folder
+
+
+@pytest.fixture(scope="session")
+def importable_faults() -> Iterator[None]:
+    """Let the processes of runs import the solvers of the experiments' tests."""
+    before = os.environ.get("PYTHONPATH")
+    folder = str(Path(__file__).parent / "experiments")
+    os.environ["PYTHONPATH"] = os.pathsep.join([folder, *([before] if before else [])])
+    yield
+    if before is None:
+        del os.environ["PYTHONPATH"]
+    else:
+        os.environ["PYTHONPATH"] = before
+
+
+@pytest.fixture(scope="session")
+def results(importable_faults: None, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """36 runs: two groups, three solvers that answer and one that fails."""
+    from dabp.experiments.plan import load_plan
+    from dabp.experiments.run import run_plan
+    from dabp.experiments.store import Results
+    from tests.experiments.small import SMALL
+
+    folder = tmp_path_factory.mktemp("experiment")
+    plan = folder / "small.toml"
+    plan.write_text(SMALL)
+    run_plan(load_plan(plan), folder / "results", jobs=2, command=["dabp", "experiment", "run", "small.toml"])
+    return Results(folder / "results")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import browser as chromium
 import pytest
 
 from dabp.experiments.report import write_report
+from tests.experiments import browser as chromium
 
 EXECUTABLE = chromium.find()
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="no Chromium here; 'make test-browser' installs one")

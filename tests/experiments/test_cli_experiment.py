@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from typer.testing import CliRunner
 
-from dabp.cli.experiment import app
+from dabp.cli.experiment import _progress_bar, app
+from dabp.experiments.run import Progress as State
+from tests.cli.terminal import NAMES, terminal
 
 runner = CliRunner()
 
@@ -39,3 +42,14 @@ def test_run_tells_what_it_did(tmp_path):
     output = call("run", plan, "-o", tmp_path / "out")
     assert "1 run, 0 already there, 1 failed, of 1" in output
     assert "cannot be imported" in output
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_bar_of_an_experiment_shows_its_title_as_it_is(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A plan's title is whatever its author wrote; failures are counted beside it."""
+    screen = terminal(monkeypatch)
+    with _progress_bar(name) as show:
+        assert show is not None
+        show(State(total=3, done=2, failed=1))
+    assert name in screen.getvalue()
+    assert "1 failed" in screen.getvalue()

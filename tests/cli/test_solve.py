@@ -1,17 +1,25 @@
-"""An answer survives whatever fails beside it, and what cannot work is refused before the solve."""
+"""``dabp solve``: what it prints and writes, that answers survive what fails beside them, what is refused first."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dabp.cli.options import available_cores
 from dabp.driver import solve as solving
+from dabp.formats import read
 from tests.cli.conftest import Run
 
+KEYS = "problem solver status cost normalized_cost bound gap assignment iterations runtime seed"
 QUICK = ("--solver", "bp", "--iterations", 5)
 
 
@@ -35,6 +43,78 @@ def solves(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(solving, "solve", noting)
     return names
+
+
+def test_solve_prints_exactly_one_json_object(run: Run, problem_file: Path) -> None:
+    """With --json standard output is one object with every promised key, and the cost is the assignment's."""
+    code, out, err = run("solve", problem_file, "--solver", "bp", "--iterations", 50, "--json")
+    facts = json.loads(out)
+    assert (code, err) == (0, "")
+    assert set(facts) >= set(KEYS.split())
+    problem = read(problem_file)
+    assert facts["cost"] == problem.cost(problem.assignment(facts["assignment"]))
+    assert facts["normalized_cost"] == facts["cost"] / problem.num_factors
+
+
+def test_solve_prints_a_summary_and_writes_files(run: Run, problem_file: Path, tmp_path: Path) -> None:
+    """The summary is for people; solution and trace files can be used again."""
+    solution, trace = tmp_path / "s.json", tmp_path / "t.jsonl"
+    options = ["--solver", "bp", "--iterations", 50, "--output", solution, "--trace", trace]
+    code, out, _ = run("solve", problem_file, *options)
+    assert code == 0
+    assert "status" in out
+    assert "assignment" in out
+    cost = json.loads(solution.read_text())["cost"]
+    assert json.loads(trace.read_text().splitlines()[0])["type"] == "block"
+    again = run("solve", problem_file, "--solver", "bp", "--iterations", 1, "--initial", solution, "--json")
+    assert json.loads(again.out)["cost"] <= cost
+    evaluated = run("evaluate", problem_file, solution, "--json")
+    assert json.loads(evaluated.out)["cost"] == cost
+    assert "violated" in run("evaluate", problem_file, solution, "--top", 2).out
+
+
+def test_fixed_variables_and_parameters(run: Run, problem_file: Path) -> None:
+    """--fix and --param reach the solver."""
+    options = ["--solver", "bp", "--iterations", 20, "--json", "--fix", "x0=2", "--param", "damping=0.5"]
+    assert json.loads(run("solve", problem_file, *options).out)["assignment"]["x0"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "threads"),
+    [(["auto"], available_cores()), (["auto", "--threads", 1], 1), (["tabu"], 1), (["tabu", "--threads", 2], 2)],
+)
+def test_auto_takes_all_cores_unless_told(
+    run: Run, problem_file: Path, monkeypatch: pytest.MonkeyPatch, options: list[object], threads: int
+) -> None:
+    """What a solve may use, by solver and option."""
+    given: list[int] = []
+    solve = solving.solve
+
+    def noting(*arguments: Any, **keywords: Any) -> Any:
+        given.append(keywords["threads"])
+        return solve(*arguments, **keywords)
+
+    monkeypatch.setattr(solving, "solve", noting)
+    assert run("solve", problem_file, "--time", 0.2, "--solver", *options).code == 0
+    assert given == [threads]
+
+
+def test_standard_input_and_several_files(run: Run, problem_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """- reads standard input with --format; several files give one table."""
+    stream = io.TextIOWrapper(io.BytesIO(problem_file.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert json.loads(run("solve", "-", "--format", "xml", "-s", "bp", "-i", 5, "--json").out)["cost"] is not None
+    out = run("solve", problem_file, problem_file, "--solver", "bp", "--iterations", 5).out
+    assert out.count("graph-coloring-8-0") == 2
+
+
+def test_no_feasible_assignment_is_exit_code_1(run: Run, tmp_path: Path) -> None:
+    """A problem without a feasible assignment gives null and exit code 1."""
+    path = tmp_path / "infeasible.wcsp"
+    path.write_text("none 1 2 1 5\n2\n1 0 0 2\n0 5\n1 5\n")
+    code, out, _ = run("solve", path, "--solver", "bp", "--json", "--iterations", 5)
+    assert code == 1
+    assert json.loads(out)["cost"] is None
 
 
 @pytest.mark.parametrize("option", ["--output", "--trace", "--checkpoint"])
@@ -156,33 +236,19 @@ def test_an_infeasible_problem_is_an_answer_whatever_it_is_written_to(run: Run, 
         assert err == f"dabp: {solution}: not written, there is no assignment to write (JSON can say so)\n"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["convert", "absent.wcsp", "TARGET"],
-        ["presolve", "absent.wcsp", "TARGET"],
-        ["generate", "absent", "-o", "TARGET"],
-        ["plot", "problem", "absent.wcsp", "-o", "TARGET"],
-        ["plot", "trace", "absent.jsonl", "-o", "TARGET"],
-        ["plot", "compare", "absent.jsonl", "-o", "TARGET"],
-        ["experiment", "table", "absent", "-o", "TARGET"],
-        ["experiment", "plot", "absent", "--figure", "memory", "-o", "TARGET"],
-        ["experiment", "report", "absent", "-o", "TARGET"],
-        ["experiment", "pack", "absent", "-o", "TARGET"],
-    ],
-    ids=" ".join,
-)
-def test_other_commands_look_at_their_target_first(run: Run, tmp_path: Path, command: list[str]) -> None:
-    """Before they read, reduce or draw anything: with nothing to read, it is still the target they complain of."""
-    target = tmp_path / "nowhere" / "x.wcsp"
-    code, out, err = run(*[target if word == "TARGET" else word for word in command])
-    assert (code, out) == (2, "")
-    assert err == f"dabp: {target}: it cannot be written (No such file or directory)\n"
-
-
-@pytest.mark.parametrize("command", [["convert", "absent.wcsp"], ["presolve", "absent.wcsp"], ["generate", "x", "-o"]])
-def test_an_unknown_format_to_write_is_told_first(run: Run, command: list[str]) -> None:
-    """Presolve may take minutes; what it cannot write afterwards is known before."""
-    code, _, err = run(*command, "x.unknown")
-    assert code == 2
-    assert err.startswith("dabp: x.unknown: its name does not tell the format")
+def test_ctrl_c_prints_and_saves_the_incumbent(tmp_path: Path, run: Run) -> None:
+    """SIGINT ends a running solve with exit code 0, the answer printed and saved."""
+    path, solution = tmp_path / "p.xml", tmp_path / "s.json"
+    run("generate", "random-cop", "--variables", 30, "-o", path)
+    command = [sys.executable, "-m", "dabp", "solve", path, "--solver", "dbp-scfg", "--output", solution, "--json"]
+    state = tmp_path / "state"  # first written when the solve is well under way
+    more = ["--param", "restarts=100000", "--time", "100", "--checkpoint", str(state)]
+    child = subprocess.Popen([*map(str, command), *more], stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 90
+    while not state.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=20)
+    assert child.returncode == 0
+    assert json.loads(out)["status"] == "INTERRUPTED"
+    assert json.loads(solution.read_text())["cost"] == json.loads(out)["cost"]

@@ -1,0 +1,97 @@
+"""The command line as a whole: help, version, wrong words, and targets looked at before any work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dabp
+from tests.cli.conftest import Run
+
+
+def test_the_version_is_told(run: Run) -> None:
+    """By the program's name and number."""
+    assert run("--version").out == f"dabp {dabp.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["solve"], "Missing argument"),
+        (["slove", "x"], "Did you mean 'solve'"),
+        (["solve", "nowhere.xml"], "nowhere.xml"),
+        (["solve", "FILE", "--solver", "dpb"], "did you mean 'dbp'"),
+        (["solve", "FILE", "--solver", "bp", "--param", "dampin=1"], "did you mean 'damping'"),
+        (["solve", "FILE", "--solver", "bp", "--param", "damping"], "name=value"),
+        (["solve", "FILE", "--solver", "bp", "--param", "damping=lots"], "not 'lots'"),
+        (["solve", "FILE", "--fix", "zz=1"], "no variable 'zz'"),
+        (["solve", "FILE", "--time", "-3"], "time limit"),
+        (["solve", "FILE", "--time", "soon"], "valid number"),
+        (["solve", "FILE", "FILE", "--output", "x.json"], "one file"),
+        (["solve", "FILE", "--initial", "nowhere.json"], "nowhere.json"),
+        (["solve", "FILE", "--solver", "bp", "--resume"], "checkpoint"),
+        (["info", "FILE", "--format", "xlm"], "xlm"),
+        (["convert", "FILE", "x.unknown"], "format"),
+        (["generate", "random-cob"], "did you mean 'random-cop'"),
+        (["solvers", "bb"], "did you mean 'bp'"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(
+    run: Run, problem_file: Path, arguments: list[str], message: str
+) -> None:
+    """Never a traceback: one line on standard error that says what to do."""
+    code, out, err = run(*[problem_file if word == "FILE" else word for word in arguments])
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert err.startswith("dabp: ")
+    assert message in err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["info", "FILE"], ["solvers"]])
+def test_light_commands_import_nothing_heavy(problem_file: Path, arguments: list[str]) -> None:
+    """Help and info answer without loading torch or numba."""
+    words = [str(problem_file) if word == "FILE" else word for word in arguments]
+    script = (
+        f"import sys; sys.argv = ['dabp', *{words!r}]\n"
+        "from dabp.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'torch', 'numba', 'matplotlib'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["convert", "absent.wcsp", "TARGET"],
+        ["presolve", "absent.wcsp", "TARGET"],
+        ["generate", "absent", "-o", "TARGET"],
+        ["plot", "problem", "absent.wcsp", "-o", "TARGET"],
+        ["plot", "trace", "absent.jsonl", "-o", "TARGET"],
+        ["plot", "compare", "absent.jsonl", "-o", "TARGET"],
+        ["experiment", "table", "absent", "-o", "TARGET"],
+        ["experiment", "plot", "absent", "--figure", "memory", "-o", "TARGET"],
+        ["experiment", "report", "absent", "-o", "TARGET"],
+        ["experiment", "pack", "absent", "-o", "TARGET"],
+    ],
+    ids=" ".join,
+)
+def test_other_commands_look_at_their_target_first(run: Run, tmp_path: Path, command: list[str]) -> None:
+    """Before they read, reduce or draw anything: with nothing to read, it is still the target they complain of."""
+    target = tmp_path / "nowhere" / "x.wcsp"
+    code, out, err = run(*[target if word == "TARGET" else word for word in command])
+    assert (code, out) == (2, "")
+    assert err == f"dabp: {target}: it cannot be written (No such file or directory)\n"
+
+
+@pytest.mark.parametrize("command", [["convert", "absent.wcsp"], ["presolve", "absent.wcsp"], ["generate", "x", "-o"]])
+def test_an_unknown_format_to_write_is_told_first(run: Run, command: list[str]) -> None:
+    """Presolve may take minutes; what it cannot write afterwards is known before."""
+    code, _, err = run(*command, "x.unknown")
+    assert code == 2
+    assert err.startswith("dabp: x.unknown: its name does not tell the format")

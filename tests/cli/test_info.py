@@ -1,0 +1,45 @@
+"""``dabp info``: what is in a file, counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from dabp.cli.info import describe
+from dabp.formats import write
+from dabp.problem import Problem
+from tests.cli.conftest import Run
+
+
+def mixed() -> Problem:
+    """Domains 2, 3 and 3, arities 1 and 2, a forbidden combination and a constant."""
+    table = [0, 1, 2, 3, np.inf, 5]
+    return Problem([2, 3, 3], [0, 0, 1], [0, 1, 3], [4, -6, *table], [0, 2, 8], constant=2.0, name="mixed")
+
+
+def test_counts_by_size_and_arity() -> None:
+    """Everything that a person chooses a solver by."""
+    facts = describe(mixed())
+    assert facts["domains"] == {"size 2": 1, "size 3": 2}
+    assert facts["arities"] == {"arity 1": 1, "arity 2": 1}
+    assert facts["degree"] == "mean 1.0, max 2"
+    assert facts["costs"] == "8 in 2 tables, 1 forbidden"
+    assert facts["range"] == "-6 to 5, integers"
+    assert (facts["objective"], facts["constant"]) == ("minimise", 2.0)
+
+
+def test_a_problem_of_nothing_is_described() -> None:
+    """No variables, no costs: dashes."""
+    facts = describe(Problem([]))
+    assert (facts["variables"], facts["degree"], facts["range"]) == (0, "–", "–")
+
+
+def test_the_command_prints_for_people_and_programs(run: Run, tmp_path: Path) -> None:
+    """The same facts; --presolve adds what is left."""
+    write(mixed(), tmp_path / "m.cfn")
+    facts = json.loads(run("info", tmp_path / "m.cfn", "--json", "--presolve").out)
+    assert (facts["variables"], facts["factors"]) == (3, 2)
+    assert facts["presolved"]["variables"] == 0
+    assert "2 of size 3" in run("info", tmp_path / "m.cfn").out

@@ -1,0 +1,45 @@
+"""Pictures of problems: small ones node by node, large ones as a matrix, empty ones too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.plots.problem import plot_problem
+
+
+def test_a_small_problem_shows_every_node() -> None:
+    """Variables and large factors are one point each, binary factors one line each."""
+    model = dabp.Model("m")
+    model.add_variables("abcd", 2)
+    model.add_cost(["a", "b"], [[0, 1], [2, 3]])
+    model.add_cost(["b", "c", "d"], np.zeros((2, 2, 2)))
+    ax = plot_problem(model.build())
+    lines, spokes, factors, variables = ax.collections
+    assert (len(lines.get_segments()), len(spokes.get_segments())) == (1, 3)
+    assert (len(factors.get_offsets()), len(variables.get_offsets())) == (1, 4)
+    assert [text.get_text() for text in ax.texts] == list("abcd")
+
+
+def test_lines_are_as_wide_as_their_costs_differ() -> None:
+    """Forbidden combinations do not count; a factor of equal costs is the thinnest."""
+    model = dabp.Model("m")
+    model.add_variables("abc", 2)
+    model.add_cost(["a", "b"], [[0, np.inf], [2, 4]])
+    model.add_cost(["b", "c"], np.full((2, 2), 7.0))
+    widths = plot_problem(model.build()).collections[0].get_linewidths()
+    assert widths == pytest.approx([2.0, 0.3])
+
+
+def test_a_large_problem_becomes_a_matrix() -> None:
+    """Every pair of a scope is counted once in each direction."""
+    ax = plot_problem(dabp.generate("small-world", variables=400, domain=2, k=4, p=0, seed=0))
+    counts = np.expm1(ax.images[0].get_array())
+    assert round(float(counts.sum())) == 2 * 800
+
+
+def test_nothing_to_draw() -> None:
+    """Problems without variables or factors have a picture with their title."""
+    assert "0 variables, 0 factors" in plot_problem(dabp.Problem([])).get_title()
+    assert "1 variables, 0 factors" in plot_problem(dabp.Problem([3])).get_title()
