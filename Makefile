@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: fuzz demo test test-browser lint docs paper-small clean
+.PHONY: fuzz torture demo test test-browser lint docs paper-small clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dabp solve examples/frequencies.cfn --time 10
@@ -35,6 +35,9 @@ docs: $(VENV)/.documenting
 
 fuzz: $(VENV)/.developing
 	$(BIN)/python -m tests.formats.fuzz --count 100000 --seconds 900
+
+torture: $(VENV)/.developing
+	$(BIN)/python -m tests.torture --problems 5000 --seconds 7200 --jobs 2
 
 clean:
 	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache

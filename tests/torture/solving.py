@@ -1,0 +1,110 @@
+"""Every solver on a case, with and without presolve; those that are dear see a share of the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import dabp
+from dabp.errors import DabpError, SolverError
+from dabp.solvers import SOLVERS, parameters
+from dabp.solvers.status import Status
+from tests.torture.kinds import Case
+from tests.torture.verdict import wrong
+
+SHARE = {
+    "toulbar2": 3,
+    "toulbar2-vns": 17,
+    "toulbar2-incop": 19,
+    "toulbar2-pils": 23,
+    "auto": 2,
+    "dabp": 29,
+    "dabp-heter": 31,
+    "dabp-homo": 37,
+    "dabp-static": 41,
+    "gat-pcm-lns": 23,
+}
+"""Solvers that see every so-manieth case (prime to the number of kinds where it can be, so that all kinds come)."""
+QUICK = {"steps": 300, "restarts": 2}
+"""Parameters, where a solver has them, that keep its own schedule short."""
+ITERATIONS = 30
+SECONDS = 3.0
+"""For solvers whose iterations do not end them."""
+
+
+class Failure(NamedTuple):
+    """A promise broken; enough to repeat it."""
+
+    seed: int
+    kind: str
+    solver: str
+    presolve: bool
+    what: str
+
+    def __str__(self) -> str:
+        words = "with" if self.presolve else "without"
+        return f"seed {self.seed} ({self.kind}), {self.solver} {words} presolve: {self.what}"
+
+
+class Count(NamedTuple):
+    """What a solve came to: a proof, an answer without one, nothing, or a refusal in a sentence."""
+
+    solver: str
+    outcome: str
+
+
+def attempts(case: Case, solvers: list[str] | None = None) -> Iterator[tuple[str, bool]]:
+    """The solvers that see a case, with and without presolve."""
+    for place, name in enumerate(SOLVERS):
+        share = SHARE.get(name, 1)
+        if solvers is not None:
+            if name in solvers:
+                yield from ((name, False), (name, True))
+        elif (case.seed + place) % share == 0:
+            both = share == 1
+            first = bool((case.seed // share) % 2)
+            yield name, first
+            if both:
+                yield name, not first
+
+
+def attempt(case: Case, name: str, presolve: bool) -> tuple[Count, list[Failure]]:
+    """One solve, judged."""
+    known = parameters(name)
+    options: dict[str, Any] = {"max_iterations": ITERATIONS, "time_limit": SECONDS}
+    if name == "auto" or name.startswith("toulbar2"):
+        del options["max_iterations"]
+    try:
+        result = dabp.solve(
+            case.problem,
+            name,
+            params={key: value for key, value in QUICK.items() if key in known},
+            fix=case.fix or None,
+            initial=case.initial,
+            presolve=presolve,
+            seed=case.seed,
+            **options,
+        )
+    except SolverError as error:
+        return Count(name, "broken"), [Failure(case.seed, case.kind, name, presolve, f"SolverError: {error}")]
+    except DabpError as error:
+        return Count(name, f"refused: {error}"), []
+    except Exception as error:  # a crash is what is looked for
+        what = f"{type(error).__name__}: {error}"
+        return Count(name, "crashed"), [Failure(case.seed, case.kind, name, presolve, what)]
+    proved = result.status in (Status.OPTIMAL, Status.INFEASIBLE)
+    outcome = "proved" if proved else "answered" if result.assignment is not None else "nothing"
+    return Count(name, outcome), [Failure(case.seed, case.kind, name, presolve, each) for each in wrong(case, result)]
+
+
+def judge(
+    case: Case, solvers: list[str] | None, told: Callable[[str, bool], None]
+) -> tuple[list[Count], list[Failure]]:
+    """All solves of a case; `told` hears of each before it begins."""
+    counts, failures = [], []
+    for name, presolve in attempts(case, solvers):
+        told(name, presolve)
+        count, found = attempt(case, name, presolve)
+        counts.append(count)
+        failures += found
+    return counts, failures
