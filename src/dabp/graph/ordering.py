@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.elimination import ordering as compiled
 from dabp.problem import Problem
+from dabp.problem.columns import offsets_of
 
 DENSE_LIMIT = 5_000
 """Vertices up to which min-fill runs (its bit matrix takes n²/8 bytes)."""
@@ -84,7 +85,7 @@ def elimination_order(problem: Problem, *, widest: int | None = None) -> Elimina
 def _rows(pairs: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Compressed rows of a graph given by its edges."""
     sources, targets = np.concatenate([pairs, pairs[:, ::-1]]).T
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n))])
+    offsets = offsets_of(np.bincount(sources, minlength=n))
     return offsets, np.ascontiguousarray(targets[np.argsort(sources, kind="stable")])
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
+from dabp.problem.columns import offsets_of
 from dabp.problem.views import Label
 
 
@@ -100,14 +101,13 @@ class Model:
 
     def build(self) -> Problem:
         """The finished problem; the model can be extended and built again."""
-        sizes = [t.size for t in self._tables]
         plain = all(row == tuple(range(len(row))) for row in self._labels)
         return Problem(
             [len(row) for row in self._labels],
             [v for scope in self._scopes for v in scope],
-            np.concatenate([[0], np.cumsum([len(s) for s in self._scopes], dtype=np.int64)]),
+            offsets_of([len(s) for s in self._scopes]),
             np.concatenate([t.ravel() for t in self._tables]) if self._tables else [],
-            np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+            offsets_of([t.size for t in self._tables]),
             constant=self._constant,
             maximize=self.maximize,
             variable_names=list(self._names),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import offsets_of
 
 
 class Reduction(Protocol):
@@ -78,7 +79,7 @@ class Conditioned:
             factor_table[f] = num_tables + len(sizes)
             pools.append(rest)
             sizes.append(rest.size)
-        pool_offsets = np.concatenate([problem.pool_offsets, len(problem.pool) + np.cumsum(sizes, dtype=np.int64)])
+        pool_offsets = np.concatenate([problem.pool_offsets, len(problem.pool) + offsets_of(sizes)[1:]])
 
         in_scope = keep[problem.scope_variables] & ~dropped[owner]
         arities = np.bincount(owner[in_scope], minlength=problem.num_factors)[~dropped]
@@ -86,7 +87,7 @@ class Conditioned:
         return Problem(
             problem.domain_sizes[keep],
             number[problem.scope_variables[in_scope]],
-            np.concatenate([[0], np.cumsum(arities)]),
+            offsets_of(arities),
             np.concatenate(pools),
             pool_offsets,
             factor_table[~dropped],

@@ -15,6 +15,7 @@ from dabp.errors import ParameterError
 from dabp.graph.ordering import EliminationOrder, elimination_order
 from dabp.kernels.elimination import mini_bucket as compiled
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import cell_strides, offsets_of
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
 
@@ -232,12 +233,8 @@ def _ranked_scopes(
     """
     rank = np.empty(problem.num_variables, dtype=np.int64)
     rank[order] = np.arange(problem.num_variables)
-    strides = np.empty_like(problem.scope_variables)
-    for group in problem.arity_groups:
-        places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
-        strides[places] = group.strides
     owner = np.repeat(np.arange(problem.num_factors), problem.arities)
     sorting = np.lexsort((rank[problem.scope_variables], owner))
     sorting = sorting[problem.domain_sizes[problem.scope_variables[sorting]] > 1]
-    starts = np.concatenate([[0], np.cumsum(np.bincount(owner[sorting], minlength=problem.num_factors))])
-    return problem.scope_variables[sorting], strides[sorting], starts
+    starts = offsets_of(np.bincount(owner[sorting], minlength=problem.num_factors))
+    return problem.scope_variables[sorting], cell_strides(problem)[sorting], starts

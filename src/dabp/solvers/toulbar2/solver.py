@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError, SolverError
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import offsets_of
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.integer_costs import IntegerCosts
@@ -198,7 +199,7 @@ class Toulbar2Search(Search):
         columns: dict[str, NDArray[Any]] = {
             "domain_sizes": problem.domain_sizes,
             "scope_variables": problem.scope_variables,
-            "scope_offsets": np.concatenate([[0], np.cumsum(problem.arities[keep])]),
+            "scope_offsets": offsets_of(problem.arities[keep]),
             "factor_table": problem.factor_table[keep],
             "pool": problem.pool,
             "pool_offsets": problem.pool_offsets,
