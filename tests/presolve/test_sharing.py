@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.presolve import pipeline, presolve
+import dabp.presolve.pipeline
+from dabp.presolve import presolve
 from dabp.presolve.dominance import undominated_values
 from dabp.presolve.restriction import Restricted
 from dabp.presolve.sharing import sharing
@@ -64,8 +65,8 @@ def test_one_pool_of_cells_read_in_two_shapes_is_cut_twice() -> None:
 
 def test_dominated_values_stay_if_their_loss_would_cost_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dear values are kept when taking them away would make many tables of one; impossible values go all the same."""
-    monkeypatch.setattr(pipeline, "DOMINATED_CELLS", 1000)
-    monkeypatch.setattr(pipeline, "MAX_UNSHARING", 0)
+    monkeypatch.setattr(dabp.presolve.pipeline, "DOMINATED_CELLS", 1000)
+    monkeypatch.setattr(dabp.presolve.pipeline, "MAX_UNSHARING", 0)
     dear = np.random.default_rng(0).integers(0, 8, 100)
     problem = potts_grid(10, 8, dear)
     assert presolve(problem, solve_small=False).facts.dominated_values == 0

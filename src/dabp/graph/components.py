@@ -10,9 +10,14 @@ from dabp.problem.columns import Indices, offsets_of, ragged_positions
 
 
 def component_labels(problem: Problem) -> tuple[Indices, int]:
-    """The component of each variable, numbered by first variable, [N], and how many there are."""
+    """The component of each variable, numbered by first variable, [N], and how many there are; computed once."""
+    return problem.derived(_component_labels)
+
+
+def _component_labels(problem: Problem) -> tuple[Indices, int]:
     labels = np.zeros(problem.num_variables, dtype=np.int64)
     count = connected_components(problem.num_variables, problem.scope_variables, problem.scope_offsets, labels)
+    labels.flags.writeable = False  # every stage reads the same array
     return labels, int(count)
 
 

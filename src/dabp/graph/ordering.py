@@ -51,8 +51,23 @@ def elimination_order(problem: Problem, *, widest: int | None = None) -> Elimina
 
     Once wider than `widest`, the rest of the order is arbitrary: it is of no use then to who asks so. Of more than
     `DENSE_LIMIT` remaining variables those of small degree go first by least degree, and if still too
-    many remain, these follow in order of their degree without a width.
+    many remain, these follow in order of their degree without a width. Computed once for each problem.
     """
+    known = problem.derived(_known_orders)
+    complete = known.get(None)
+    if complete is not None and (widest is None or (complete.width is not None and complete.width <= widest)):
+        return complete
+    if widest not in known:
+        known[widest] = _computed(problem, widest)
+    return known[widest]
+
+
+def _known_orders(problem: Problem) -> dict[int | None, EliminationOrder]:
+    """The orders found for this problem so far, by the width at which they were given up."""
+    return {}
+
+
+def _computed(problem: Problem, widest: int | None) -> EliminationOrder:
     n = problem.num_variables
     pairs = edges(problem)
     offsets, neighbours = _rows(pairs, n)

@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.presolve.consistency import propagate
-from dabp.presolve.budget import Budget
+from dabp.presolve.effort import Effort
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, unary_costs
 
 
-def supported_values(problem: Problem, budget: Budget | None = None) -> NDArray[np.bool_] | None:
+def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[np.bool_] | None:
     """Which values survive (flat, a variable after the other, [sum D]), or None if there is no feasible assignment.
 
     Forbidden unary costs go first, then every factor with a forbidden combination is made arc consistent until
     nothing changes. What is removed is in no feasible assignment; what stays need not be in one, and if
-    the budget ends the search, need not even be consistent.
+    the effort ends the search, need not even be consistent.
     """
-    budget = budget or Budget()
+    effort = effort or Effort()
     costs, starts = unary_costs(problem)
     alive = np.isfinite(costs)
     if problem.num_variables and not np.logical_or.reduceat(alive, starts[:-1]).all():
@@ -34,7 +34,7 @@ def supported_values(problem: Problem, budget: Budget | None = None) -> NDArray[
     owner = np.repeat(np.arange(len(hard)), problem.arities[hard])
     order = np.argsort(scopes, kind="stable")
     incident_start = offsets_of(np.bincount(scopes, minlength=problem.num_variables))
-    empty, budget.left = propagate(
+    empty, effort.left = propagate(
         scopes,
         offsets,
         cell_strides(problem)[entries],
@@ -45,7 +45,7 @@ def supported_values(problem: Problem, budget: Budget | None = None) -> NDArray[
         owner[order],
         incident_start,
         alive.view(np.uint8),
-        budget.left,
+        effort.left,
     )
     return None if empty >= 0 else alive
 

@@ -6,18 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.presolve.dominance import remove_dominated
-from dabp.presolve.budget import Budget
+from dabp.presolve.effort import Effort
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, unary_costs
 
 
-def undominated_values(problem: Problem, budget: Budget | None = None) -> tuple[NDArray[np.bool_], Indices]:
+def undominated_values(problem: Problem, effort: Effort | None = None) -> tuple[NDArray[np.bool_], Indices]:
     """Which values are needed, [sum D], and for each value one that is at least as good and needed, [sum D].
 
     Replacing every value of an assignment so never costs more; so some optimum takes only values that are needed.
-    A search that its budget ends finds fewer values.
+    A search that its effort ends finds fewer values.
     """
-    budget = budget or Budget()
+    effort = effort or Effort()
     unary, starts = unary_costs(problem)
     alive = np.ones(starts[-1], dtype=bool)
     replacement = np.arange(starts[-1]) - np.repeat(starts[:-1], problem.domain_sizes)
@@ -28,7 +28,7 @@ def undominated_values(problem: Problem, budget: Budget | None = None) -> tuple[
     inner = cell_strides(problem)[entries]
     tables = problem.factor_table[factors]
     cells = np.diff(problem.pool_offsets)[tables]
-    budget.left = remove_dominated(
+    effort.left = remove_dominated(
         np.where(np.isfinite(unary), unary, np.finfo(np.float64).max / 4),
         starts,
         problem.pool_offsets[tables],
@@ -38,6 +38,6 @@ def undominated_values(problem: Problem, budget: Budget | None = None) -> tuple[
         problem.pool,
         alive.view(np.uint8),
         replacement,
-        budget.left,
+        effort.left,
     )
     return alive, replacement

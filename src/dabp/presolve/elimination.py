@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dabp.graph.components import component_labels
 from dabp.kernels.elimination.small_degree import eliminate, read_back
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
-from dabp.presolve.budget import Budget
+from dabp.presolve.effort import Effort
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions, unary_costs
 
@@ -31,7 +31,7 @@ class Eliminated:
         A new binary table may have this many cells, or this many times the cells of the tables it replaces.
     components
         Whether components with few assignments are eliminated entirely, as many as `COMPONENT_CELLS` allows.
-    budget
+    effort
         What it may do; variables that cost more than is left stay.
     """
 
@@ -42,9 +42,9 @@ class Eliminated:
         small: int = 256,
         growth: float = 4.0,
         components: bool = False,
-        budget: Budget | None = None,
+        effort: Effort | None = None,
     ):
-        budget = budget or Budget()
+        effort = effort or Effort()
         unary, starts = unary_costs(problem)
         higher = np.flatnonzero(problem.arities >= 2)
         (
@@ -62,7 +62,7 @@ class Eliminated:
             scopes,
             factor_table,
             pool,
-            budget.left,
+            effort.left,
         ) = eliminate(
             problem.domain_sizes,
             unary,
@@ -74,7 +74,7 @@ class Eliminated:
             small,
             growth,
             _allowance(problem) if components else np.zeros(problem.num_variables),
-            budget.left,
+            effort.left,
         )
         nullary = problem.factor_table[problem.arities == 0]
         constant += float(problem.pool[problem.pool_offsets[nullary]].sum())

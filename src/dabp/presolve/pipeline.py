@@ -2,7 +2,7 @@
 
     merge factors → { remove unsupported values → eliminate variables of small degree → remove dominated values } …
 
-until nothing changes or enough work was done (`budget`); components with few assignments are then solved outright.
+until nothing changes or enough work was done (`effort`); components with few assignments are then solved outright.
 Each technique is a file of this package; `presolve` puts them in order.
 """
 
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.components import component_labels
-from dabp.presolve.budget import Budget, Budgets
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
+from dabp.presolve.effort import Effort, Efforts
 from dabp.presolve.elimination import Eliminated
 from dabp.presolve.merging import MAX_UNSHARING, merge_factors
 from dabp.presolve.restriction import Restricted
@@ -148,24 +148,24 @@ def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
     """
     result = Presolved(problem.minimized())
     result._original = problem
-    facts, budgets = result.facts, Budgets(problem)
+    facts, efforts = result.facts, Efforts(problem)
     result.problem = merge_factors(result.problem)
     for _ in range(MAX_ROUNDS):
         stages = len(result._stages)
-        kept = supported_values(result.problem, budgets.propagation)
+        kept = supported_values(result.problem, efforts.propagation)
         if kept is None:
             result.infeasible = True
             break
         facts.unsupported_values += _restrict(result, kept, UNSUPPORTED_CELLS)
-        if not _eliminate(result, budgets.elimination, components=False):
+        if not _eliminate(result, efforts.elimination, components=False):
             break
-        kept, replacement = undominated_values(result.problem, budgets.dominance)
+        kept, replacement = undominated_values(result.problem, efforts.dominance)
         facts.dominated_values += _restrict(result, kept, DOMINATED_CELLS, replacement)
-        budgets.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
-        if len(result._stages) == stages or budgets.rounds.left < 0:
+        efforts.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
+        if len(result._stages) == stages or efforts.rounds.left < 0:
             break
     if solve_small and not result.infeasible:
-        _eliminate(result, budgets.elimination, components=True)
+        _eliminate(result, efforts.elimination, components=True)
     facts.infeasible, left = result.infeasible, result.problem
     facts.fixed_variables = problem.num_variables - left.num_variables - facts.eliminated_variables
     facts.variables = (problem.num_variables, left.num_variables)
@@ -174,9 +174,9 @@ def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
     return result
 
 
-def _eliminate(result: Presolved, budget: Budget, *, components: bool) -> bool:
+def _eliminate(result: Presolved, effort: Effort, *, components: bool) -> bool:
     """Minimise variables out; False if that proved infeasibility."""
-    eliminated = Eliminated(result.problem, components=components, budget=budget)
+    eliminated = Eliminated(result.problem, components=components, effort=effort)
     if eliminated.infeasible:
         result.infeasible = True
     elif eliminated.count:

@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem.exchange import Exchange
+from dabp.problem.naming import Assignment, Naming
 from dabp.problem.validation import validate
 from dabp.problem.views import ArityGroup, Factor, FactorCost, Label, Variable
 
 __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
-Assignment = NDArray[np.int64]
-"""One value index per variable, in the order of `Problem.variables`."""
+Derived = TypeVar("Derived")
 
 MOST_AXES = 64
 """Of a NumPy array. Factors may have more variables, if enough of them have one value only."""
@@ -40,7 +41,7 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     return result
 
 
-class Problem(Exchange):
+class Problem(Naming, Exchange):
     """An immutable, validated constraint optimisation problem.
 
     Parameters
@@ -102,6 +103,7 @@ class Problem(Exchange):
         self._labels = None if labels is None or all(row is None for row in labels) else tuple(labels)
         if self._factor_names is not None and len(self._factor_names) != num_factors:
             raise ProblemError(f"{num_factors} factors, but {len(self._factor_names)} names")
+        self._lock, self._derived = threading.RLock(), dict[Callable[[Problem], Any], Any]()
         validate(self, self._labels)
 
     # ---- shape -------------------------------------------------------------------------------
@@ -161,37 +163,7 @@ class Problem(Exchange):
         """
         return 1e-6 if self.integral else 1e-9 * abs(cost) + 1e-14 * self.magnitude
 
-    # ---- views -------------------------------------------------------------------------------
-
-    def variable_name(self, index: int) -> str:
-        """The name of one variable."""
-        return f"x{index}" if self._variable_names is None else self._variable_names[index]
-
-    @property
-    def has_names(self) -> bool:
-        """Whether variables were named, and are not just x0, x1, …."""
-        return self._variable_names is not None
-
-    @property
-    def has_labels(self) -> bool:
-        """Whether any variable's values have labels of their own."""
-        return self._labels is not None
-
-    @property
-    def variable_names(self) -> tuple[str, ...]:
-        """All names, in order."""
-        if self._variable_names is not None:
-            return self._variable_names
-        return tuple(f"x{i}" for i in range(self.num_variables))
-
-    def labels(self, index: int) -> tuple[Label, ...]:
-        """The value labels of one variable."""
-        row = None if self._labels is None else self._labels[index]
-        return tuple(range(int(self.domain_sizes[index]))) if row is None else row
-
-    def factor_name(self, index: int) -> str:
-        """The name of one factor."""
-        return f"f{index}" if self._factor_names is None else self._factor_names[index]
+    # ---- factors ------------------------------------------------------------------------------
 
     def scope(self, index: int) -> NDArray[np.int64]:
         """The variables of one factor."""
@@ -211,86 +183,15 @@ class Problem(Exchange):
             )
         return self.cells(index).reshape(shape)
 
-    def variable(self, index: int) -> Variable:
-        """One variable as a view."""
-        return Variable(index, self.variable_name(index), self.labels(index))
-
     def factor(self, index: int) -> Factor:
         """One factor as a view."""
         scope = tuple(int(v) for v in self.scope(index))
         return Factor(index, self.factor_name(index), scope, self.table(index))
 
     @property
-    def variables(self) -> Iterator[Variable]:
-        """Every variable, one view at a time."""
-        return (self.variable(i) for i in range(self.num_variables))
-
-    @property
     def factors(self) -> Iterator[Factor]:
         """Every factor, one view at a time."""
         return (self.factor(f) for f in range(self.num_factors))
-
-    @cached_property
-    def _index_of_name(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.variable_names)}
-
-    def variable_index(self, name: str) -> int:
-        """The index of a variable by name."""
-        try:
-            return self._index_of_name[name]
-        except KeyError:
-            raise ProblemError(f"there is no variable {name!r} in {self.name!r}") from None
-
-    # ---- assignments -------------------------------------------------------------------------
-
-    def assignment(self, values: Mapping[str, Label]) -> Assignment:
-        """Value indices from a mapping of every variable's name to a label."""
-        result = np.full(self.num_variables, -1, dtype=np.int64)
-        for name, label in values.items():
-            index = self.variable_index(name)
-            result[index] = self.value_index(index, label)
-        missing = np.flatnonzero(result < 0)
-        if len(missing):
-            raise ProblemError(
-                f"the assignment has no value for {self.variable_name(int(missing[0]))!r}"
-                + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
-            )
-        return result
-
-    def value_index(self, variable: int, label: Label) -> int:
-        """The index of a label in a variable's domain; text is matched as the label is printed."""
-        labels = self.labels(variable)
-        if label in labels:
-            return labels.index(label)
-        printed = [str(one) for one in labels]
-        if str(label) in printed:
-            return printed.index(str(label))
-        shown = ", ".join(printed[:8]) + (", …" if len(printed) > 8 else "")
-        raise ProblemError(f"variable {self.variable_name(variable)!r} has no value {label!r}; it takes {shown}")
-
-    def labelled(self, assignment: ArrayLike) -> dict[str, Label]:
-        """Variable name → value label, for people and files."""
-        values = self._checked(assignment)
-        return {self.variable_name(i): self.labels(i)[v] for i, v in enumerate(values.tolist())}
-
-    def _checked(self, assignment: ArrayLike) -> NDArray[np.int64]:
-        values = np.asarray(assignment)
-        if values.dtype.kind not in "iu" and not (
-            values.size == 0 or (values.dtype.kind == "f" and np.all(values == np.rint(values)))
-        ):
-            raise ProblemError("an assignment is an array of value indices (integers)")
-        values = values.astype(np.int64, copy=False)
-        if values.shape[-1:] != (self.num_variables,):
-            raise ProblemError(
-                f"an assignment has one value per variable: {self.num_variables} expected, shape {values.shape} found"
-            )
-        if values.size and ((values < 0) | (values >= self.domain_sizes)).any():
-            bad = int(np.argwhere((values < 0) | (values >= self.domain_sizes))[0][-1])
-            raise ProblemError(
-                f"variable {self.variable_name(bad)!r} has values 0..{self.domain_sizes[bad] - 1}, "
-                "the assignment is outside"
-            )
-        return values
 
     # ---- cost --------------------------------------------------------------------------------
 
@@ -312,7 +213,7 @@ class Problem(Exchange):
 
     def cost(self, assignment: ArrayLike) -> Any:
         """Total cost of an assignment [N] as a float, or of a batch [B, N] as an array [B]; exact."""
-        values = self._checked(assignment)
+        values = self.checked(assignment)
         if values.ndim > 1:
             rows = values.reshape(math.prod(values.shape[:-1]), self.num_variables)
             block = max(1, 4_000_000 // max(1, len(self.scope_variables)))  # bounds the index arrays
@@ -339,7 +240,7 @@ class Problem(Exchange):
 
     def factor_costs(self, assignment: ArrayLike) -> NDArray[np.float64]:
         """What each factor costs under one assignment, [F]."""
-        values = self._checked(assignment)
+        values = self.checked(assignment)
         costs = np.zeros(self.num_factors)
         for group in self.arity_groups:
             costs[group.factors] = self.pool[self._cells(group, values)]
@@ -347,7 +248,7 @@ class Problem(Exchange):
 
     def explain(self, assignment: ArrayLike, limit: int | None = None) -> list[FactorCost]:
         """Factors by what they cost under an assignment: the violated first, then the costliest."""
-        values = self._checked(assignment)
+        values = self.checked(assignment)
         costs = self.factor_costs(values)
         badness = -costs if self.maximize else costs
         order = np.argsort(-badness, kind="stable")[:limit]
@@ -359,11 +260,33 @@ class Problem(Exchange):
             lines.append(FactorCost(f, self.factor_name(f), names, taken, float(costs[f]), bool(np.isinf(costs[f]))))
         return lines
 
+    # ---- what follows from the columns -----------------------------------------------------------
+
+    def derived(self, compute: Callable[[Problem], Derived]) -> Derived:
+        """``compute(self)``, computed once for this problem and kept as long as it lives.
+
+        For what follows from the columns alone and several stages ask for, such as the components of the graph.
+        `compute` is the key: a function of a module, not a lambda. Any thread may ask; the first one computes while
+        the others wait. Pickling, and `replace`, leave it out.
+        """
+        with self._lock:
+            if compute not in self._derived:
+                self._derived[compute] = compute(self)
+            return cast("Derived", self._derived[compute])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles are made into problems by the constructor: checked, read-only and with nothing derived."""
+        return partial(Problem, **self._columns()), ()
+
     # ---- other forms of the same problem --------------------------------------------------------
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some of the constructor's arguments changed."""
-        columns: dict[str, Any] = {
+        return Problem(**{**self._columns(), **changes})
+
+    def _columns(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {
             "domain_sizes": self.domain_sizes,
             "scope_variables": self.scope_variables,
             "scope_offsets": self.scope_offsets,
@@ -378,7 +301,6 @@ class Problem(Exchange):
             "limit": self.limit,
             "name": self.name,
         }
-        return Problem(**{**columns, **changes})
 
     def minimized(self) -> Problem:
         """The same problem as a minimisation: itself, or every cost negated."""

@@ -21,7 +21,7 @@ from dabp.errors import ParameterError, SolverError
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.status import Status
-from dabp.solvers.toulbar2.integer_costs import IntegerCosts
+from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 from dabp.solvers.toulbar2.solver import MODES, Toulbar2, Toulbar2Search
 from tests.problems import all_assignments, exhaustive_optimum, random_problem
 
@@ -60,7 +60,7 @@ def test_modes_find_the_optimum(mode: str, seed: int) -> None:
 def test_integer_costs_stay_within_precision(seed: int) -> None:
     """Rounded costs are off by less than asked, bounds through them are valid, and decimals are exact."""
     problem = random_problem(seed, maximize=False)
-    costs = IntegerCosts(problem, precision=1e-6)
+    costs = ScaledCosts(problem, precision=1e-6)
     if costs.infeasible:
         assert exhaustive_optimum(problem) is None
         return
@@ -78,7 +78,7 @@ def test_integer_costs_stay_within_precision(seed: int) -> None:
 def test_decimals_of_large_costs_are_not_lost() -> None:
     """A hundred-thousandth beside a hundred thousand is within the precision asked for, and decides."""
     problem = Problem([4], [0], [0, 1], [100000.00005, 100000.00001, 200000.0, 100000.1], [0, 4])
-    costs = IntegerCosts(problem, precision=1e-6)
+    costs = ScaledCosts(problem, precision=1e-6)
     assert costs.scale >= 1e5
     assert dabp.solve(problem, "toulbar2").assignment.tolist() == [1]
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph.ordering import EliminationOrder, elimination_order
-from dabp.kernels.elimination import mini_bucket as compiled
+from dabp.kernels.elimination.mini_bucket import eliminate, read_back
+from dabp.kernels.elimination.mini_bucket_plan import Buckets, Functions, make_plan
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides, offsets_of
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
@@ -71,24 +72,17 @@ class MiniBucketElimination(Solver):
 
 
 class Plan(NamedTuple):
-    """What `kernels.mini_bucket.plan` returns, described there."""
+    """What `kernels.elimination.mini_bucket_plan.make_plan` returns, described there."""
 
-    variables: NDArray[np.int64]
-    strides: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    bases: NDArray[np.int64]
-    eliminated: NDArray[np.int64]
-    inputs: NDArray[np.int64]
-    input_starts: NDArray[np.int64]
-    outputs: NDArray[np.int64]
-    first: NDArray[np.int64]
+    functions: Functions
+    buckets: Buckets
     pool_size: int
     exact: bool
 
     @property
     def num_buckets(self) -> int:
         """Mini-buckets in all."""
-        return int(self.first[-1])
+        return int(self.buckets.first[-1])
 
 
 class MiniBucketSearch(Search):
@@ -123,7 +117,7 @@ class MiniBucketSearch(Search):
         """Whether the i-bound that was asked for fits the memory and splits no bucket; plans, but computes nothing."""
         self._elimination = self._elimination or elimination_order(self._problem)
         self._order = self._elimination.order
-        self._scopes = _ranked_scopes(self._problem, self._order)
+        self._functions = _ranked_functions(self._problem, self._order)
         plan = self._planned(self._i_bound)
         return plan.pool_size >= 0 and bool(plan.exact)
 
@@ -131,11 +125,11 @@ class MiniBucketSearch(Search):
     def work(self) -> float:
         """How many costs the elimination with the i-bound that was asked for adds up."""
         plan, sizes = self._planned(self._i_bound), self._problem.domain_sizes
-        count = plan.num_buckets
-        first, last = plan.starts[plan.outputs[:count]], plan.starts[plan.outputs[:count] + 1]
-        bits = np.concatenate([[0.0], np.cumsum(np.log2(sizes[plan.variables[: last.max(initial=0)]]))])
-        cells = np.exp2(bits[last] - bits[first]) * sizes[plan.eliminated[:count]]
-        return float((cells * np.diff(plan.input_starts[: count + 1])).sum())
+        functions, buckets, count = plan.functions, plan.buckets, plan.num_buckets
+        first, last = functions.starts[buckets.outputs[:count]], functions.starts[buckets.outputs[:count] + 1]
+        bits = np.concatenate([[0.0], np.cumsum(np.log2(sizes[functions.variables[: last.max(initial=0)]]))])
+        cells = np.exp2(bits[last] - bits[first]) * sizes[buckets.eliminated[:count]]
+        return float((cells * np.diff(buckets.input_starts[: count + 1])).sum())
 
     def _run(self) -> Iterator[Step]:
         elimination = self._elimination or elimination_order(self._problem)
@@ -161,7 +155,7 @@ class MiniBucketSearch(Search):
 
     def _fitting(self) -> tuple[int, Plan]:
         """The plan with the largest i-bound whose messages fit the memory."""
-        self._scopes = _ranked_scopes(self._problem, self._order)
+        self._functions = _ranked_functions(self._problem, self._order)
         for i_bound in range(self._i_bound, 1, -1):
             plan = self._planned(i_bound)
             if plan.pool_size >= 0:
@@ -171,10 +165,8 @@ class MiniBucketSearch(Search):
     def _planned(self, i_bound: int, cap: bool = True) -> Plan:
         problem = self._problem
         entries = self._max_entries if cap else np.iinfo(np.int64).max // 4
-        bases = problem.pool_offsets[problem.factor_table]
-        return Plan(
-            *compiled.plan(self._order, problem.domain_sizes, *self._scopes, bases, len(problem.pool), i_bound, entries)
-        )
+        planned = make_plan(self._order, problem.domain_sizes, self._functions, len(problem.pool), i_bound, entries)
+        return Plan(*planned)
 
     # ---- running -----------------------------------------------------------------------------
 
@@ -182,12 +174,10 @@ class MiniBucketSearch(Search):
         """Compute all messages into `_pool`, yielding now and then."""
         self._pool = np.empty(plan.pool_size)
         self._pool[: len(self._problem.pool)] = self._problem.pool
+        sizes = self._problem.domain_sizes
         bucket, cell, since = 0, 0, time.perf_counter()
         while bucket < plan.num_buckets:
-            arrays = plan.variables, plan.strides, plan.starts, plan.bases
-            buckets = plan.eliminated, plan.inputs, plan.input_starts, plan.outputs, plan.num_buckets
-            sizes = self._problem.domain_sizes
-            bucket, cell = compiled.eliminate(sizes, *arrays, *buckets, self._pool, bucket, cell, BLOCK_CELLS)
+            bucket, cell = eliminate(sizes, plan.functions, plan.buckets, self._pool, bucket, cell, BLOCK_CELLS)
             if time.perf_counter() - since > BLOCK_SECONDS:
                 yield Step()
                 since = time.perf_counter()
@@ -195,16 +185,14 @@ class MiniBucketSearch(Search):
     def _answer(self, plan: Plan) -> Step:
         """The bound and the assignment that the messages give."""
         problem, pool = self._problem, self._pool
-        outputs = plan.outputs[: plan.num_buckets]
-        complete = outputs[plan.starts[outputs + 1] == plan.starts[outputs]]  # nothing left to look at
+        functions, outputs = plan.functions, plan.buckets.outputs[: plan.num_buckets]
+        complete = outputs[functions.starts[outputs + 1] == functions.starts[outputs]]  # nothing left to look at
         constants = problem.pool[problem.pool_offsets[problem.factor_table[self._constants]]]
-        bound = problem.constant + math.fsum(pool[plan.bases[complete]]) + math.fsum(constants)
+        bound = problem.constant + math.fsum(pool[functions.bases[complete]]) + math.fsum(constants)
         if math.isinf(bound):
             return Step(finished=Status.INFEASIBLE)
         values = np.zeros(problem.num_variables, dtype=np.int64)
-        arrays = plan.variables, plan.strides, plan.starts, plan.bases
-        buckets = plan.inputs, plan.input_starts, plan.first
-        compiled.read_back(self._order, problem.domain_sizes, *arrays, *buckets, pool, values)
+        read_back(self._order, problem.domain_sizes, functions, plan.buckets, pool, values)
         cost = float(problem.cost(values))
         step = Step(costs=np.array([cost]))
         if math.isfinite(cost):
@@ -220,14 +208,11 @@ class MiniBucketSearch(Search):
     @property
     def _constants(self) -> NDArray[np.int64]:
         """Factors that look at no variable with a choice."""
-        starts = self._scopes[2]
-        return np.flatnonzero(np.diff(starts) == 0)
+        return np.flatnonzero(np.diff(self._functions.starts) == 0)
 
 
-def _ranked_scopes(
-    problem: Problem, order: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Scopes sorted by rank, the strides of their variables, and where each begins.
+def _ranked_functions(problem: Problem, order: NDArray[np.int64]) -> Functions:
+    """The factors with their scopes sorted by rank.
 
     Variables with one value are left out: they are never a choice, and index 0 of their axis is the table itself.
     """
@@ -237,4 +222,5 @@ def _ranked_scopes(
     sorting = np.lexsort((rank[problem.scope_variables], owner))
     sorting = sorting[problem.domain_sizes[problem.scope_variables[sorting]] > 1]
     starts = offsets_of(np.bincount(owner[sorting], minlength=problem.num_factors))
-    return problem.scope_variables[sorting], cell_strides(problem)[sorting], starts
+    bases = problem.pool_offsets[problem.factor_table]
+    return Functions(problem.scope_variables[sorting], cell_strides(problem)[sorting], starts, bases)

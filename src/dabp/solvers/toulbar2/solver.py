@@ -26,7 +26,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
-from dabp.solvers.toulbar2.integer_costs import IntegerCosts
+from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 
 MODES = ("default", "vns", "incop", "pils")
 
@@ -106,7 +106,7 @@ class Toulbar2Search(Search):
 
     def __init__(self, solver: Toulbar2, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None):
         self._solver, self._problem, self._memory_limit = solver, problem, budget.memory_limit
-        self._costs = IntegerCosts(problem, solver.precision)
+        self._costs = ScaledCosts(problem, solver.precision)
         self._incumbent: Assignment | None = None
         self._incumbent_cost = np.inf
         if initial is not None and np.isfinite(cost := problem.cost(initial)):

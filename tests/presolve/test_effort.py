@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.presolve import pipeline, presolve
-from dabp.presolve.budget import Budget, Budgets
+import dabp.presolve.pipeline
+from dabp.presolve import presolve
+from dabp.presolve.effort import Effort, Efforts
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
 from dabp.presolve.elimination import Eliminated
@@ -43,10 +44,10 @@ def test_elimination_stops_where_its_budget_ends_and_loses_nothing() -> None:
     walk = table
     for _ in range(39):
         walk = (walk[:, :, None] + table).min(axis=1)
-    budget = Budget(100_000)
-    part = Eliminated(problem, budget=budget)
+    effort = Effort(100_000)
+    part = Eliminated(problem, effort=effort)
     assert 0 < part.count < 30
-    assert 0 <= budget.left < 100_000
+    assert 0 <= effort.left < 100_000
     whole = presolve(part.problem)
     assert whole.problem.constant == walk.diagonal().min()
     assert problem.cost(part.lift(whole.lift(np.zeros(0, dtype=np.int64)))) == walk.diagonal().min()
@@ -66,7 +67,7 @@ def test_leaves_go_before_anything_dearer() -> None:
     parents = (rng.random(count - 1) * np.arange(1, count)).astype(np.int64)
     table = rng.random((size, size))
     problem = shared_pairs(np.stack([parents, np.arange(1, count)], axis=1), table)
-    assert Eliminated(problem, budget=Budget(count * size * (2 * size + 16))).count == count
+    assert Eliminated(problem, effort=Effort(count * size * (2 * size + 16))).count == count
 
 
 def test_dominance_stops_within_a_variable() -> None:
@@ -75,11 +76,11 @@ def test_dominance_stops_within_a_variable() -> None:
     table = np.repeat(np.arange(size, 0.0, -1.0)[:, None], size, axis=1) + np.eye(size) * 0.5
     problem = shared_pairs(np.array([[0, 1]]), table)
     assert undominated_values(problem)[0][:size].sum() == 1
-    budget = Budget(size * size + 5000)
-    kept, replacement = undominated_values(problem, budget)
+    effort = Effort(size * size + 5000)
+    kept, replacement = undominated_values(problem, effort)
     assert 1 < kept[:size].sum() < size
     assert kept[:size][replacement[:size]].all()
-    assert budget.left == 0
+    assert effort.left == 0
 
 
 @pytest.mark.parametrize("work", [0, 30, 100, 300])
@@ -88,14 +89,14 @@ def test_any_budget_is_exact(work: int) -> None:
     for seed in range(100):
         problem = drawn_problem(np.random.default_rng(seed), hard=0.3, dense=seed % 2 == 0)
         optimum, _ = exhaustive(problem)
-        supported = supported_values(problem, Budget(work))
+        supported = supported_values(problem, Effort(work))
         if supported is None:
             assert optimum == np.inf
             continue
         assert exhaustive(Restricted(problem, supported).problem)[0] == pytest.approx(optimum)
-        kept, replacement = undominated_values(problem, Budget(work))
+        kept, replacement = undominated_values(problem, Effort(work))
         assert exhaustive(Restricted(problem, kept, replacement).problem)[0] == pytest.approx(optimum)
-        eliminated = Eliminated(problem, budget=Budget(work))
+        eliminated = Eliminated(problem, effort=Effort(work))
         if eliminated.infeasible:
             assert optimum == np.inf
         else:
@@ -106,13 +107,13 @@ def test_any_budget_is_exact(work: int) -> None:
 def test_presolve_is_exact_on_any_budget(work: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also together: a contradiction that propagation had no time to see is not lost later."""
 
-    def small(problem: Problem) -> Budgets:
-        budgets = Budgets(problem)
-        budgets.propagation, budgets.elimination, budgets.dominance = (Budget(work) for _ in range(3))
-        budgets.rounds.left = work
-        return budgets
+    def small(problem: Problem) -> Efforts:
+        efforts = Efforts(problem)
+        efforts.propagation, efforts.elimination, efforts.dominance = (Effort(work) for _ in range(3))
+        efforts.rounds.left = work
+        return efforts
 
-    monkeypatch.setattr(pipeline, "Budgets", small)
+    monkeypatch.setattr(dabp.presolve.pipeline, "Efforts", small)
     for seed in range(300):
         problem = drawn_problem(np.random.default_rng(seed), hard=0.5, dense=seed % 2 == 0)
         optimum, _ = exhaustive(problem)
@@ -128,14 +129,14 @@ def test_presolve_is_exact_on_any_budget(work: int, monkeypatch: pytest.MonkeyPa
 def test_propagation_reads_each_table_a_few_times_only() -> None:
     """Along a chain of x < y every bound moves many times; the work is still a few looks at each cell."""
     count, size = 40, 100
-    budget = Budget()
-    before = budget.left
-    kept = supported_values(ascending(count, size), budget)
+    effort = Effort()
+    before = effort.left
+    kept = supported_values(ascending(count, size), effort)
     values = np.arange(size)
     expected = [(values >= i) & (values <= size - count + i) for i in range(count)]
     assert kept is not None
     assert np.array_equal(kept, np.concatenate(expected))
-    assert before - budget.left < 8 * (count - 1) * size**2
+    assert before - effort.left < 8 * (count - 1) * size**2
 
 
 def test_propagation_removes_all_that_is_inconsistent() -> None:

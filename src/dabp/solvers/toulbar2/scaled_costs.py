@@ -15,7 +15,7 @@ EXACT_DIGITS = 6
 """Costs with up to so many decimals become integers exactly."""
 
 
-class IntegerCosts:
+class ScaledCosts:
     """A problem with integer costs I such that cost(x) ≈ I(x) / scale + offset, every table with minimum 0.
 
     Attributes

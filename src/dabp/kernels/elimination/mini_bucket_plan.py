@@ -1,0 +1,214 @@
+# mypy: disable-error-code="untyped-decorator"
+"""The plan of a mini-bucket elimination, compiled: which functions are added up where, and how large messages are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.decorators import kernel
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Functions(NamedTuple):
+    """Tables with scopes in one pool: the problem's factors first, then the messages of mini-buckets."""
+
+    variables: Ints
+    """Function f looks at ``variables[starts[f]:starts[f + 1]]``, sorted by elimination rank, lowest first."""
+    strides: Ints
+    """Cells that a step of each of these moves."""
+    starts: Ints
+    """[functions + 1]."""
+    bases: Ints
+    """[functions]: each one's first cell in the pool."""
+
+
+class Buckets(NamedTuple):
+    """Mini-buckets in the order of elimination."""
+
+    eliminated: Ints
+    """[buckets]: the variable that each minimises out."""
+    inputs: Ints
+    """The functions that mini-bucket b adds up are ``inputs[input_starts[b]:input_starts[b + 1]]``."""
+    input_starts: Ints
+    """[buckets + 1]."""
+    outputs: Ints
+    """[buckets]: the function that each writes."""
+    first: Ints
+    """[N + 1]: the first mini-bucket of each elimination rank, and their number."""
+
+
+class Partition(NamedTuple):
+    """The mini-buckets of one bucket while it is partitioned; rows beyond its parts are of no meaning."""
+
+    scopes: Ints
+    """[parts, widest]: the variables of each part, sorted by rank."""
+    lengths: Ints
+    """[parts]: how many these are."""
+
+
+@kernel
+def _grown(array: Any, size: int) -> Any:
+    if size <= len(array):
+        return array
+    longer = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@kernel
+def _partitioned(
+    functions: Functions, members: Ints, count: int, rank: Ints, i_bound: int, partition: Partition, home: Ints
+) -> Any:
+    """Send each of the bucket's members to a part, largest first, to where it shares the most among those it fits.
+
+    Fills `home` [count] and returns the partition, perhaps larger than before, and how many parts it has.
+    """
+    widest = partition.scopes.shape[1]
+    union = np.empty(widest, dtype=np.int64)
+    parts = 0
+    for length in range(widest, 0, -1):
+        for k in range(count):
+            f = members[k]
+            if functions.starts[f + 1] - functions.starts[f] != length:
+                continue
+            scope = functions.variables[functions.starts[f] : functions.starts[f + 1]]
+            chosen, overlap = -1, -1
+            for p in range(parts):
+                shared = _shared(partition.scopes[p], partition.lengths[p], scope, rank)
+                fits = partition.lengths[p] + length - shared <= max(i_bound + 1, partition.lengths[p])
+                if shared > overlap and fits:
+                    chosen, overlap = p, shared
+            if chosen < 0:
+                if parts == len(partition.lengths):
+                    wider = np.empty((2 * parts, widest), dtype=np.int64)
+                    wider[:parts] = partition.scopes
+                    partition = Partition(wider, _grown(partition.lengths, 2 * parts))
+                chosen, partition.lengths[parts] = parts, 0
+                parts += 1
+            partition.lengths[chosen] = _merge(partition.scopes[chosen], partition.lengths[chosen], scope, rank, union)
+            home[k] = chosen
+    return partition, parts
+
+
+@kernel
+def _with_message(functions: Functions, number: int, scope: Ints, sizes: Ints, base: int, cap: int) -> Any:
+    """The functions with a message over ``scope[1:]`` as function `number`, and its cells (stops counting at `cap`)."""
+    starts, bases = _grown(functions.starts, number + 2), _grown(functions.bases, number + 1)
+    end = starts[number]
+    variables, strides = _grown(functions.variables, end + len(scope)), _grown(functions.strides, end + len(scope))
+    bases[number] = base
+    cells = 1
+    for k in range(1, len(scope)):
+        variables[end], strides[end] = scope[k], cells
+        end += 1
+        cells *= sizes[scope[k]]
+        if cells > cap:
+            break
+    starts[number + 1] = end
+    return Functions(variables, strides, starts, bases), cells
+
+
+@kernel
+def make_plan(order: Ints, sizes: Ints, functions: Functions, pool_size: int, i_bound: int, cap: int) -> Any:
+    """Partition every bucket into mini-buckets whose messages have at most `i_bound` variables.
+
+    Functions go into mini-buckets largest first, each to where it shares the most variables among those it fits.
+
+    Returns
+    -------
+    functions, buckets, pool_size, exact
+        All functions; the mini-buckets; the size of the pool, −1 if messages would take more than `cap` cells;
+        whether no bucket was split.
+    """
+    n, number = len(order), len(functions.bases)
+    rank = np.empty(n, dtype=np.int64)
+    for r in range(n):
+        rank[order[r]] = r
+    # The functions of each bucket as a list: the first of them, and for each function the next one.
+    head = np.full(n, -1, dtype=np.int64)
+    following = np.full(max(number, 1), -1, dtype=np.int64)
+    widest = i_bound + 1
+    for f in range(number):
+        widest = max(widest, functions.starts[f + 1] - functions.starts[f])
+        if functions.starts[f + 1] > functions.starts[f]:
+            r = rank[functions.variables[functions.starts[f]]]
+            following[f] = head[r]
+            head[r] = f
+    eliminated, outputs = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    inputs, input_starts = np.empty(number + 1, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
+    first = np.zeros(n + 1, dtype=np.int64)
+    members, home = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
+    partition = Partition(np.empty((4, widest), dtype=np.int64), np.zeros(4, dtype=np.int64))
+    buckets, num_inputs, exact, limit = 0, 0, True, pool_size + cap
+    for r in range(n):
+        first[r] = buckets
+        count = 0
+        f = head[r]
+        while f >= 0:
+            members = _grown(members, count + 1)
+            members[count] = f
+            count += 1
+            f = following[f]
+        home = _grown(home, count)
+        partition, parts = _partitioned(functions, members, count, rank, i_bound, partition, home)
+        exact = exact and parts <= 1
+        # Write the mini-buckets down, and each message into the bucket of its lowest-ranked variable.
+        for p in range(parts):
+            inputs = _grown(inputs, num_inputs + count)
+            for k in range(count):
+                if home[k] == p:
+                    inputs[num_inputs] = members[k]
+                    num_inputs += 1
+            eliminated, outputs = _grown(eliminated, buckets + 1), _grown(outputs, buckets + 1)
+            input_starts = _grown(input_starts, buckets + 2)
+            eliminated[buckets], outputs[buckets], input_starts[buckets + 1] = order[r], number, num_inputs
+            buckets += 1
+            scope = partition.scopes[p, : partition.lengths[p]]
+            functions, cells = _with_message(functions, number, scope, sizes, pool_size, cap)
+            pool_size += cells
+            if cells > cap or pool_size > limit:
+                return functions, Buckets(eliminated, inputs, input_starts, outputs, first), -1, exact
+            following = _grown(following, number + 1)
+            if len(scope) > 1:
+                following[number] = head[rank[scope[1]]]
+                head[rank[scope[1]]] = number
+            number += 1
+    first[n] = buckets
+    return functions, Buckets(eliminated, inputs, input_starts, outputs, first), pool_size, exact
+
+
+@kernel
+def _shared(scope: Ints, length: int, other: Ints, rank: Ints) -> int:
+    """Variables that two scopes, both sorted by rank, have in common."""
+    i, j, count = 0, 0, 0
+    while i < length and j < len(other):
+        if scope[i] == other[j]:
+            i, j, count = i + 1, j + 1, count + 1
+        elif rank[scope[i]] < rank[other[j]]:
+            i += 1
+        else:
+            j += 1
+    return count
+
+
+@kernel
+def _merge(scope: Ints, length: int, other: Ints, rank: Ints, union: Ints) -> int:
+    """Make `scope` the sorted union with `other`; its new length."""
+    i, j, count = 0, 0, 0
+    while i < length or j < len(other):
+        if j == len(other) or (i < length and rank[scope[i]] < rank[other[j]]):
+            union[count] = scope[i]
+            i += 1
+        else:
+            if i < length and scope[i] == other[j]:
+                i += 1
+            union[count] = other[j]
+            j += 1
+        count += 1
+    scope[:count] = union[:count]
+    return count
