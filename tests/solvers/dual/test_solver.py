@@ -139,7 +139,7 @@ def test_a_bound_that_is_not_finite_is_not_reported(result: tuple[float, float])
     """Whatever goes wrong with the messages, no number is made of it, and nothing is proved."""
     problem = complete(np.random.default_rng(0).integers(0, 10, (6, 3, 3)).astype(float))
     search = Dual(patience=5, largest_clique=2).start(problem, seed=0, budget=Budget())
-    search._arrays.run = lambda forward, values: result
+    search._passes.run = lambda forward, values: result
     step = search.step()
     assert step.bound is None
     assert step.finished is Status.CONVERGED

@@ -5,23 +5,70 @@ Every factor α and variable i in its scope have a message M_{α,i} [D_i], cost 
 variable. They give reparametrised costs θ_i = u_i + Σ_α M_{α,i} and θ_α = f_α − Σ_i M_{α,i} with the same
 totals, so Σ_i min θ_i + Σ_α min θ_α is a lower bound for any messages. A pass only ever raises it.
 
-Arrays, with an *entry* for each (factor, variable) of a scope: ``scope_start[f]`` the first entry of factor f,
-``variable[e]``, ``stride[e]`` in cells of the factor's table, ``message_start[e]`` in `messages`;
-``incident[incident_start[v]:incident_start[v + 1]]`` are the entries of variable v.
+There is an *entry* for each (factor, variable) of a scope, numbered factor after factor.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.decorators import kernel
 
 Array = Any
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 LENIENT = {"nnan", "nsz", "contract"}
 """Costs may be inf but are never nan: enough for the compiler to take minima by SIMD."""
+
+
+class Relaxation(NamedTuple):
+    """A problem's columns as the passes read them, and the messages, which they change."""
+
+    sizes: Ints
+    """[N]: values of each variable."""
+    unary: Floats
+    """[sum D]: own costs of each variable's values, u."""
+    unary_start: Ints
+    """[N + 1]: where each variable's start."""
+    variable: Ints
+    """[E]: the variable of each entry."""
+    stride: Ints
+    """[E]: cells of the factor's table that a step of the entry's variable moves."""
+    factor: Ints
+    """[E]: the factor of each entry."""
+    scope_start: Ints
+    """[F + 1]: the first entry of each factor."""
+    table_start: Ints
+    """[F]: the first cell of each factor's table."""
+    pool: Floats
+    """All tables."""
+    incident: Ints
+    """[E]: entries by variable."""
+    incident_start: Ints
+    """[N + 1]: where each variable's part of `incident` starts."""
+    is_first: NDArray[np.bool_]
+    """[E]: whether no variable of the factor comes before the entry's."""
+    is_last: NDArray[np.bool_]
+    """[E]: whether none comes after it."""
+    message_start: Ints
+    """[E + 1]: where each entry's message starts."""
+    messages: Floats
+    """M, flat."""
+
+
+class Scratch(NamedTuple):
+    """Room for one variable's sums and one factor's combinations."""
+
+    theta: Floats
+    """[2, largest D]: θ_i, and what the values are decoded from."""
+    digit: Ints
+    """[largest arity + 1]: a combination of values."""
+    moved: Floats
+    """[largest arity + 1]: sums of the messages at its first digits."""
 
 
 @kernel(fastmath=LENIENT)
@@ -47,21 +94,12 @@ def _binary_marginal(
 
 
 @kernel(fastmath=LENIENT)
-def _marginal(
-    pool: Array,
-    start: int,
-    first: int,
-    last: int,
-    axis: int,
-    sizes: Array,
-    variable: Array,
-    messages: Array,
-    message_start: Array,
-    digit: Array,
-    moved: Array,
-    out: Array,
-) -> None:
-    """out(a) = min f(x) − Σ_{j ≠ i} M_j(x_j) over x with x_i = a, for a factor with entries first … last − 1."""
+def _marginal(relaxation: Relaxation, factor: int, axis: int, scratch: Scratch, out: Array) -> None:
+    """out(a) = min f(x) − Σ_{j ≠ i} M_j(x_j) over x with x_i = a, where i is variable `axis` of the factor's scope."""
+    pool, sizes, variable = relaxation.pool, relaxation.sizes, relaxation.variable
+    messages, message_start = relaxation.messages, relaxation.message_start
+    digit, moved = scratch.digit, scratch.moved
+    first, last = relaxation.scope_start[factor], relaxation.scope_start[factor + 1]
     out[:] = np.inf
     arity = last - first
     inner = arity - 1
@@ -70,7 +108,7 @@ def _marginal(
     for k in range(arity):
         digit[k] = 0
     # moved[k] = Σ of the messages at the digits of the axes before k, the free axis left out
-    fresh, cell = 0, start
+    fresh, cell = 0, relaxation.table_start[factor]
     moved[0] = 0.0
     while True:
         for k in range(fresh, inner):
@@ -99,29 +137,35 @@ def _marginal(
 
 
 @kernel
-def dual_pass(
-    forward: bool,
-    sizes: Array,
-    unary: Array,
-    unary_start: Array,
-    variable: Array,
-    stride: Array,
-    factor: Array,
-    scope_start: Array,
-    table_start: Array,
-    pool: Array,
-    incident: Array,
-    incident_start: Array,
-    is_first: Array,
-    is_last: Array,
-    messages: Array,
-    message_start: Array,
-    theta: Array,
-    digit: Array,
-    moved: Array,
-    values: Array,
-) -> tuple[float, float]:
-    """One pass over the variables in (or against) their order; changes `messages` and decodes `values` [N].
+def _collect(relaxation: Relaxation, entry: int, scratch: Scratch, message: Array) -> None:
+    """Make an entry's message the min-marginal of its factor without it."""
+    f = relaxation.factor[entry]
+    first, last = relaxation.scope_start[f], relaxation.scope_start[f + 1]
+    if last - first == 2:
+        o = first if entry != first else first + 1
+        begin = relaxation.message_start[o]
+        other = relaxation.messages[begin : begin + relaxation.sizes[relaxation.variable[o]]]
+        table, stride = relaxation.table_start[f], relaxation.stride
+        _binary_marginal(relaxation.pool, table, len(message), stride[entry], other, stride[o], message)
+    else:
+        _marginal(relaxation, f, entry - first, scratch, message)
+
+
+@kernel
+def _add_row(relaxation: Relaxation, entry: int, values: Array, score: Array, size: int) -> None:
+    """Add what an entry's factor costs with each value of its variable, the others at `values`."""
+    f = relaxation.factor[entry]
+    place = relaxation.table_start[f]
+    for other in range(relaxation.scope_start[f], relaxation.scope_start[f + 1]):
+        if other != entry:
+            place += relaxation.stride[other] * values[relaxation.variable[other]]
+    for a in range(size):
+        score[a] += relaxation.pool[place + a * relaxation.stride[entry]]
+
+
+@kernel
+def dual_pass(forward: bool, relaxation: Relaxation, scratch: Scratch, values: Array) -> tuple[float, float]:
+    """One pass over the variables in (or against) their order; changes the messages and decodes `values` [N].
 
     At variable i each factor's min-marginal is collected, θ_i = u_i + Σ_α M_{α,i}, and each factor with a variable
     still to come takes w θ_i back, w = 1 / max(number of factors with one to come, number with one behind). The
@@ -134,59 +178,34 @@ def dual_pass(
         of all terms that entered it, which bounds the rounding error: inf if some θ_i is not finite, so that the
         bound means nothing.
     """
-    num_variables = len(sizes)
+    messages, message_start = relaxation.messages, relaxation.message_start
+    opening = relaxation.is_first if forward else relaxation.is_last
+    closing = relaxation.is_last if forward else relaxation.is_first
+    num_variables = len(relaxation.sizes)
     bound, magnitude, sound = 0.0, 0.0, True
+    cost, score = scratch.theta[0], scratch.theta[1]
     for turn in range(num_variables):
         i = turn if forward else num_variables - 1 - turn
-        size = sizes[i]
-        begin, end = incident_start[i], incident_start[i + 1]
-        score = theta[1]
-        cost = theta[0]
+        size = relaxation.sizes[i]
+        begin, end = relaxation.incident_start[i], relaxation.incident_start[i + 1]
         for a in range(size):
-            cost[a] = unary[unary_start[i] + a]
+            cost[a] = relaxation.unary[relaxation.unary_start[i] + a]
             score[a] = cost[a]
         to_come, behind = 0, 0
         for position in range(begin, end):
-            e = incident[position]
-            opens = is_first[e] if forward else is_last[e]
-            closes = is_last[e] if forward else is_first[e]
-            to_come += not closes
-            behind += not opens
+            e = relaxation.incident[position]
+            to_come += not closing[e]
+            behind += not opening[e]
             message = messages[message_start[e] : message_start[e] + size]
-            f = factor[e]
-            first, last = scope_start[f], scope_start[f + 1]
-            if not opens:  # else nothing it depends on has changed since the last pass
-                if last - first == 2:
-                    o = first if e != first else first + 1
-                    other = messages[message_start[o] : message_start[o] + sizes[variable[o]]]
-                    _binary_marginal(pool, table_start[f], size, stride[e], other, stride[o], message)
-                else:
-                    _marginal(
-                        pool,
-                        table_start[f],
-                        first,
-                        last,
-                        e - first,
-                        sizes,
-                        variable,
-                        messages,
-                        message_start,
-                        digit,
-                        moved,
-                        message,
-                    )
+            if not opening[e]:  # else nothing it depends on has changed since the last pass
+                _collect(relaxation, e, scratch, message)
             largest = 0.0
             for a in range(size):
                 cost[a] += message[a]
                 largest = max(largest, abs(message[a]))
             magnitude += largest
-            if closes:
-                place = table_start[f]
-                for other_entry in range(first, last):
-                    if other_entry != e:
-                        place += stride[other_entry] * values[variable[other_entry]]
-                for a in range(size):
-                    score[a] += pool[place + a * stride[e]]
+            if closing[e]:
+                _add_row(relaxation, e, values, score, size)
             else:
                 for a in range(size):
                     score[a] += message[a]
@@ -202,32 +221,22 @@ def dual_pass(
         magnitude += abs(least)
         if to_come:
             for position in range(begin, end):
-                e = incident[position]
-                closes = is_last[e] if forward else is_first[e]
-                if not closes:
+                e = relaxation.incident[position]
+                if not closing[e]:
                     for a in range(size):
                         messages[message_start[e] + a] -= share * cost[a]
     return bound, magnitude if sound else np.inf
 
 
 @kernel
-def total_cost(
-    unary: Array,
-    unary_start: Array,
-    variable: Array,
-    stride: Array,
-    scope_start: Array,
-    table_start: Array,
-    pool: Array,
-    values: Array,
-) -> float:
+def total_cost(relaxation: Relaxation, values: Array) -> float:
     """The cost of an assignment, without the constant."""
     total = 0.0
     for i in range(len(values)):
-        total += unary[unary_start[i] + values[i]]
-    for f in range(len(table_start)):
-        place = table_start[f]
-        for e in range(scope_start[f], scope_start[f + 1]):
-            place += stride[e] * values[variable[e]]
-        total += pool[place]
+        total += relaxation.unary[relaxation.unary_start[i] + values[i]]
+    for f in range(len(relaxation.table_start)):
+        place = relaxation.table_start[f]
+        for e in range(relaxation.scope_start[f], relaxation.scope_start[f + 1]):
+            place += relaxation.stride[e] * values[relaxation.variable[e]]
+        total += relaxation.pool[place]
     return total

@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.kernels.dual.passes import dual_pass, total_cost
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.joining import join_cliques
 from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import offsets_of, ragged_positions
-from dabp.problem.incidence import Incidence
+from dabp.problem.columns import ragged_positions
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.dual.passes import Passes
 from dabp.solvers.status import Status
 
 ROUNDING = 1e-13
@@ -134,7 +133,7 @@ class DualSearch(Search):
         if self._infeasible:
             return {"passes": 0}
         return {
-            "messages": self._arrays.messages.copy(),
+            "messages": self._passes.messages.copy(),
             "stage": self._stage,
             "passes": self.passes,
             "bound": self.bound,
@@ -148,26 +147,26 @@ class DualSearch(Search):
             return
         if int(state["stage"]) != self._stage:
             self._tighten(int(state["stage"]))
-        self._arrays.messages[:] = state["messages"]
+        self._passes.messages[:] = state["messages"]
         self.passes, self.bound = int(state["passes"]), float(state["bound"])
         self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
 
     def _pass(self) -> float:
         """One pass; returns the cost of the decoded assignment."""
-        bound, magnitude = self._arrays.run(self.passes % 2 == 0, self._values)
+        bound, magnitude = self._passes.run(self.passes % 2 == 0, self._values)
         self.passes += 1
-        bound += self._arrays.constant - ROUNDING * (magnitude + abs(self._arrays.constant))
+        bound += self._passes.constant - ROUNDING * (magnitude + abs(self._passes.constant))
         if math.isfinite(bound):
             if self._whole.integral:
                 bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
             self.bound = max(self.bound, bound)
         self._history.append(self.bound)
         del self._history[: -self._solver.patience - 1]
-        return float(self._arrays.cost(self._values)) + self._arrays.constant
+        return float(self._passes.cost(self._values)) + self._passes.constant
 
     def _begin(self, stage: int, problem: Problem, steps: list[Restricted]) -> None:
         """Begin passes on a problem with the costs of the base problem, its values restricted by `steps`."""
-        self._stage, self._arrays = stage, _Arrays(problem)
+        self._stage, self._passes = stage, Passes(problem)
         self._steps = self._base_steps + steps
         self._values = np.zeros(problem.num_variables, dtype=np.int64)
         self._history.clear()
@@ -208,7 +207,7 @@ class DualSearch(Search):
     def _verdict(self) -> Status | None:
         if not math.isfinite(self.bound):  # no pass gave one
             return Status.CONVERGED if len(self._history) > self._solver.patience else None
-        if self.bound > self._arrays.largest + self._arrays.constant:
+        if self.bound > self._passes.largest + self._passes.constant:
             return Status.INFEASIBLE
         if self._best_cost - self.bound <= self._whole.rounding(self.bound):
             return Status.OPTIMAL
@@ -241,59 +240,3 @@ def _supported(problem: Problem) -> tuple[Problem, list[Restricted]] | None:
             return merged, [step]
         places = np.flatnonzero(kept)[ragged_positions(step.kept_starts, step.variables)]
         kept[places] = supported
-
-
-class _Arrays:
-    """The columns that the kernels take (see `dabp.kernels.dual.passes`), and the messages."""
-
-    def __init__(self, problem: Problem):
-        whole = Incidence(problem)
-        self.constant = whole.constant
-        lowest = np.full(len(whole.table_start), problem.num_variables)
-        np.minimum.at(lowest, whole.factor, whole.variable)
-        highest = np.full(len(whole.table_start), -1)
-        np.maximum.at(highest, whole.factor, whole.variable)
-        message_start = offsets_of(problem.domain_sizes[whole.variable])
-        self.messages = np.zeros(message_start[-1])
-        self._pass_columns: tuple[Any, ...] = (
-            whole.sizes,
-            whole.unary,
-            whole.unary_start,
-            whole.variable,
-            whole.stride,
-            whole.factor,
-            whole.scope_start,
-            whole.table_start,
-            whole.pool,
-            whole.incident,
-            whole.incident_start,
-            lowest[whole.factor] == whole.variable,
-            highest[whole.factor] == whole.variable,
-            self.messages,
-            message_start,
-            np.zeros((2, int(problem.domain_sizes.max(initial=1)))),
-            np.zeros(whole.longest + 1, dtype=np.int64),
-            np.zeros(whole.longest + 1),
-        )
-        self._cost_columns = (
-            whole.unary,
-            whole.unary_start,
-            whole.variable,
-            whole.stride,
-            whole.scope_start,
-            whole.table_start,
-            whole.pool,
-        )
-        finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
-        tops = problem.per_table(np.maximum, finite)[problem.factor_table[problem.arities > 0]]
-        self.largest = float(tops.sum()) + 1e-6 * (1.0 + float(np.abs(tops).sum()))
-        """No feasible assignment costs more, the constant left out."""
-
-    def run(self, forward: bool, values: Assignment) -> tuple[float, float]:
-        """One pass; decodes into `values`."""
-        bound, magnitude = dual_pass(forward, *self._pass_columns, values)
-        return float(bound), float(magnitude)
-
-    def cost(self, values: Assignment) -> float:
-        """The cost of an assignment, without the constant."""
-        return float(total_cost(*self._cost_columns, values))

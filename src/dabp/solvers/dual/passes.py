@@ -1,0 +1,60 @@
+"""Passes of message passing on the dual of one problem: its columns as the kernels read them, and the messages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dabp.kernels.dual.passes import Relaxation, Scratch, dual_pass, total_cost
+from dabp.problem import Assignment, Problem
+from dabp.problem.columns import offsets_of
+from dabp.problem.incidence import Incidence
+
+
+class Passes:
+    """A problem's relaxation; every pass moves costs between its factors and variables."""
+
+    def __init__(self, problem: Problem):
+        whole = Incidence(problem)
+        self.constant = whole.constant
+        lowest = np.full(len(whole.table_start), problem.num_variables)
+        np.minimum.at(lowest, whole.factor, whole.variable)
+        highest = np.full(len(whole.table_start), -1)
+        np.maximum.at(highest, whole.factor, whole.variable)
+        message_start = offsets_of(problem.domain_sizes[whole.variable])
+        self._relaxation = Relaxation(
+            sizes=whole.sizes,
+            unary=whole.unary,
+            unary_start=whole.unary_start,
+            variable=whole.variable,
+            stride=whole.stride,
+            factor=whole.factor,
+            scope_start=whole.scope_start,
+            table_start=whole.table_start,
+            pool=whole.pool,
+            incident=whole.incident,
+            incident_start=whole.incident_start,
+            is_first=lowest[whole.factor] == whole.variable,
+            is_last=highest[whole.factor] == whole.variable,
+            message_start=message_start,
+            messages=np.zeros(message_start[-1]),
+        )
+        self._scratch = Scratch(
+            theta=np.zeros((2, int(problem.domain_sizes.max(initial=1)))),
+            digit=np.zeros(whole.longest + 1, dtype=np.int64),
+            moved=np.zeros(whole.longest + 1),
+        )
+        self.messages = self._relaxation.messages
+        """M, flat: what a state holds."""
+        finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
+        tops = problem.per_table(np.maximum, finite)[problem.factor_table[problem.arities > 0]]
+        self.largest = float(tops.sum()) + 1e-6 * (1.0 + float(np.abs(tops).sum()))
+        """No feasible assignment costs more, the constant left out."""
+
+    def run(self, forward: bool, values: Assignment) -> tuple[float, float]:
+        """One pass; decodes into `values`."""
+        bound, magnitude = dual_pass(forward, self._relaxation, self._scratch, values)
+        return float(bound), float(magnitude)
+
+    def cost(self, values: Assignment) -> float:
+        """The cost of an assignment, without the constant."""
+        return float(total_cost(self._relaxation, values))
