@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.components import component_labels
-from dabp.kernels.elimination.small_degree import eliminate, read_back
+from dabp.kernels.elimination import living_factors
+from dabp.kernels.elimination.living_factors import Given
+from dabp.kernels.elimination.small_degree import Cheap, eliminate, read_back
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.presolve.effort import Effort
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices, offsets_of, ragged_positions, unary_costs
+from dabp.problem.columns import Indices, nullary_costs, offsets_of, ragged_positions, unary_costs
 
 COMPONENT_CELLS = 50_000_000
 """Assignments that components which are eliminated entirely may have together: a second of work."""
@@ -47,40 +49,22 @@ class Eliminated:
         effort = effort or Effort()
         unary, starts = unary_costs(problem)
         higher = np.flatnonzero(problem.arities >= 2)
-        (
-            constant,
-            self.count,
-            self._variables,
-            self._scope_start,
-            self._scopes,
-            self._policy_start,
-            self._policies,
-            num_factors,
-            alive,
-            factor_scope,
-            factor_arity,
-            scopes,
-            factor_table,
-            pool,
-            effort.left,
-        ) = eliminate(
-            problem.domain_sizes,
-            unary,
-            starts,
-            problem.scope_variables[ragged_positions(problem.scope_offsets, higher)],
-            offsets_of(problem.arities[higher]),
-            problem.pool_offsets[problem.factor_table[higher]],
-            problem.pool,
-            small,
-            growth,
-            _allowance(problem) if components else np.zeros(problem.num_variables),
-            effort.left,
+        given = Given(
+            sizes=problem.domain_sizes,
+            unary=unary,
+            starts=starts,
+            scopes=problem.scope_variables[ragged_positions(problem.scope_offsets, higher)],
+            scope_offsets=offsets_of(problem.arities[higher]),
+            table_start=problem.pool_offsets[problem.factor_table[higher]],
+            pool=problem.pool,
         )
-        nullary = problem.factor_table[problem.arities == 0]
-        constant += float(problem.pool[problem.pool_offsets[nullary]].sum())
+        allowance = _allowance(problem) if components else np.zeros(problem.num_variables)
+        constant, self._log, factors, effort.left = eliminate(given, Cheap(small, growth, allowance), effort.left)
+        constant += nullary_costs(problem)
+        self.count = self._log.num_steps
         self._sizes = problem.domain_sizes
         gone = np.zeros(problem.num_variables, dtype=bool)
-        gone[self._variables[: self.count]] = True
+        gone[self._log.variable[: self.count]] = True
         self.variables: Indices = np.flatnonzero(~gone)
         """The variables that are left, in their original numbers."""
         self.infeasible = not np.isfinite(constant)
@@ -88,34 +72,16 @@ class Eliminated:
         if self.count == 0 or self.infeasible:
             self.problem = problem
             return
-        alive_new = len(higher) + np.flatnonzero(alive[len(higher) : num_factors])
-        cells = _cells(problem.domain_sizes, scopes, factor_scope[alive_new], factor_arity[alive_new])
-        new = Factors(
-            scopes[_pieces(factor_scope[alive_new], factor_arity[alive_new])],
-            offsets_of(factor_arity[alive_new]),
-            pool[_pieces(factor_table[alive_new], cells)],
-            offsets_of(cells),
-        )
         unary[np.repeat(gone, problem.domain_sizes)] = 0.0
-        old = higher[np.flatnonzero(alive[: len(higher)])]
-        self.problem = _without_isolated(
-            rebuilt(problem, old, (unary_factors(unary, starts), new), problem.constant + constant), self.variables
-        )
+        old = higher[np.flatnonzero(factors.alive[: len(higher)])]
+        added = unary_factors(unary, starts), _new_factors(problem, factors, len(higher))
+        self.problem = _without_isolated(rebuilt(problem, old, added, problem.constant + constant), self.variables)
 
     def lift(self, assignment: Assignment) -> Assignment:
         """Read the best values of the eliminated variables from the policies, last eliminated first."""
         values = np.zeros(len(self._sizes), dtype=np.int64)
         values[self.variables] = assignment
-        read_back(
-            self.count,
-            self._variables,
-            self._scope_start,
-            self._scopes,
-            self._policy_start,
-            self._policies,
-            self._sizes,
-            values,
-        )
+        read_back(self._log, self._sizes, values)
         return values
 
     def project(self, assignment: Assignment) -> Assignment:
@@ -131,6 +97,19 @@ def _allowance(problem: Problem) -> NDArray[np.float64]:
     affordable = np.zeros(count, dtype=bool)
     affordable[order] = np.cumsum(np.exp2(np.minimum(digits[order], 60))) <= COMPONENT_CELLS
     return np.where(affordable[labels], np.exp2(np.minimum(digits[labels], 60)), 0.0)
+
+
+def _new_factors(problem: Problem, factors: living_factors.Factors, old: int) -> Factors:
+    """Those that elimination made, numbered from `old` on, as far as they were not eliminated again."""
+    new = old + np.flatnonzero(factors.alive[old : factors.num_factors])
+    arities = factors.arity[new]
+    cells = _cells(problem.domain_sizes, factors.scopes, factors.scope[new], arities)
+    return Factors(
+        factors.scopes[_pieces(factors.scope[new], arities)],
+        offsets_of(arities),
+        factors.pool[_pieces(factors.table[new], cells)],
+        offsets_of(cells),
+    )
 
 
 def _pieces(starts: Indices, lengths: Indices) -> Indices:

@@ -71,7 +71,12 @@ def table_ranges(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.floa
     return lowest, highest - lowest
 
 
+def nullary_costs(problem: Problem) -> float:
+    """The factors without variables, added up."""
+    tables = problem.factor_table[problem.arities == 0]
+    return float(problem.pool[problem.pool_offsets[tables]].sum())
+
+
 def nullary_constant(problem: Problem) -> float:
     """The problem's constant and its factors without variables, added up: what every assignment costs."""
-    tables = problem.factor_table[problem.arities == 0]
-    return problem.constant + float(problem.pool[problem.pool_offsets[tables]].sum())
+    return problem.constant + nullary_costs(problem)

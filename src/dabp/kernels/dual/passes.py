@@ -229,14 +229,23 @@ def dual_pass(forward: bool, relaxation: Relaxation, scratch: Scratch, values: A
 
 
 @kernel
-def total_cost(relaxation: Relaxation, values: Array) -> float:
+def total_cost(
+    unary: Array,
+    unary_start: Array,
+    variable: Array,
+    stride: Array,
+    scope_start: Array,
+    table_start: Array,
+    pool: Array,
+    values: Array,
+) -> float:
     """The cost of an assignment, without the constant."""
     total = 0.0
     for i in range(len(values)):
-        total += relaxation.unary[relaxation.unary_start[i] + values[i]]
-    for f in range(len(relaxation.table_start)):
-        place = relaxation.table_start[f]
-        for e in range(relaxation.scope_start[f], relaxation.scope_start[f + 1]):
-            place += relaxation.stride[e] * values[relaxation.variable[e]]
-        total += relaxation.pool[place]
+        total += unary[unary_start[i] + values[i]]
+    for f in range(len(table_start)):
+        place = table_start[f]
+        for e in range(scope_start[f], scope_start[f + 1]):
+            place += stride[e] * values[variable[e]]
+        total += pool[place]
     return total

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.decorators import kernel
+from dabp.kernels.elimination.living_factors import (
+    Factors,
+    Floats,
+    Given,
+    Ints,
+    grown,
+    kill,
+    linked_factors,
+    with_table,
+)
 
 Array = Any
 
@@ -18,57 +29,146 @@ CELL_WORK = 16
 """Operations that a new cell counts for besides its minimum, which bounds the memory that new tables take."""
 
 
-@kernel
-def _grown(array: Array, size: int) -> Array:
-    """The array itself if it holds `size` items, else a copy twice as long."""
-    if size <= len(array):
-        return array
-    longer = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+class Cheap(NamedTuple):
+    """Which variables are cheap enough to eliminate."""
+
+    small: int
+    """Cells that a new binary table may have in any case."""
+    growth: float
+    """How many times the cells of the tables that it replaces a new binary table may have."""
+    allowance: Floats
+    """[N]: cells that the table of more than two neighbours may have when this variable is eliminated."""
+
+
+class Log(NamedTuple):
+    """What was eliminated, in order."""
+
+    num_steps: int
+    variable: Ints
+    """[num_steps …]."""
+    scope_start: Ints
+    """[num_steps + 1 …]: its neighbours then are ``scopes[scope_start[k]:scope_start[k + 1]]``."""
+    scopes: Ints
+    policy_start: Ints
+    """[num_steps + 1 …]: its best value for each combination of theirs, last one fastest, from here in `policies`."""
+    policies: NDArray[np.int32]
+
+
+class Bucket(NamedTuple):
+    """The variable that is about to go: its factors and neighbours."""
+
+    members: Ints
+    """[factors]."""
+    neighbours: Ints
+    """[neighbours]."""
+    mark: Ints
+    """[N]: −1, except while neighbours are collected."""
+    dims: Ints
+    """[neighbours]: their domain sizes."""
+    tables: Ints
+    """[factors]: the current cell of each."""
+    steps: Ints
+    """[factors]: cells that a step of the variable moves."""
+    strides: Ints
+    """[factors, neighbours]: cells that a step of each neighbour moves."""
+    digit: Ints
+    """[neighbours]: their current values."""
 
 
 @kernel
-def _minimise(
-    size: int,
-    unary: Array,
-    pool: Array,
-    tables: Array,
-    steps: Array,
-    strides: Array,
-    dims: Array,
-    count: int,
-    width: int,
-    out: Array,
-    out_start: int,
-    policy: Array,
-    policy_start: int,
-    digit: Array,
-) -> None:
-    """out(s) += min_x u(x) + Σ_j f_j(x, s) and its argument, over all values s of the neighbours.
+def _gather(variable: int, sizes: Array, factors: Factors, bucket: Bucket) -> tuple[int, int, float, float]:
+    """Collect a variable's living factors and their other variables; dead factors are unlinked on the way.
 
-    Factor j starts at ``tables[j]`` (a copy that is moved along); a step of x moves ``steps[j]`` cells in it, a
-    step of neighbour k ``strides[j, k]``.
+    Returns how many factors and neighbours there are, the cells of all their tables and of the largest. It ends once
+    there are more than `MAX_SCOPE` neighbours.
     """
+    count, width, before, entry = 0, 0, -1, factors.head[variable]
+    removed, largest = 0.0, 0.0
+    while entry >= 0 and width <= MAX_SCOPE:
+        factor = factors.owner[entry]
+        if not factors.alive[factor]:
+            if before < 0:
+                factors.head[variable] = factors.following[entry]
+            else:
+                factors.following[before] = factors.following[entry]
+            entry = factors.following[entry]
+            continue
+        cells = 1.0
+        for other_entry in range(factors.scope[factor], factors.scope[factor] + factors.arity[factor]):
+            other = factors.scopes[other_entry]
+            cells *= sizes[other]
+            if other != variable and bucket.mark[other] != variable and width <= MAX_SCOPE:
+                bucket.mark[other] = variable
+                bucket.neighbours[width] = other
+                width += 1
+        removed += cells
+        largest = max(largest, cells)
+        bucket.members[count] = factor
+        count += 1
+        before, entry = entry, factors.following[entry]
+    for k in range(width):
+        bucket.mark[bucket.neighbours[k]] = -1
+    return count, width, removed, largest
+
+
+@kernel
+def _align(variable: int, count: int, width: int, sizes: Array, factors: Factors, bucket: Bucket) -> None:
+    """Where each of the bucket's factors begins, and how far steps of the variable and its neighbours move in it."""
+    for k in range(width):
+        bucket.dims[k] = sizes[bucket.neighbours[k]]
+    for j in range(count):
+        factor = bucket.members[j]
+        bucket.tables[j] = factors.table[factor]
+        bucket.steps[j] = 0
+        bucket.strides[j, :width] = 0
+        stride = 1
+        first = factors.scope[factor]
+        for entry in range(first + factors.arity[factor] - 1, first - 1, -1):
+            other = factors.scopes[entry]
+            if other == variable:
+                bucket.steps[j] = stride
+            for k in range(width):
+                if bucket.neighbours[k] == other:
+                    bucket.strides[j, k] = stride
+            stride *= sizes[other]
+
+
+@kernel
+def _logged(log: Log, variable: int, bucket: Bucket, width: int, cells: int) -> Log:
+    """The log with one more variable, its policy still to be filled in."""
+    k = log.num_steps
+    scopes = grown(log.scopes, log.scope_start[k] + width)
+    scopes[log.scope_start[k] : log.scope_start[k] + width] = bucket.neighbours[:width]
+    policies = grown(log.policies, log.policy_start[k] + cells)
+    log.variable[k] = variable
+    log.scope_start[k + 1] = log.scope_start[k] + width
+    log.policy_start[k + 1] = log.policy_start[k] + cells
+    return Log(k + 1, log.variable, log.scope_start, scopes, log.policy_start, policies)
+
+
+@kernel
+def _minimise(own: Array, pool: Array, bucket: Bucket, count: int, width: int, out: Array, policy: Array) -> None:
+    """out(s) += min_x u(x) + Σ_j f_j(x, s) and its argument, over all values s of the neighbours."""
+    tables, steps, digit = bucket.tables, bucket.steps, bucket.digit
     digit[:width] = 0
     cell = 0
     while True:
         least, best = np.inf, 0
-        for value in range(size):
-            cost = unary[value]
+        for value in range(len(own)):
+            cost = own[value]
             for j in range(count):
                 cost += pool[tables[j] + value * steps[j]]
             if cost < least:
                 least, best = cost, value
-        out[out_start + cell] += least
-        policy[policy_start + cell] = best
+        out[cell] += least
+        policy[cell] = best
         cell += 1
         axis = width - 1
         while axis >= 0:
             digit[axis] += 1
-            back = digit[axis] if digit[axis] == dims[axis] else 0
+            back = digit[axis] if digit[axis] == bucket.dims[axis] else 0
             for j in range(count):
-                tables[j] += strides[j, axis] * (1 - back)
+                tables[j] += bucket.strides[j, axis] * (1 - back)
             if back == 0:
                 break
             digit[axis] = 0
@@ -78,257 +178,110 @@ def _minimise(
 
 
 @kernel
-def eliminate(
-    sizes: Array,
-    unary: Array,
-    starts: Array,
-    scopes: Array,
-    scope_offsets: Array,
-    table_start: Array,
-    tables_given: Array,
-    small: int,
-    growth: float,
-    allowance: Array,
-    work: int,
-) -> Any:
+def _cells(
+    variable: int, width: int, removed: float, largest: float, leaves_only: bool, sizes: Array, cheap: Cheap, b: Bucket
+) -> float:
+    """Cells of the table over the neighbours, or −1 if that is not cheap."""
+    product = 1.0
+    for k in range(width):
+        product *= sizes[b.neighbours[k]]
+    if width > 1 and leaves_only:
+        return -1.0
+    if width > 2:
+        if width > MAX_SCOPE or product > max(largest, cheap.allowance[variable]):
+            return -1.0
+    elif product > max(float(cheap.small), cheap.growth * removed):
+        return -1.0
+    return product
+
+
+@kernel
+def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factors, int]:
     """Eliminate variables as long as one is cheap: x is replaced by g(s) = min_x Σ_f f(x, s) over its neighbours s.
 
     Cheap means at most two neighbours and a table of at most `small` cells or `growth` times the cells it
     replaces, or more neighbours and a table no larger than one it replaces or than ``allowance[x]``; and
-    in any case no more operations than are left of `work`. `unary` [sum D] is changed in place.
+    in any case no more operations than are left of `work`. `given.unary` is changed in place.
 
     Returns
     -------
-    constant, num_log, log_variable, log_scope_start, log_scopes, log_policy_start, policies
-        What was eliminated, in order: the variable, its neighbours and the best value for each combination of them.
-    num_factors, alive, factor_scope, factor_arity, scopes, factor_table, pool
-        All factors, old and new; those that are not alive are gone.
-    work
-        What is left of it.
+    constant, log, factors, work
+        The minimum over the parts that are gone, what was eliminated, all factors, and what is left of `work`.
     """
-    num_variables, old = len(sizes), len(table_start)
-    pool = tables_given.copy()
-    capacity = old + num_variables
-    factor_scope = np.zeros(capacity, dtype=np.int64)
-    factor_arity = np.zeros(capacity, dtype=np.int64)
-    factor_table = np.zeros(capacity, dtype=np.int64)
-    alive = np.zeros(capacity, dtype=np.uint8)
-    num_factors = old
-    num_entries, num_cells = len(scopes), len(pool)
-    entry_factor = np.zeros(max(1, num_entries), dtype=np.int64)
-    following = np.full(max(1, num_entries), -1, dtype=np.int64)
-    head = np.full(num_variables, -1, dtype=np.int64)
-    degree = np.zeros(num_variables, dtype=np.int64)
-    scopes = _grown(scopes, 1)
-    for factor in range(old):
-        factor_scope[factor] = scope_offsets[factor]
-        factor_arity[factor] = scope_offsets[factor + 1] - scope_offsets[factor]
-        factor_table[factor] = table_start[factor]
-        alive[factor] = factor_arity[factor] >= 2
-        if alive[factor]:
-            for entry in range(scope_offsets[factor], scope_offsets[factor + 1]):
-                entry_factor[entry] = factor
-                following[entry] = head[scopes[entry]]
-                head[scopes[entry]] = entry
-                degree[scopes[entry]] += 1
-
-    log_variable = np.zeros(max(1, num_variables), dtype=np.int64)
-    log_scope_start = np.zeros(num_variables + 1, dtype=np.int64)
-    log_policy_start = np.zeros(num_variables + 1, dtype=np.int64)
-    log_scopes = np.zeros(max(16, num_variables), dtype=np.int64)
-    policies = np.zeros(max(16, len(unary)), dtype=np.int32)
-    num_log = 0
-    constant = 0.0
-
+    sizes, starts, unary = given.sizes, given.starts, given.unary
+    n = len(sizes)
+    factors = linked_factors(given)
+    log = Log(
+        0,
+        np.zeros(max(1, n), dtype=np.int64),
+        np.zeros(n + 1, dtype=np.int64),
+        np.zeros(max(16, n), dtype=np.int64),
+        np.zeros(n + 1, dtype=np.int64),
+        np.zeros(max(16, len(unary)), dtype=np.int32),
+    )
+    bucket = Bucket(
+        np.zeros(MAX_FACTORS + 1, dtype=np.int64),
+        np.zeros(MAX_SCOPE + 1, dtype=np.int64),
+        np.full(n, -1, dtype=np.int64),
+        np.zeros(MAX_SCOPE + 1, dtype=np.int64),
+        np.zeros(MAX_FACTORS + 1, dtype=np.int64),
+        np.zeros(MAX_FACTORS + 1, dtype=np.int64),
+        np.zeros((MAX_FACTORS + 1, MAX_SCOPE + 1), dtype=np.int64),
+        np.zeros(MAX_SCOPE + 1, dtype=np.int64),
+    )
+    constant, single = 0.0, np.zeros(1)
     # Everybody waits once for the cheapest kind (at most one neighbour), then for any: trees go before they are joined.
-    queue = np.arange(num_variables)
-    queued = np.ones(num_variables, dtype=np.uint8)
-    gone = np.zeros(num_variables, dtype=np.uint8)
-    position, waiting, leaves_only = 0, num_variables, True
-    mark = np.full(num_variables, -1, dtype=np.int64)
-    neighbours = np.zeros(MAX_SCOPE + 1, dtype=np.int64)
-    members = np.zeros(MAX_FACTORS + 1, dtype=np.int64)
-    tables = np.zeros(MAX_FACTORS + 1, dtype=np.int64)
-    steps = np.zeros(MAX_FACTORS + 1, dtype=np.int64)
-    dims = np.zeros(MAX_SCOPE + 1, dtype=np.int64)
-    strides = np.zeros((MAX_FACTORS + 1, MAX_SCOPE + 1), dtype=np.int64)
-    single = np.zeros(1)
-    digit = np.zeros(MAX_SCOPE + 1, dtype=np.int64)
-
+    queue, queued, gone = np.arange(n), np.ones(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
+    position, waiting, leaves_only = 0, n, True
     while waiting > 0 or leaves_only:
         if waiting == 0:
-            for variable in range(num_variables):
-                queue[variable] = variable
-                queued[variable] = 1
-            position, waiting, leaves_only = 0, num_variables, False
+            queue[:] = np.arange(n)
+            queued[:] = 1
+            position, waiting, leaves_only = 0, n, False
             continue
         variable = queue[position]
-        position = (position + 1) % num_variables
+        position = (position + 1) % n
         waiting -= 1
         queued[variable] = 0
-        if gone[variable] or degree[variable] > (1 if leaves_only else MAX_FACTORS):
+        if gone[variable] or factors.degree[variable] > (1 if leaves_only else MAX_FACTORS):
             continue
-        # Its living factors and their other variables; dead factors are unlinked on the way.
-        count, width, before, entry = 0, 0, -1, head[variable]
-        removed, largest = 0.0, 0.0
-        while entry >= 0 and width <= MAX_SCOPE:
-            factor = entry_factor[entry]
-            if not alive[factor]:
-                if before < 0:
-                    head[variable] = following[entry]
-                else:
-                    following[before] = following[entry]
-                entry = following[entry]
-                continue
-            cells = 1.0
-            for other_entry in range(factor_scope[factor], factor_scope[factor] + factor_arity[factor]):
-                other = scopes[other_entry]
-                cells *= sizes[other]
-                if other != variable and mark[other] != variable and width <= MAX_SCOPE:
-                    mark[other] = variable
-                    neighbours[width] = other
-                    width += 1
-            removed += cells
-            largest = max(largest, cells)
-            members[count] = factor
-            count += 1
-            before, entry = entry, following[entry]
-        for k in range(width):
-            mark[neighbours[k]] = -1
-        product = 1.0
-        for k in range(width):
-            product *= sizes[neighbours[k]]
-        if width > 1 and leaves_only:
-            continue
-        if width > 2:
-            if width > MAX_SCOPE or product > max(largest, allowance[variable]):
-                continue
-        elif product > max(float(small), growth * removed):
-            continue
+        count, width, removed, largest = _gather(variable, sizes, factors, bucket)
+        product = _cells(variable, width, removed, largest, leaves_only, sizes, cheap, bucket)
         needed = product * (float(sizes[variable]) * (count + 1) + CELL_WORK)
-        if needed > work:
+        if product < 0 or needed > work:
             continue
         work -= int(needed)
-
         cells = int(product)
-        for k in range(width):
-            dims[k] = sizes[neighbours[k]]
-        for j in range(count):
-            factor = members[j]
-            tables[j] = factor_table[factor]
-            steps[j] = 0
-            strides[j, :width] = 0
-            stride = 1
-            for other_entry in range(factor_scope[factor] + factor_arity[factor] - 1, factor_scope[factor] - 1, -1):
-                other = scopes[other_entry]
-                if other == variable:
-                    steps[j] = stride
-                for k in range(width):
-                    if neighbours[k] == other:
-                        strides[j, k] = stride
-                stride *= sizes[other]
-        log_variable[num_log] = variable
-        log_scopes = _grown(log_scopes, log_scope_start[num_log] + width)
-        log_scopes[log_scope_start[num_log] : log_scope_start[num_log] + width] = neighbours[:width]
-        log_scope_start[num_log + 1] = log_scope_start[num_log] + width
-        policies = _grown(policies, log_policy_start[num_log] + cells)
-        log_policy_start[num_log + 1] = log_policy_start[num_log] + cells
+        _align(variable, count, width, sizes, factors, bucket)
+        log = _logged(log, variable, bucket, width, cells)
+        policy = log.policies[log.policy_start[log.num_steps - 1] :]
         own = unary[starts[variable] : starts[variable + 1]]
-        where = log_policy_start[num_log]
-        num_log += 1
         gone[variable] = 1
-        for j in range(count):
-            factor = members[j]
-            alive[factor] = 0
-            for other_entry in range(factor_scope[factor], factor_scope[factor] + factor_arity[factor]):
-                degree[scopes[other_entry]] -= 1
-
+        kill(factors, bucket.members[:count])
         if width == 0:
             single[0] = 0.0
-            _minimise(
-                sizes[variable], own, pool, tables, steps, strides, dims, count, 0, single, 0, policies, where, digit
-            )
+            _minimise(own, factors.pool, bucket, count, 0, single, policy)
             constant += single[0]
-            continue
-        if width == 1:
-            begin = starts[neighbours[0]]
-            _minimise(
-                sizes[variable], own, pool, tables, steps, strides, dims, count, 1, unary, begin, policies, where, digit
-            )
+        elif width == 1:
+            _minimise(own, factors.pool, bucket, count, 1, unary[starts[bucket.neighbours[0]] :], policy)
         else:
-            pool = _grown(pool, num_cells + cells)
-            pool[num_cells : num_cells + cells] = 0.0
-            _minimise(
-                sizes[variable],
-                own,
-                pool,
-                tables,
-                steps,
-                strides,
-                dims,
-                count,
-                width,
-                pool,
-                num_cells,
-                policies,
-                where,
-                digit,
-            )
-            scopes = _grown(scopes, num_entries + width)
-            entry_factor = _grown(entry_factor, num_entries + width)
-            following = _grown(following, num_entries + width)
-            factor_scope[num_factors] = num_entries
-            factor_arity[num_factors] = width
-            factor_table[num_factors] = num_cells
-            alive[num_factors] = 1
-            for k in range(width):
-                scopes[num_entries] = neighbours[k]
-                entry_factor[num_entries] = num_factors
-                following[num_entries] = head[neighbours[k]]
-                head[neighbours[k]] = num_entries
-                degree[neighbours[k]] += 1
-                num_entries += 1
-            num_factors += 1
-            num_cells += cells
+            factors = with_table(factors, bucket.neighbours[:width], cells)
+            out = factors.pool[factors.num_cells - cells :]
+            _minimise(own, factors.pool, bucket, count, width, out, policy)
         for k in range(width):
-            other = neighbours[k]
+            other = bucket.neighbours[k]
             if not queued[other]:
                 queued[other] = 1
-                queue[(position + waiting) % num_variables] = other
+                queue[(position + waiting) % n] = other
                 waiting += 1
-    return (
-        constant,
-        num_log,
-        log_variable,
-        log_scope_start,
-        log_scopes,
-        log_policy_start,
-        policies,
-        num_factors,
-        alive,
-        factor_scope,
-        factor_arity,
-        scopes[:num_entries],
-        factor_table,
-        pool[:num_cells],
-        work,
-    )
+    return constant, log, factors, work
 
 
 @kernel
-def read_back(
-    count: int,
-    variables: Array,
-    scope_start: Array,
-    scopes: Array,
-    policy_start: Array,
-    policies: Array,
-    sizes: Array,
-    values: Array,
-) -> None:
+def read_back(log: Log, sizes: Array, values: Array) -> None:
     """Give the eliminated variables their best values, last eliminated first; `values` [N] is changed in place."""
-    for step in range(count - 1, -1, -1):
+    for step in range(log.num_steps - 1, -1, -1):
         place = 0
-        for entry in range(scope_start[step], scope_start[step + 1]):
-            place = place * sizes[scopes[entry]] + values[scopes[entry]]
-        values[variables[step]] = policies[policy_start[step] + place]
+        for entry in range(log.scope_start[step], log.scope_start[step + 1]):
+            place = place * sizes[log.scopes[entry]] + values[log.scopes[entry]]
+        values[log.variable[step]] = log.policies[log.policy_start[step] + place]

@@ -57,4 +57,7 @@ class Passes:
 
     def cost(self, values: Assignment) -> float:
         """The cost of an assignment, without the constant."""
-        return float(total_cost(self._relaxation, values))
+        r = self._relaxation
+        return float(
+            total_cost(r.unary, r.unary_start, r.variable, r.stride, r.scope_start, r.table_start, r.pool, values)
+        )
