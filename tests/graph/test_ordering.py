@@ -95,3 +95,12 @@ def test_single_values_do_not_connect() -> None:
     """A variable with one value widens nothing."""
     problem = Problem([3, 1, 3, 3], [0, 1, 2, 1, 3], [0, 3, 5], np.zeros(12), [0, 9, 12])
     assert elimination_order(problem).width == 1
+
+
+def test_an_order_is_computed_once() -> None:
+    """A complete order also serves those who would give up at a larger width; a narrower one is found anew."""
+    problem = problem_of(nx.cycle_graph(9))
+    found = elimination_order(problem)
+    assert elimination_order(problem) is found
+    assert elimination_order(problem, widest=2) is found
+    assert elimination_order(problem, widest=1).width == 2

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import numpy as np
 import pytest
 
 from dabp.driver.solve import solve
-from dabp.errors import ProblemError
 from dabp.generators import generate
 from dabp.problem import Problem
-from dabp.problem.model import Model
-from dabp.problem.reduction import Conditioned
 
 
 def small(maximize: bool = False) -> Problem:
@@ -61,48 +61,6 @@ def test_minimized_negates() -> None:
     assert not problem.minimized().maximize
 
 
-def unary(*costs: float) -> dict[str, object]:
-    """The columns of one variable with two values and one unary factor."""
-    return columns([2], [0], costs)
-
-
-def columns(sizes: list[int], scope: list[int], pool: tuple[float, ...]) -> dict[str, object]:
-    """The columns of one factor."""
-    offsets = {"scope_offsets": [0, len(scope)], "pool_offsets": [0, len(pool)]}
-    return {"domain_sizes": sizes, "scope_variables": scope, "pool": pool, **offsets}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"domain_sizes": [2, 0]}, "empty domain"),
-        (columns([2], [3], (0, 1)), "outside"),
-        (unary(0), "needs a table"),
-        (columns([2, 2], [0, 0], (0, 0, 0, 0)), "twice"),
-        (unary(0, np.nan), "nan"),
-        (unary(0, -np.inf), "-inf"),
-        (unary(0, 2.0**54), "exact"),
-        ({"domain_sizes": [2, 2], "variable_names": ["a", "a"]}, "two variables are named 'a'"),
-        ({"domain_sizes": [2, 2], "variable_names": ["a"]}, "1 names"),
-        ({"domain_sizes": [2], "labels": [("a",)]}, "different labels"),
-        ({"domain_sizes": [2], "labels": [("a", "a")]}, "different labels"),
-        ({"domain_sizes": [2], "scope_offsets": [0, 1]}, "offsets must rise"),
-        (columns([2**40, 2**40], [0, 1], ()), "needs a table"),
-    ],
-)
-def test_what_is_no_problem_is_refused(arguments: dict[str, object], message: str) -> None:
-    """Each wrong column gives one clear sentence."""
-    with pytest.raises(ProblemError, match=message):
-        Problem(**arguments)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("assignment", [[0, 1], [0, 3, 0], [0, -1, 0], [0.5, 0, 0], ["a", "b", "c"]])
-def test_wrong_assignments_are_refused(assignment: list[object]) -> None:
-    """Neither a wrong length nor a value outside its domain reaches the tables."""
-    with pytest.raises(ProblemError):
-        small().cost(assignment)
-
-
 def test_columns_cannot_be_changed() -> None:
     """A problem is immutable, and independent of the arrays it was made from."""
     sizes = np.array([2, 3])
@@ -111,23 +69,6 @@ def test_columns_cannot_be_changed() -> None:
     assert problem.domain_sizes[0] == 2
     with pytest.raises(ValueError, match="read-only"):
         problem.domain_sizes[0] = 5
-
-
-def test_names_and_labels_go_both_ways() -> None:
-    """An assignment by name and label survives the way to indices and back."""
-    model = Model("rooms")
-    model.add_variable("talk", ["red", "blue"])
-    model.add_variable("hour", [9, 10, 11])
-    problem = model.build()
-    values = {"talk": "blue", "hour": 11}
-    assert problem.labelled(problem.assignment(values)) == values
-    assert problem.value_index(1, "10") == 1
-    with pytest.raises(ProblemError, match="no value 'green'; it takes red, blue"):
-        problem.assignment({"talk": "green", "hour": 9})
-    with pytest.raises(ProblemError, match="no value for 'hour'"):
-        problem.assignment({"talk": "red"})
-    with pytest.raises(ProblemError, match="no variable 'x'"):
-        problem.assignment({"x": 1})
 
 
 def test_equality_ignores_sharing() -> None:
@@ -142,31 +83,6 @@ def test_equality_ignores_sharing() -> None:
     assert problem == unshared
     assert problem != unshared.replace(constant=1.0)
     assert len({problem.replace(**change).digest for change in ({}, {"constant": 1.0}, {"limit": 9.0})}) == 3
-
-
-@pytest.mark.parametrize("maximize", [False, True])
-def test_conditioning_keeps_costs(maximize: bool) -> None:
-    """Fixing any variables leaves a problem whose costs are those of the lifted assignments."""
-    problem = small(maximize)
-    for fixed in ({}, {0: 1}, {1: 2}, {0: 0, 2: 1}, {0: 1, 1: 2, 2: 1}):
-        reduced = Conditioned(problem, fixed)
-        for row in itertools.product(*(range(d) for d in reduced.problem.domain_sizes)):
-            lifted = reduced.lift(np.array(row, dtype=np.int64))
-            assert reduced.problem.cost(np.array(row, dtype=np.int64)) == problem.cost(lifted)
-            assert all(lifted[v] == value for v, value in fixed.items())
-            assert reduced.project(lifted).tolist() == list(row)
-
-
-def test_conditioning_keeps_the_limit_and_factors_of_many_variables() -> None:
-    """A factor may have more variables than an array has axes, if most have one value; the file's bound stays."""
-    sizes = [2, 3, *[1] * 70]
-    problem = Problem(sizes, range(72), [0, 72], np.arange(6.0), [0, 6], limit=5.0)
-    reduced = Conditioned(problem, {0: 1, 5: 0}).problem
-    assert reduced.limit == 5.0
-    assert [reduced.cost([value, *[0] * 69]) for value in range(3)] == [3.0, 4.0, 5.0]
-    assert problem == problem.replace()
-    with pytest.raises(ProblemError, match="'f0' has 72 variables; a table has 64 axes at most"):
-        problem.table(0)
 
 
 def test_whole_costs_are_recognised_in_large_pools() -> None:
@@ -205,3 +121,29 @@ def test_a_cost_does_not_depend_on_the_batch() -> None:
     for count in (1, 2, 3, 7, 40, 300):
         rows = rng.integers(0, problem.domain_sizes, (count, 60))
         assert problem.cost(rows).tolist() == [problem.cost(row) for row in rows]
+
+
+def test_a_pickle_gives_the_same_read_only_problem() -> None:
+    """What comes back from a pickle or a deep copy has the same columns, and they cannot be changed either."""
+    problem = small().replace(variable_names=["a", "b", "c"], limit=40.0)
+    problem.derived(len_of_pool)
+    for copy in (pickle.loads(pickle.dumps(problem)), deepcopy(problem)):
+        assert copy == problem
+        assert copy.digest == problem.digest
+        assert not copy.pool.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            copy.domain_sizes[0] = 7
+
+
+def len_of_pool(problem: Problem) -> list[int]:
+    """Something that is computed from a problem, a new object each time."""
+    return [len(problem.pool)]
+
+
+def test_what_is_derived_is_computed_once_by_many_threads() -> None:
+    """Every thread gets the one object; a changed copy computes its own."""
+    problem = small()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: problem.derived(len_of_pool), range(64)))
+    assert all(one is found[0] for one in found)
+    assert problem.replace(constant=1.0).derived(len_of_pool) is not found[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -128,12 +129,7 @@ class FactorGraph:
             Unary costs uniform in [0, perturbation], in scaled units, break ties between symmetric
             solutions; by default `PERTURBATION` of the smallest difference between costs of one factor.
         """
-        if problem.maximize:
-            raise ParameterError("a factor graph is made of a minimisation problem; negate this one first")
-        if split_ratio is not None and not 0 < split_ratio < 1:
-            raise ParameterError(f"split_ratio lies between 0 and 1, not {split_ratio}")
-        if cost_scale is not None and not (cost_scale > 0 and math.isfinite(cost_scale)):
-            raise ParameterError(f"cost_scale is positive, not {cost_scale}")
+        _check(problem, split_ratio, cost_scale)
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
         lowest, ranges = table_ranges(problem)
         factor_ranges = ranges[problem.factor_table]
@@ -152,25 +148,13 @@ class FactorGraph:
         sizes = problem.domain_sizes
         variable_offsets = offsets_of(sizes)
         unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, size=int(variable_offsets[-1]))
-        groups: list[FactorGroup] = []
-        edges = 0
-        for shape, factors, scope in _by_shape(problem):
-            used, index = np.unique(problem.factor_table[factors], return_inverse=True)
-            places = problem.pool_offsets[used][:, None] + np.arange(math.prod(shape))
-            stacked = tables[places]
-            if len(shape) == 1:
-                targets = variable_offsets[scope] + np.arange(shape[0])
-                np.add.at(unary, targets.ravel(), stacked[index].ravel())
-            else:
-                stacked = stacked.reshape(-1, *shape).astype(real)
-                groups.append(FactorGroup(shape, stacked, index, scope, factors, edges))
-                edges += scope.size * len(scales)
+        groups = _groups(problem, tables, unary, len(scales), real)
         edge_variable = _concatenated(np.repeat(g.scope, len(scales), axis=0).ravel() for g in groups)
         return cls(
             domain_sizes=sizes,
             variable_offsets=variable_offsets,
             unary=unary.astype(real),
-            groups=tuple(groups),
+            groups=groups,
             scales=scales,
             cost_scale=scale,
             forbidden=float(forbidden),
@@ -179,6 +163,39 @@ class FactorGraph:
             variable_edge_offsets=offsets_of(np.bincount(edge_variable, minlength=len(sizes))),
             variable_edges=np.argsort(edge_variable, kind="stable"),
         )
+
+
+def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None) -> None:
+    if problem.maximize:
+        raise ParameterError("a factor graph is made of a minimisation problem; negate this one first")
+    if split_ratio is not None and not 0 < split_ratio < 1:
+        raise ParameterError(f"split_ratio lies between 0 and 1, not {split_ratio}")
+    if cost_scale is not None and not (cost_scale > 0 and math.isfinite(cost_scale)):
+        raise ParameterError(f"cost_scale is positive, not {cost_scale}")
+
+
+def _groups(
+    problem: Problem, tables: NDArray[np.float64], unary: NDArray[np.float64], copies: int, dtype: np.dtype[Any]
+) -> tuple[FactorGroup, ...]:
+    """The factors of arity 2 and more, stacked by shape; those of arity 1 are added to `unary`.
+
+    `tables` is the pool, scaled and finite.
+    """
+    variable_offsets = offsets_of(problem.domain_sizes)
+    groups: list[FactorGroup] = []
+    edges = 0
+    for shape, factors, scope in _by_shape(problem):
+        used, index = np.unique(problem.factor_table[factors], return_inverse=True)
+        places = problem.pool_offsets[used][:, None] + np.arange(math.prod(shape))
+        stacked = tables[places]
+        if len(shape) == 1:
+            targets = variable_offsets[scope] + np.arange(shape[0])
+            np.add.at(unary, targets.ravel(), stacked[index].ravel())
+        else:
+            stacked = stacked.reshape(-1, *shape).astype(dtype)
+            groups.append(FactorGroup(shape, stacked, index, scope, factors, edges))
+            edges += scope.size * copies
+    return tuple(groups)
 
 
 def _concatenated(parts: Iterator[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.presolve.consistency import propagate
+from dabp.kernels.presolve.consistency import HardFactors, propagate
 from dabp.presolve.effort import Effort
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, unary_costs
@@ -34,19 +34,18 @@ def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[
     owner = np.repeat(np.arange(len(hard)), problem.arities[hard])
     order = np.argsort(scopes, kind="stable")
     incident_start = offsets_of(np.bincount(scopes, minlength=problem.num_variables))
-    empty, effort.left = propagate(
-        scopes,
-        offsets,
-        cell_strides(problem)[entries],
-        problem.pool_offsets[problem.factor_table[hard]],
-        problem.pool,
-        problem.domain_sizes,
-        starts,
-        owner[order],
-        incident_start,
-        alive.view(np.uint8),
-        effort.left,
+    factors = HardFactors(
+        scope_variables=scopes,
+        scope_offsets=offsets,
+        strides=cell_strides(problem)[entries],
+        table_start=problem.pool_offsets[problem.factor_table[hard]],
+        pool=problem.pool,
+        domain_sizes=problem.domain_sizes,
+        starts=starts,
+        incident_factor=owner[order],
+        incident_start=incident_start,
     )
+    empty, effort.left = propagate(factors, alive.view(np.uint8), effort.left)
     return None if empty >= 0 else alive
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.presolve.dominance import remove_dominated
+from dabp.kernels.presolve.dominance import Incidences, remove_dominated
 from dabp.presolve.effort import Effort
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, unary_costs
@@ -28,16 +28,14 @@ def undominated_values(problem: Problem, effort: Effort | None = None) -> tuple[
     inner = cell_strides(problem)[entries]
     tables = problem.factor_table[factors]
     cells = np.diff(problem.pool_offsets)[tables]
-    effort.left = remove_dominated(
-        np.where(np.isfinite(unary), unary, np.finfo(np.float64).max / 4),
-        starts,
-        problem.pool_offsets[tables],
-        cells // (inner * problem.domain_sizes[variables]),
-        inner,
-        offsets_of(np.bincount(variables, minlength=problem.num_variables)),
-        problem.pool,
-        alive.view(np.uint8),
-        replacement,
-        effort.left,
+    costs = Incidences(
+        unary=np.where(np.isfinite(unary), unary, np.finfo(np.float64).max / 4),
+        starts=starts,
+        first=offsets_of(np.bincount(variables, minlength=problem.num_variables)),
+        table=problem.pool_offsets[tables],
+        outer=cells // (inner * problem.domain_sizes[variables]),
+        inner=inner,
+        pool=problem.pool,
     )
+    effort.left = remove_dominated(costs, alive.view(np.uint8), replacement, effort.left)
     return alive, replacement

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.presolve.cliques import pack_cliques
-from dabp.kernels.presolve.tables import add_tables
+from dabp.kernels.presolve.cliques import Edges, pack_cliques
+from dabp.kernels.presolve.tables import Additions, add_tables
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
 
@@ -36,19 +36,14 @@ def join_cliques(problem: Problem, largest: int, largest_table: int, max_cells: 
         return problem
     members = np.full((len(binary), largest), -1, dtype=np.int64)
     clique_of_edge = np.empty(len(binary), dtype=np.int64)
-    count = pack_cliques(
-        problem.domain_sizes,
-        offsets_of(np.bincount(ends[:, 0], minlength=problem.num_variables)),
-        ends[order, 1],
-        np.tile(np.arange(len(binary)), 2)[order],
-        scopes[:, 0].copy(),
-        scopes[:, 1].copy(),
-        largest,
-        float(largest_table),
-        float(max_cells),
-        members,
-        clique_of_edge,
+    edges = Edges(
+        first=scopes[:, 0].copy(),
+        second=scopes[:, 1].copy(),
+        neighbour_start=offsets_of(np.bincount(ends[:, 0], minlength=problem.num_variables)),
+        neighbours=ends[order, 1],
+        neighbour_edge=np.tile(np.arange(len(binary)), 2)[order],
     )
+    count = pack_cliques(problem.domain_sizes, edges, float(largest_table), float(max_cells), members, clique_of_edge)
     joined = clique_of_edge >= 0
     if count < 0 or joined.sum() < WORTHWHILE * len(binary):
         return problem
@@ -84,12 +79,11 @@ def _add_edges(
     scopes = problem.scope_variables[problem.scope_offsets[edges][:, None] + np.arange(2)]
     # A step along an axis moves a row of the factor's table if it is its first variable, a cell if its second.
     strides = (axes == scopes[:, :1]) * problem.domain_sizes[scopes[:, 1:]] + (axes == scopes[:, 1:])
-    add_tables(
-        problem.pool,
-        problem.pool_offsets[problem.factor_table[edges]],
-        strides[present],
-        problem.domain_sizes[axes[present]],
-        offsets_of(present.sum(axis=1)),
-        pool,
-        pool_starts,
+    jobs = Additions(
+        source_start=problem.pool_offsets[problem.factor_table[edges]],
+        target_start=pool_starts,
+        axis_start=offsets_of(present.sum(axis=1)),
+        dims=problem.domain_sizes[axes[present]],
+        strides=strides[present],
     )
+    add_tables(problem.pool, jobs, pool)

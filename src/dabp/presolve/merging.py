@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from dabp.kernels.presolve.tables import add_tables, table_summaries
+from dabp.kernels.presolve.tables import Additions, add_tables, table_summaries
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, row_keys, unary_costs
@@ -118,13 +118,12 @@ def joined_factors(problem: Problem, target: Indices, roots: Indices) -> Factors
     axis_keys = job_of_axis * problem.num_variables + problem.scope_variables[axes]
     place = np.minimum(np.searchsorted(own_keys, axis_keys), len(own_keys) - 1)
     axis_strides = np.where(own_keys[place] == axis_keys, strides[own[order[place]]], 0)
-    add_tables(
-        problem.pool,
-        problem.pool_offsets[problem.factor_table[sources]],
-        axis_strides,
-        sizes[axes],
-        offsets_of(problem.arities[target[sources]]),
-        pool,
-        cells[place_of_root[target[sources]]],
+    jobs = Additions(
+        source_start=problem.pool_offsets[problem.factor_table[sources]],
+        target_start=cells[place_of_root[target[sources]]],
+        axis_start=offsets_of(problem.arities[target[sources]]),
+        dims=sizes[axes],
+        strides=axis_strides,
     )
+    add_tables(problem.pool, jobs, pool)
     return Factors(problem.scope_variables[scope], offsets_of(problem.arities[roots]), pool, cells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.presolve.tables import restrict_tables
+from dabp.kernels.presolve.tables import Cuts, restrict_tables
 from dabp.presolve.sharing import Sharing, sharing
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
@@ -56,17 +56,16 @@ class Restricted:
     def _reduced(self, problem: Problem, tables: Sharing, sizes: Indices) -> Problem:
         entries = ragged_positions(problem.scope_offsets, tables.cut)
         cut = np.zeros(tables.cut_offsets[-1])
-        restrict_tables(
-            problem.pool,
-            problem.pool_offsets[problem.factor_table[tables.cut]],
-            cell_strides(problem)[entries],
-            problem.scope_variables[entries],
-            offsets_of(problem.arities[tables.cut]),
-            self.kept_values,
-            self.kept_starts,
-            cut,
-            tables.cut_offsets,
+        jobs = Cuts(
+            table_start=problem.pool_offsets[problem.factor_table[tables.cut]],
+            out_start=tables.cut_offsets,
+            axis_start=offsets_of(problem.arities[tables.cut]),
+            strides=cell_strides(problem)[entries],
+            variable=problem.scope_variables[entries],
+            kept_values=self.kept_values,
+            kept_start=self.kept_starts,
         )
+        restrict_tables(problem.pool, jobs, cut)
         same = problem.pool[ragged_positions(problem.pool_offsets, tables.same)]
         same_offsets = offsets_of(np.diff(problem.pool_offsets)[tables.same])
         # An axis of one value can be left out of the scope: the cells stay where they are.

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pytest
 
 from dabp.errors import ParameterError
-from dabp.presolve.joining import join_cliques
 from dabp.problem import Problem
 from dabp.solvers.base import Budget, Search
-from dabp.solvers.dual.solver import LARGEST_TABLE, Dual
+from dabp.solvers.dual.solver import Dual
 from dabp.solvers.status import Status
 from tests.problems import drawn_problem, exhaustive
 
@@ -143,24 +141,6 @@ def test_a_bound_that_is_not_finite_is_not_reported(result: tuple[float, float])
     step = search.step()
     assert step.bound is None
     assert step.finished is Status.CONVERGED
-
-
-def test_tables_that_do_not_fit_are_not_built() -> None:
-    """The cells are counted first; those that fit are in memory about twice while they are built."""
-    pairs = np.array(list(itertools.combinations(range(24), 2)))
-    table = np.random.default_rng(0).random(20 * 20)
-    offsets = np.arange(0, 2 * len(pairs) + 1, 2)
-    problem = Problem([20] * 24, pairs.ravel(), offsets, table, [0, 400], [0] * len(pairs))
-    join_cliques(problem, 3, LARGEST_TABLE)  # compiles
-    peaks = []
-    for max_cells in (500_000, 1_000_000):
-        tracemalloc.start()
-        joined = join_cliques(problem, 3, LARGEST_TABLE, max_cells)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert 500_000 < len(joined.pool) <= 1_000_000
-    assert peaks[0] < 500_000
-    assert peaks[1] < 3 * joined.pool.nbytes
 
 
 def test_trees_are_tight() -> None:

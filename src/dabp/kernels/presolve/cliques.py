@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.decorators import kernel
 
 Array = Any
+Ints = NDArray[np.int64]
+
+
+class Edges(NamedTuple):
+    """A graph's edges by their ends, and the neighbours of each vertex."""
+
+    first: Ints
+    """[E]."""
+    second: Ints
+    """[E]."""
+    neighbour_start: Ints
+    """[N + 1]: vertex v has ``neighbours[neighbour_start[v]:neighbour_start[v + 1]]``, sorted."""
+    neighbours: Ints
+    """[2 E]."""
+    neighbour_edge: Ints
+    """[2 E]: the edges to them."""
 
 
 @kernel
 def pack_cliques(
-    sizes: Array,
-    neighbour_start: Array,
-    neighbours: Array,
-    neighbour_edge: Array,
-    edge_first: Array,
-    edge_second: Array,
-    largest: int,
-    largest_table: float,
-    max_cells: float,
-    members: Array,
-    clique_of_edge: Array,
+    sizes: Array, edges: Edges, largest_table: float, max_cells: float, members: Array, clique_of_edge: Array
 ) -> int:
-    """Greedily pack edges into cliques of 3 to `largest` vertices, each edge into at most one.
+    """Greedily pack edges into cliques of 3 or more vertices, each edge into at most one.
 
-    ``neighbours[neighbour_start[v]:neighbour_start[v + 1]]`` are sorted, `neighbour_edge` are the edges to them. A
-    vertex joins a clique if all but one of its edges to it are unused (two, for a triangle), and the product of the
-    sizes stays at most `largest_table`. Fills `members` [cliques, largest] and `clique_of_edge` [E] (−1 = none) and
-    returns the number of cliques, or −1 as soon as these products sum to more than `max_cells`.
+    A vertex joins a clique if all but one of its edges to it are unused (two, for a triangle), and the product of the
+    sizes stays at most `largest_table`. Fills `members` [cliques, largest clique] and `clique_of_edge` [E] (−1 =
+    none) and returns the number of cliques, or −1 as soon as these products sum to more than `max_cells`.
     """
+    neighbour_start, neighbours, neighbour_edge = edges.neighbour_start, edges.neighbours, edges.neighbour_edge
+    largest = members.shape[1]
     count, total = 0, 0.0
-    num_edges = len(edge_first)
+    num_edges = len(edges.first)
     used = np.zeros(num_edges, dtype=np.uint8)
     clique_of_edge[:] = -1
     current = np.zeros(largest, dtype=np.int64)
     for edge in range(num_edges):
         if used[edge]:
             continue
-        current[0], current[1] = edge_first[edge], edge_second[edge]
+        current[0], current[1] = edges.first[edge], edges.second[edge]
         length = 2
         cells = float(sizes[current[0]]) * float(sizes[current[1]])
         while length < largest:

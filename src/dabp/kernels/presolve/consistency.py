@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.decorators import kernel
 
 Array = Any
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class HardFactors(NamedTuple):
+    """Factors with forbidden combinations, and the domains that they look at."""
+
+    scope_variables: Ints
+    """Factor f looks at ``scope_variables[scope_offsets[f]:scope_offsets[f + 1]]``."""
+    scope_offsets: Ints
+    """[F + 1]."""
+    strides: Ints
+    """As long as `scope_variables`: cells that a step of each variable moves."""
+    table_start: Ints
+    """[F]: the first cell of each table."""
+    pool: Floats
+    domain_sizes: Ints
+    """[N]."""
+    starts: Ints
+    """[N + 1]: where each variable's values start."""
+    incident_factor: Ints
+    """The factors of variable v are ``incident_factor[incident_start[v]:incident_start[v + 1]]``."""
+    incident_start: Ints
+    """[N + 1]."""
 
 
 @kernel
-def _next_support(
-    pool: Array,
-    start: int,
-    variables: Array,
-    strides: Array,
-    sizes: Array,
-    starts: Array,
-    alive: Array,
-    axis: int,
-    value: int,
-    place: int,
-    end: int,
-) -> int:
+def _next_support(hard: HardFactors, factor: int, alive: Array, axis: int, value: int, place: int, end: int) -> int:
     """The first cell from `place` on, counted among those that hold the value, that is a support; `end` if none."""
+    first, last = hard.scope_offsets[factor], hard.scope_offsets[factor + 1]
+    variables, strides = hard.scope_variables[first:last], hard.strides[first:last]
+    sizes, start = hard.domain_sizes, hard.table_start[factor]
     inner, size = strides[axis], sizes[variables[axis]]
     block, offset = place // inner, place % inner
     cell = (block * size + value) * inner + offset
     while place < end:
-        if pool[start + cell] < np.inf:
+        if hard.pool[start + cell] < np.inf:
             possible = True
             for other in range(len(variables)):
                 digit = (cell // strides[other]) % sizes[variables[other]]
-                if not alive[starts[variables[other]] + digit]:
+                if not alive[hard.starts[variables[other]] + digit]:
                     possible = False
                     break
             if possible:
@@ -49,24 +65,11 @@ def _next_support(
 
 
 @kernel
-def propagate(
-    scope_variables: Array,
-    scope_offsets: Array,
-    strides: Array,
-    table_start: Array,
-    pool: Array,
-    domain_sizes: Array,
-    starts: Array,
-    incident_factor: Array,
-    incident_start: Array,
-    alive: Array,
-    work: int,
-) -> tuple[int, int]:
+def propagate(hard: HardFactors, alive: Array, work: int) -> tuple[int, int]:
     """Remove values without support until every one left has a support in every factor.
 
-    The factors given are the hard ones; ``incident_factor[incident_start[v]:incident_start[v + 1]]`` are those of
-    variable v. A value is supported by a factor if some combination of values that are alive holds it at a
-    finite cost. `alive` [sum D] is changed in place.
+    A value is supported by a factor if some combination of values that are alive holds it at a finite cost. `alive`
+    [sum D] is changed in place.
 
     A combination that is no support never becomes one, so each value of each factor goes on from the support it
     had last (GAC-2001): over all visits the cells of a factor are looked at once for each of its axes.
@@ -77,6 +80,8 @@ def propagate(
         A variable that lost all its values, or −1, and what is left of `work`. When that is used up, values without
         support may be left; those that were removed have none.
     """
+    scope_variables, scope_offsets, starts = hard.scope_variables, hard.scope_offsets, hard.starts
+    domain_sizes = hard.domain_sizes
     num_factors = len(scope_offsets) - 1
     queue = np.arange(num_factors)
     queued = np.ones(num_factors, dtype=np.uint8)
@@ -92,7 +97,7 @@ def propagate(
         waiting -= 1
         queued[factor] = 0
         first, last = scope_offsets[factor], scope_offsets[factor + 1]
-        cells = strides[first] * domain_sizes[scope_variables[first]]
+        cells = hard.strides[first] * domain_sizes[scope_variables[first]]
         for axis in range(last - first):
             variable = scope_variables[first + axis]
             end = cells // domain_sizes[variable]
@@ -101,19 +106,7 @@ def propagate(
                 if not alive[starts[variable] + value]:
                     continue
                 before = support[support_start[first + axis] + value]
-                place = _next_support(
-                    pool,
-                    table_start[factor],
-                    scope_variables[first:last],
-                    strides[first:last],
-                    domain_sizes,
-                    starts,
-                    alive,
-                    axis,
-                    value,
-                    before,
-                    end,
-                )
+                place = _next_support(hard, factor, alive, axis, value, before, end)
                 support[support_start[first + axis] + value] = place
                 work -= (place - before + 1) * (last - first)
                 if place < end:
@@ -124,8 +117,8 @@ def propagate(
             if left == 0:
                 return int(variable), work
             if changed:
-                for position in range(incident_start[variable], incident_start[variable + 1]):
-                    other = incident_factor[position]
+                for position in range(hard.incident_start[variable], hard.incident_start[variable + 1]):
+                    other = hard.incident_factor[position]
                     if other != factor and not queued[other]:
                         queued[other] = 1
                         queue[(head + waiting) % num_factors] = other

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.decorators import kernel
 
 Array = Any
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @kernel
@@ -28,19 +31,26 @@ def _largest_difference(pool: Array, start: int, outer: int, size: int, inner: i
     return worst
 
 
+class Incidences(NamedTuple):
+    """What every variable's values cost: by themselves, and in each factor of arity 2 and more that looks at it."""
+
+    unary: Floats
+    """[sum D]."""
+    starts: Ints
+    """[N + 1]: where each variable's values start."""
+    first: Ints
+    """[N + 1]: the factors of variable v are numbers ``first[v]`` to ``first[v + 1]`` of the following three."""
+    table: Ints
+    """The first cell of its table."""
+    outer: Ints
+    """Combinations of the variables before this one in its scope."""
+    inner: Ints
+    """Combinations of those after it."""
+    pool: Floats
+
+
 @kernel
-def remove_dominated(
-    unary: Array,
-    starts: Array,
-    incident_table: Array,
-    incident_outer: Array,
-    incident_inner: Array,
-    incident_start: Array,
-    pool: Array,
-    alive: Array,
-    replacement: Array,
-    work: int,
-) -> int:
+def remove_dominated(costs: Incidences, alive: Array, replacement: Array, work: int) -> int:
     """Clear `alive` [sum D] for values that another value of the same variable can replace at no cost.
 
     ``replacement`` [sum D] gets for each value that is removed the value, alive, that replaces it.
@@ -50,6 +60,8 @@ def remove_dominated(
     looked at can only raise it. Ends when `work` cells and pairs have been looked at, at most a table's row later;
     what has been removed until then is right. Returns what is left of `work`.
     """
+    unary, starts, incident_start, pool = costs.unary, costs.starts, costs.first, costs.pool
+    incident_table, incident_outer, incident_inner = costs.table, costs.outer, costs.inner
     deepest = 0
     for variable in range(len(starts) - 1):
         pairs = (incident_start[variable + 1] - incident_start[variable]) * (starts[variable + 1] - starts[variable])

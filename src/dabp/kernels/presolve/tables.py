@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.decorators import kernel
 
 Array = Any
+Ints = NDArray[np.int64]
 
 
 @kernel
@@ -20,15 +22,44 @@ def _longest(offsets: Array) -> int:
     return int(longest)
 
 
-@kernel
-def add_tables(
-    pool: Array, source_start: Array, strides: Array, dims: Array, axis_start: Array, target: Array, target_start: Array
-) -> None:
-    """For each job j add the source table to the target table, which looks at more variables.
+class Additions(NamedTuple):
+    """Jobs that each add a source table to a target table, which looks at more variables."""
 
-    Axis k of job j's target has ``dims[axis_start[j] + k]`` values, and one step along it moves
-    ``strides[axis_start[j] + k]`` cells in the source (0 where the source does not look at the variable).
-    """
+    source_start: Ints
+    """[jobs]: the source's first cell."""
+    target_start: Ints
+    """[jobs]: the target's first cell."""
+    axis_start: Ints
+    """[jobs + 1]: the target of job j has axes ``axis_start[j]`` to ``axis_start[j + 1]``."""
+    dims: Ints
+    """Values along each axis."""
+    strides: Ints
+    """Cells of the source that a step along each axis moves, 0 where the source does not look at the variable."""
+
+
+class Cuts(NamedTuple):
+    """Jobs that each copy the cells of a table that only hold kept values."""
+
+    table_start: Ints
+    """[jobs]: the table's first cell."""
+    out_start: Ints
+    """[jobs + 1]: where its copy starts."""
+    axis_start: Ints
+    """[jobs + 1]: job j has axes ``axis_start[j]`` to ``axis_start[j + 1]``."""
+    strides: Ints
+    """Cells that a step along each axis moves."""
+    variable: Ints
+    """The variable of each axis."""
+    kept_values: Ints
+    """Those of variable v, at least one, are ``kept_values[kept_start[v]:kept_start[v + 1]]``."""
+    kept_start: Ints
+
+
+@kernel
+def add_tables(pool: Array, jobs: Additions, target: Array) -> None:
+    """Add every job's source table, in `pool`, to its target table, in `target`."""
+    source_start, target_start, axis_start = jobs.source_start, jobs.target_start, jobs.axis_start
+    dims, strides = jobs.dims, jobs.strides
     digit = np.zeros(_longest(axis_start), dtype=np.int64)
     for job in range(len(source_start)):
         first, arity = axis_start[job], axis_start[job + 1] - axis_start[job]
@@ -63,22 +94,10 @@ def table_summaries(pool: Array, offsets: Array, lowest: Array, highest: Array) 
 
 
 @kernel
-def restrict_tables(
-    pool: Array,
-    table_start: Array,
-    strides: Array,
-    entry_variable: Array,
-    axis_start: Array,
-    kept_values: Array,
-    kept_start: Array,
-    out: Array,
-    out_start: Array,
-) -> None:
-    """For each job j copy the cells of a table that only hold kept values, in order.
-
-    Axis k of job j belongs to variable ``v = entry_variable[axis_start[j] + k]``, whose kept values are
-    ``kept_values[kept_start[v]:kept_start[v + 1]]`` (at least one).
-    """
+def restrict_tables(pool: Array, jobs: Cuts, out: Array) -> None:
+    """Copy every job's kept cells from `pool` to `out`, in order."""
+    table_start, out_start, axis_start, strides = jobs.table_start, jobs.out_start, jobs.axis_start, jobs.strides
+    entry_variable, kept_values, kept_start = jobs.variable, jobs.kept_values, jobs.kept_start
     digit = np.zeros(_longest(axis_start), dtype=np.int64)
     for job in range(len(table_start)):
         first, arity = axis_start[job], axis_start[job + 1] - axis_start[job]

@@ -1,0 +1,63 @@
+"""Columns and ragged arrays, against the same written out one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dabp.problem.columns import (
+    cell_strides,
+    nullary_constant,
+    offsets_of,
+    ragged_positions,
+    row_keys,
+    table_ranges,
+    unary_costs,
+)
+from tests.problems import random_problem
+
+
+def test_offsets_and_positions_of_ragged_rows() -> None:
+    """Pieces chosen by their positions are the pieces of the list, empty ones included."""
+    pieces = [[3, 1], [], [4, 1, 5], [9]]
+    flat, offsets = (
+        np.concatenate([*pieces, np.zeros(0)]).astype(np.int64),
+        offsets_of([len(piece) for piece in pieces]),
+    )
+    assert offsets.tolist() == [0, 2, 2, 5, 6]
+    assert offsets_of([]).tolist() == [0]
+    chosen = np.array([2, 1, 0, 2])
+    assert flat[ragged_positions(offsets, chosen)].tolist() == [4, 1, 5, 3, 1, 4, 1, 5]
+
+
+def test_equal_rows_have_equal_keys_and_only_these() -> None:
+    """Keys tell rows apart, also where a product of the columns would not fit 64 bits."""
+    base = 2**40
+    rows = np.random.default_rng(0).integers(base - 2, base, (200, 5))
+    keys = row_keys(rows, base)
+    assert len(np.unique(keys)) == len(np.unique(rows, axis=0))
+    same = (rows[:, None] == rows[None]).all(axis=2)
+    assert np.array_equal(keys[:, None] == keys[None], same)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_columns_are_what_the_tables_say(seed: int) -> None:
+    """Strides, unary sums, ranges and the constant are those that NumPy's tables give factor by factor."""
+    problem = random_problem(seed, maximize=False)
+    strides = [stride // 8 for factor in problem.factors for stride in factor.table.strides]
+    sizes = problem.domain_sizes[problem.scope_variables]
+    assert (cell_strides(problem) == np.array(strides, dtype=np.int64))[sizes > 1].all()
+    costs, starts = unary_costs(problem)
+    for variable in range(problem.num_variables):
+        own = [factor.table for factor in problem.factors if factor.scope == (variable,)]
+        assert costs[starts[variable] : starts[variable + 1]] == pytest.approx(
+            np.sum([*own, np.zeros(problem.domain_sizes[variable])], axis=0)
+        )
+    lowest, ranges = table_ranges(problem)
+    for factor in problem.factors:
+        finite = factor.table[np.isfinite(factor.table)]
+        table = problem.factor_table[factor.index]
+        assert lowest[table] == (finite.min() if finite.size else 0.0)
+        assert ranges[table] == (np.ptp(finite) if finite.size else 0.0)
+    nullary = [float(factor.table) for factor in problem.factors if factor.arity == 0]
+    assert nullary_constant(problem) == pytest.approx(problem.constant + sum(nullary))

@@ -1,0 +1,49 @@
+"""Names, labels and assignments, both ways."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dabp.errors import ProblemError
+from dabp.problem import Problem
+from dabp.problem.model import Model
+
+
+def small(maximize: bool = False) -> Problem:
+    """Three variables of 2, 3, 2 values; factors of arity 0, 1, 2, 3, one table shared."""
+    bad = -np.inf if maximize else np.inf
+    return Problem(
+        [2, 3, 2],
+        [0, 0, 1, 1, 2, 0, 1, 2],
+        [0, 0, 1, 3, 5, 8],
+        np.concatenate([[7.0], [1.0, -2.0], [0, 1, 2, 3, 4, bad], np.arange(12.0)]),
+        [0, 1, 3, 9, 21],
+        [0, 1, 2, 2, 3],
+        constant=0.5,
+        maximize=maximize,
+    )
+
+
+@pytest.mark.parametrize("assignment", [[0, 1], [0, 3, 0], [0, -1, 0], [0.5, 0, 0], ["a", "b", "c"]])
+def test_wrong_assignments_are_refused(assignment: list[object]) -> None:
+    """Neither a wrong length nor a value outside its domain reaches the tables."""
+    with pytest.raises(ProblemError):
+        small().cost(assignment)
+
+
+def test_names_and_labels_go_both_ways() -> None:
+    """An assignment by name and label survives the way to indices and back."""
+    model = Model("rooms")
+    model.add_variable("talk", ["red", "blue"])
+    model.add_variable("hour", [9, 10, 11])
+    problem = model.build()
+    values = {"talk": "blue", "hour": 11}
+    assert problem.labelled(problem.assignment(values)) == values
+    assert problem.value_index(1, "10") == 1
+    with pytest.raises(ProblemError, match="no value 'green'; it takes red, blue"):
+        problem.assignment({"talk": "green", "hour": 9})
+    with pytest.raises(ProblemError, match="no value for 'hour'"):
+        problem.assignment({"talk": "red"})
+    with pytest.raises(ProblemError, match="no variable 'x'"):
+        problem.assignment({"x": 1})

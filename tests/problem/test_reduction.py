@@ -1,0 +1,52 @@
+"""Fixing variables leaves a smaller problem with the same costs."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dabp.errors import ProblemError
+from dabp.problem import Problem
+from dabp.problem.reduction import Conditioned
+
+
+def small(maximize: bool = False) -> Problem:
+    """Three variables of 2, 3, 2 values; factors of arity 0, 1, 2, 3, one table shared."""
+    bad = -np.inf if maximize else np.inf
+    return Problem(
+        [2, 3, 2],
+        [0, 0, 1, 1, 2, 0, 1, 2],
+        [0, 0, 1, 3, 5, 8],
+        np.concatenate([[7.0], [1.0, -2.0], [0, 1, 2, 3, 4, bad], np.arange(12.0)]),
+        [0, 1, 3, 9, 21],
+        [0, 1, 2, 2, 3],
+        constant=0.5,
+        maximize=maximize,
+    )
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_conditioning_keeps_costs(maximize: bool) -> None:
+    """Fixing any variables leaves a problem whose costs are those of the lifted assignments."""
+    problem = small(maximize)
+    for fixed in ({}, {0: 1}, {1: 2}, {0: 0, 2: 1}, {0: 1, 1: 2, 2: 1}):
+        reduced = Conditioned(problem, fixed)
+        for row in itertools.product(*(range(d) for d in reduced.problem.domain_sizes)):
+            lifted = reduced.lift(np.array(row, dtype=np.int64))
+            assert reduced.problem.cost(np.array(row, dtype=np.int64)) == problem.cost(lifted)
+            assert all(lifted[v] == value for v, value in fixed.items())
+            assert reduced.project(lifted).tolist() == list(row)
+
+
+def test_conditioning_keeps_the_limit_and_factors_of_many_variables() -> None:
+    """A factor may have more variables than an array has axes, if most have one value; the file's bound stays."""
+    sizes = [2, 3, *[1] * 70]
+    problem = Problem(sizes, range(72), [0, 72], np.arange(6.0), [0, 6], limit=5.0)
+    reduced = Conditioned(problem, {0: 1, 5: 0}).problem
+    assert reduced.limit == 5.0
+    assert [reduced.cost([value, *[0] * 69]) for value in range(3)] == [3.0, 4.0, 5.0]
+    assert problem == problem.replace()
+    with pytest.raises(ProblemError, match="'f0' has 72 variables; a table has 64 axes at most"):
+        problem.table(0)
