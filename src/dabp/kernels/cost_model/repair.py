@@ -30,7 +30,7 @@ def destroy(
         Components one after the other, each from its root; the neighbours of a variable that come later in this
         order are its descendants, the destroyed ones that come earlier its ancestors.
     """
-    order = _depth_first(problem, cycle.position, destroyed, priority)
+    order: NDArray[np.int64] = _depth_first(problem, cycle.position, destroyed, priority)
     for v in order:
         for i in range(problem.first_value[v], problem.first_value[v + 1]):
             cycle.penalised[i], cycle.amount[i] = problem.unary_penalised[i], problem.unary_amount[i]

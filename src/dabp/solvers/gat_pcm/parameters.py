@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 
 from dabp.errors import FormatError
 from dabp.kernels.cost_model.columns import Array, Parameters
-from dabp.solvers.gat_pcm.microstructure import AMOUNT, COST, VALUE
+from dabp.solvers.gat_pcm.subtree import AMOUNT, COST, VALUE
 
 SHAPES: dict[str, tuple[int, ...]] = {
     "layers.0.weight": (64, 4),

@@ -64,7 +64,7 @@ class ForestLnsSearch(Search):
         costs = np.where(finite, problem.pool, 0.0)
         penalty = 1.0 + 2.0 * float(np.abs(costs).max(initial=0.0)) * max(1, problem.num_factors)
         unary = np.where(np.isfinite(whole.unary), whole.unary, penalty)
-        self._columns = ForestColumns(
+        self.columns = ForestColumns(
             sizes=whole.sizes,
             unary=unary,
             unary_start=whole.unary_start,
@@ -77,7 +77,7 @@ class ForestLnsSearch(Search):
             incident=whole.incident,
             incident_start=whole.incident_start,
         )
-        self._forest = Forest.empty(self._columns)
+        self._forest = Forest.empty(self.columns)
         self._scale = _median_range(problem)
         self._rng = generator(seed, 7)
         self._state = self._rng.integers(1, 2**63, size=1).astype(np.uint64)
@@ -141,7 +141,7 @@ class ForestLnsSearch(Search):
         self._rng.bit_generator.state = state["rng"]
 
     def _penalised(self) -> float:
-        return float(penalised_cost(self._columns, self._values))
+        return float(penalised_cost(self.columns, self._values))
 
     def _move(self) -> None:
         """One move at the temperature that the round has come to; the first round only descends."""
@@ -152,7 +152,7 @@ class ForestLnsSearch(Search):
             self._heat = self._solver.heat * self._scale * 10.0 ** (-2.0 * self._rng.random())
         warm = moves // 2
         temperature = self._heat * (1.0 - position / warm) if position < warm else 0.0
-        forest_move(self._columns, self._forest, temperature, self._state, self._values)
+        forest_move(self.columns, self._forest, temperature, self._state, self._values)
         self._round += 1
 
 

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.problem import Problem
+from dabp.problem.columns import offsets_of
 from dabp.problem.validation import EXACT
 
 EXACT_DIGITS = 6
 """Costs with up to so many decimals become integers exactly."""
 
 
-class IntegerCosts:
+class ScaledCosts:
     """A problem with integer costs I such that cost(x) ≈ I(x) / scale + offset, every table with minimum 0.
 
     Attributes
@@ -39,7 +40,7 @@ class IntegerCosts:
         in_use = np.zeros(len(lengths), dtype=bool)
         in_use[used] = True
         costs, lengths = problem.pool[np.repeat(in_use, lengths)], lengths[used]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
 
         def largest_each(values: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.maximum.reduceat(values, offsets[:-1]) if len(used) else np.zeros(0)
