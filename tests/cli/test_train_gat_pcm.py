@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dabp.solvers.gat_pcm.parameters import fold, load
 from dabp.solvers.gat_pcm.pretraining import Trainer
-from dabp.solvers.gat_pcm.weights import Weights, load
 from tests.cli.conftest import Run
 
 SMALL = ("--steps", 4, "--batch-size", 2, "--max-variables", 4, "--max-domain", 3, "--validate-every", 2)
@@ -20,7 +20,7 @@ def test_training_writes_parameters_and_how_they_came_about(run: Run, tmp_path: 
     code, out, _ = run("train-gat-pcm", output, *SMALL)
     assert code == 0
     assert "regret" in out
-    Weights.fold(load(output))
+    fold(load(output))
     report = json.loads(output.with_suffix(".json").read_text())
     assert report["command"].startswith("dabp train-gat-pcm")
     assert [one["step"] for one in report["validation"]] == [0, 2, 4]

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from dabp.errors import ParameterError
-from dabp.kernels.cost_model.repair import destroy
-from dabp.problem import Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import Budget
 from dabp.solvers.gat_pcm.search import GatPcmLns
-from dabp.solvers.gat_pcm.structure import MAX_LEVELS, structure
+from dabp.solvers.gat_pcm.structure import structure
 from dabp.solvers.status import Status
 from tests.problems import drawn_problem, exhaustive
+from tests.solvers.gat_pcm.trees import pairwise
 
 
 def run(search):
@@ -24,22 +23,6 @@ def run(search):
             best, best_cost = step.best, step.best_cost
         if step.finished is not None:
             return costs, best, best_cost, step.finished
-
-
-def pairwise(rng, n=12, domain=4, extra=14):
-    edges = {(int(rng.integers(i)), i) for i in range(1, n)}
-    while len(edges) < n - 1 + extra:
-        i, j = sorted(rng.choice(n, 2, replace=False).tolist())
-        edges.add((i, j))
-    scopes = np.array(sorted(edges)).ravel()
-    cells = rng.integers(101, size=len(edges) * domain**2)
-    return Problem(
-        np.full(n, domain),
-        scopes,
-        2 * np.arange(len(edges) + 1),
-        cells,
-        domain**2 * np.arange(len(edges) + 1),
-    )
 
 
 def test_any_problem():
@@ -82,35 +65,6 @@ def test_single_free_variables_take_their_exact_best_value():
     assert compared > 100
 
 
-def test_pseudo_tree():
-    """Every pair of destroyed neighbours lies on one path from a root: siblings' subtrees share no constraint."""
-    rng = np.random.default_rng(7)
-    problem = pairwise(rng, n=40, extra=30)
-    arrays = structure(problem)
-    destroyed, values = rng.random(40) < 0.5, rng.integers(4, size=40)
-    position, assigned = np.empty(40, dtype=np.int64), np.empty(40, dtype=bool)
-    penalised, amount = np.empty(160), np.empty(160, dtype=np.float32)
-    order = destroy(arrays, destroyed, rng.permutation(40), values, position, penalised, amount, assigned)
-    assert sorted(order.tolist()) == np.flatnonzero(destroyed).tolist()
-    ancestors: dict[int, set[int]] = {}
-    for v in order.tolist():
-        earlier = [
-            int(w) for w in arrays.neighbour[arrays.begin[v] : arrays.begin[v + 1]] if 0 <= position[w] < position[v]
-        ]
-        parent = max(earlier, key=lambda w: position[w], default=None)
-        ancestors[v] = set() if parent is None else ancestors[parent] | {parent}
-        assert set(earlier) <= ancestors[v]
-        for a in range(4):
-            trial = values.copy()
-            trial[v] = a
-            expected = sum(
-                problem.table(f)[tuple(trial[problem.scope(f)])]
-                for f in range(problem.num_factors)
-                if v in problem.scope(f) and not destroyed[next(w for w in problem.scope(f) if w != v)]
-            )
-            assert penalised[arrays.first_value[v] + a] == pytest.approx(expected)
-
-
 def test_same_seed_same_run_and_resume():
     """The seed decides everything, and a checkpoint continues bit for bit."""
     problem = pairwise(np.random.default_rng(3))
@@ -137,18 +91,6 @@ def test_starts_from_a_given_assignment_and_takes_offers():
     search = GatPcmLns(max_cycles=1, destroy_probability=1e-9).start(problem, seed=1, budget=Budget())
     search.offer(good, good_cost)
     assert run(search)[0] == [good_cost]
-
-
-def test_many_different_costs_are_rounded_for_the_model_only():
-    """Real-valued costs beyond the model's levels keep their exact values for the reported cost."""
-    rng = np.random.default_rng(0)
-    problem = pairwise(rng, n=12, domain=20, extra=10)
-    problem = problem.replace(pool=problem.pool + rng.random(len(problem.pool)))
-    arrays = structure(problem)
-    assert len(arrays.level_amount) == MAX_LEVELS
-    assert np.abs(arrays.level_amount[arrays.level] - arrays.amount).max() < 1.01 / MAX_LEVELS
-    costs, best, best_cost, _ = run(GatPcmLns(max_cycles=5).start(problem, seed=0, budget=Budget()))
-    assert problem.cost(best) == best_cost <= min(costs)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,9 @@ import pytest
 
 import dabp
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.annealing import NOISE, resample_now
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
-from dabp.solvers.local_search.annealing import Annealing, luby, uphill_temperature
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_search.annealing import Annealing, luby
 from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem
 
@@ -28,39 +26,6 @@ def test_finds_the_optimum_of_small_problems(seed: int) -> None:
         assert result.cost is None
     else:
         assert result.cost == pytest.approx(optimum, abs=1e-9)
-
-
-@pytest.mark.parametrize("solver", ["annealing", "tabu", "dsa", "mgm"])
-def test_blocks_of_any_length_give_one_run(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
-    """Where the clock cuts a run into blocks decides nothing: cycles are planned with what is left at their start."""
-    problem = dabp.generate("random-cop", variables=30, domain=6, density=0.5, seed=0)
-    traces = []
-    for seconds in (1e-9, 1e-4, 1e9):
-        monkeypatch.setattr("dabp.solvers.local_search.search.BLOCK_SECONDS", seconds)
-        traces.append(dabp.solve(problem, solver, max_iterations=600, seed=3).trace.iteration_costs)
-    assert np.array_equal(traces[0], traces[1])
-    assert np.array_equal(traces[0], traces[2])
-
-
-def test_resampling_is_boltzmann() -> None:
-    """Values are drawn from P(a) ∝ exp(−L[a] / T)."""
-    costs = np.array([0.0, 3.0, 1.0, 7.0, 2.0, 2.0, 9.0, 4.0, 5.0, 1.0])
-    local = LocalCosts(Problem([10], [0], [0, 1], costs, [0, 10]))
-    state = local.state(11)
-    local.put(state, np.array([3]))
-    noise = np.random.default_rng(0).gumbel(size=NOISE + 16).astype(np.float32)
-    drawn = [resample_now(local.costs, state, 0, noise, 2.0) for _ in range(20_000)]
-    expected = np.exp(-costs / 2.0)
-    np.testing.assert_allclose(np.bincount(drawn, minlength=10) / 20_000, expected / expected.sum(), atol=0.015)
-
-
-def test_temperature_for_a_fraction_uphill() -> None:
-    """With two values a distance apart, P(uphill) = 1 / (1 + exp(d / T)) is solved for T."""
-    local = LocalCosts(Problem([2], [0], [0, 1], [0.0, 5.0], [0, 2]))
-    state = local.state(0)
-    local.put(state, np.array([0]))
-    found = uphill_temperature(local, state.local, state.x, 0.25, np.random.default_rng(0))
-    assert found == pytest.approx(5.0 / np.log(3.0), rel=1e-4)
 
 
 def test_luby_sequence() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 import dabp
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.tabu import tabu
 from dabp.solvers.base import Budget
 from dabp.solvers.local_search.tabu import Tabu
 from tests.problems import exhaustive_optimum, random_problem
@@ -25,24 +24,6 @@ def test_finds_the_optimum_of_small_problems(seed: int) -> None:
         assert result.cost is None
     else:
         assert result.cost == pytest.approx(optimum, abs=1e-9)
-
-
-@pytest.mark.parametrize("family", ["random-cop", "graph-coloring"])
-def test_each_step_is_the_best_open_move(family: str) -> None:
-    """What is kept incrementally chooses as a scan of all moves would: least change among those not tabu."""
-    problem = dabp.generate(family, variables=70, density=0.1, seed=3)
-    search = Tabu(tenure=6).start(problem, seed=5, budget=Budget())
-    state, moves, costs = search.state, search._moves, search.local.costs
-    for _ in range(300):
-        before, change = state.x.copy(), state.local - np.repeat(state.local[costs.rows + state.x], costs.widths)
-        tabu_now = (moves.until >= moves.clock[0] + 1) & (moves.closed > 0)
-        tabu_now[costs.rows + state.x] = True
-        cost, level = search.local.units(before), search.local.units(state.best)
-        open_best, any_best = change[~tabu_now & search.local.allowed].min(), change[search.local.allowed].min()
-        tabu(costs, state, moves, np.zeros(1, dtype=np.int64), 1, 3, 6, 10, 1)
-        assert (state.x != before).sum() == 1
-        wanted = any_best if cost + any_best < level else open_best
-        assert search.local.units(state.x) - cost == wanted
 
 
 def test_same_seed_same_answer_whatever_the_blocks() -> None:

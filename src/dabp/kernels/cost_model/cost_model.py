@@ -17,306 +17,200 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.cost_model.columns import Array, Embedding, LevelTables, Pairs, Parameters
+from dabp.kernels.cost_model.layers import (
+    CHANNELS,
+    HEADS,
+    WIDTH,
+    Source,
+    attend_pair,
+    attend_value,
+    elu,
+    head_scores,
+    leaky,
+    project,
+)
 from dabp.kernels.decorators import kernel
 
-Array = NDArray[Any]
-
-HEADS, CHANNELS, WIDTH = 8, 8, 64
 LAST_HEADS, LAST_CHANNELS = 4, 16
-SLOPE = np.float32(0.2)
 
 
 @kernel
-def _leaky(x: Any) -> Any:
-    return x if x > 0 else x * SLOPE
-
-
-@kernel(fastmath=True)
-def _elu(x: Array) -> None:
-    """In place; exp(x) = p(x/64)^64 with a Taylor polynomial p, which vectorises and is right to 1e-5."""
-    for i in range(len(x)):
-        y = max(min(x[i], np.float32(0)), np.float32(-20)) * np.float32(1 / 64)
-        p = y * (np.float32(1) + y * (np.float32(1 / 2) + y * (np.float32(1 / 6) + y * np.float32(1 / 24))))
-        # (1 + p)² − 1 = p (p + 2): squaring without the 1 keeps small results exact.
-        p = p * (p + np.float32(2))
-        p = p * (p + np.float32(2))
-        p = p * (p + np.float32(2))
-        p = p * (p + np.float32(2))
-        p = p * (p + np.float32(2))
-        p = p * (p + np.float32(2))
-        x[i] = max(x[i], np.float32(0)) + p
-
-
-@kernel(fastmath=True)
-def _project(x: Array, matrix: Array, out: Array) -> None:
-    """Out = x @ matrix."""
-    for j in range(matrix.shape[1]):
-        out[j] = 0
-    for i in range(0, matrix.shape[0], 4):
-        a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
-        for j in range(matrix.shape[1]):
-            out[j] += a * matrix[i, j] + b * matrix[i + 1, j] + c * matrix[i + 2, j] + d * matrix[i + 3, j]
-
-
-@kernel(fastmath=True)
-def _scores(x: Array, vector: Array, out: Array) -> None:
-    """Per head the dot product of its channels."""
-    for h in range(HEADS):
-        total = np.float32(0)
-        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
-            total += x[c] * vector[c]
-        out[h] = total
-
-
-@kernel(fastmath=True)
-def _pair(own: Array, below: Array, from_own: Array, from_below: Array, to_own: Array, bias: Array, out: Array) -> None:
-    """A pair's next embedding from its own and its lower value's: a softmax over two is a sigmoid."""
-    for h in range(HEADS):
-        gap = _leaky(from_below[h] + to_own[h]) - _leaky(from_own[h] + to_own[h])
-        share = np.float32(1) / (np.float32(1) + np.exp(gap))
-        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
-            out[c] = below[c] + share * (own[c] - below[c]) + bias[c]
-    _elu(out)
-
-
-@kernel
-def level_tables(amounts: Array, weights: Any) -> Any:
-    """What the model makes of each different cost.
-
-    Returns
-    -------
-    score_1
-        What a pair of this cost scores in a value's first attention, [levels, 8].
-    projected_2, from_2, to_2
-        A pair's input to the second layer, and its scores as source and target, [levels, 64] and [levels, 8].
-    """
+def level_tables(amounts: Array, model: Parameters) -> LevelTables:
+    """What the model makes of each different cost."""
     count = len(amounts)
-    score_1 = np.empty((count, HEADS), np.float32)
-    projected_2 = np.empty((count, WIDTH), np.float32)
-    from_2 = np.empty((count, HEADS), np.float32)
-    to_2 = np.empty((count, HEADS), np.float32)
+    tables = LevelTables(
+        amounts,
+        np.empty((count, HEADS), np.float32),
+        np.empty((count, WIDTH), np.float32),
+        np.empty((count, HEADS), np.float32),
+        np.empty((count, HEADS), np.float32),
+    )
     node, embedding = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
     from_value, to_value = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
     from_pair, to_pair = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
-    _scores(weights.value_1, weights.source_1, from_value)
-    _scores(weights.value_1, weights.target_1, to_value)
+    head_scores(model.value_1, model.source_1, from_value)
+    head_scores(model.value_1, model.target_1, to_value)
     for i in range(count):
         for c in range(WIDTH):
-            node[c] = weights.cost_1[c] + amounts[i] * weights.amount_1[c]
-        _scores(node, weights.source_1, from_pair)
-        _scores(node, weights.target_1, to_pair)
+            node[c] = model.cost_1[c] + amounts[i] * model.amount_1[c]
+        head_scores(node, model.source_1, from_pair)
+        head_scores(node, model.target_1, to_pair)
         for h in range(HEADS):
-            score_1[i, h] = _leaky(from_pair[h] + to_value[h])
-        _pair(node, weights.value_1, from_pair, from_value, to_pair, weights.bias_1, embedding)
-        _project(embedding, weights.matrix_2, projected_2[i])
-        _scores(projected_2[i], weights.source_2, from_2[i])
-        _scores(projected_2[i], weights.target_2, to_2[i])
-    return score_1, projected_2, from_2, to_2
+            tables.score_1[i, h] = leaky(from_pair[h] + to_value[h])
+        attend_pair(Source(node, from_pair), Source(model.value_1, from_value), to_pair, model.bias_1, embedding)
+        project(embedding, model.matrix_2, tables.projected_2[i])
+        head_scores(tables.projected_2[i], model.source_2, tables.from_2[i])
+        head_scores(tables.projected_2[i], model.target_2, tables.to_2[i])
+    return tables
 
 
 @kernel(fastmath=True)
-def _mix(
-    self_input: Array,
-    from_self: Array,
-    unary_input: Array,
-    from_unary: Array,
+def _first_layer(
+    amount: float,
     has_unary: bool,
-    inputs: Array,
-    from_inputs: Array,
-    chosen: Array,
-    count: int,
-    to_value: Array,
-    score: Array,
-    bias: Array,
+    from_unary: Array,
+    levels: NDArray[np.int32],
+    tables: LevelTables,
+    model: Parameters,
     out: Array,
 ) -> None:
-    """A value's next embedding from itself, its unary cost and ``inputs[chosen[:count]]``."""
+    """A value's embedding after one layer: everything it looks at is linear in a cost, so costs are averaged."""
+    value, cost, per_amount = model.value_1, model.cost_1, model.amount_1
+    from_value, to_value = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
+    count = len(levels)
+    head_scores(value, model.source_1, from_value)
+    head_scores(value, model.target_1, to_value)
     for h in range(HEADS):
-        own = _leaky(from_self[h] + to_value[h])
-        unary = _leaky(from_unary[h] + to_value[h]) if has_unary else own
-        highest = max(own, unary)
+        own = leaky(from_value[h] + to_value[h])
+        mine = leaky(from_unary[h] + to_value[h]) if has_unary else own
+        highest = max(own, mine)
         for k in range(count):
-            score[k] = _leaky(from_inputs[chosen[k], h] + to_value[h])
-            highest = max(highest, score[k])
+            highest = max(highest, tables.score_1[levels[k], h])
         own = np.exp(own - highest)
-        unary = np.exp(unary - highest) if has_unary else np.float32(0)
-        total = own + unary
-        first, last = h * CHANNELS, (h + 1) * CHANNELS
-        for c in range(first, last):
-            out[c] = own * self_input[c] + unary * unary_input[c]
+        others = np.exp(mine - highest) if has_unary else np.float32(0)
+        average = others * amount
         for k in range(count):
-            weight = np.exp(score[k] - highest)
-            total += weight
-            for c in range(first, last):
-                out[c] += weight * inputs[chosen[k], c]
-        for c in range(first, last):
-            out[c] = out[c] / total + bias[c]
-    _elu(out)
+            weight = np.exp(tables.score_1[levels[k], h] - highest)
+            others += weight
+            average += weight * tables.amount[levels[k]]
+        total = own + others
+        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
+            out[c] = (own * value[c] + others * cost[c] + average * per_amount[c]) / total + model.bias_1[c]
+    elu(out)
 
 
 @kernel(fastmath=True)
 def embed_value(
     amount: float,
     has_unary: bool,
-    levels: Array,
-    level_amount: Array,
-    tables: Any,
-    weights: Any,
+    levels: NDArray[np.int32],
+    tables: LevelTables,
+    model: Parameters,
     score: Array,
-    projected: Array,
-    scores: Array,
-    unary: Array,
+    out: Embedding,
 ) -> None:
     """The first two layers at one value, given its unary cost and the levels of its pairs with values below.
 
-    Parameters
-    ----------
-    score
-        Scratch, at least as long as `levels`.
-    projected
-        Filled: the value's inputs to the second and third layer, [2, 64].
-    scores
-        Filled: their scores as sources (rows 0 and 2) and targets (rows 1 and 3), [4, 8].
-    unary
-        Filled: the embedding of the unary cost after one and after two layers, [2, 64]; used by the target only.
+    Fills `out`; `score` is scratch, at least as long as `levels`.
     """
-    score_1, projected_2, from_2, _ = tables
-    value, cost, per_amount = weights.value_1, weights.cost_1, weights.amount_1
     node, embedding = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
-    from_unary, to_value = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
-    from_value = np.empty(HEADS, np.float32)
-    count = len(levels)
-
+    from_unary = np.empty(HEADS, np.float32)
     for c in range(WIDTH):
-        node[c] = cost[c] + amount * per_amount[c]
-        unary[0, c] = node[c] + weights.bias_1[c]
-    _elu(unary[0])
-    _scores(node, weights.source_1, from_unary)
-    _scores(value, weights.source_1, from_value)
-    _scores(value, weights.target_1, to_value)
-    for h in range(HEADS):
-        own = _leaky(from_value[h] + to_value[h])
-        mine = _leaky(from_unary[h] + to_value[h]) if has_unary else own
-        highest = max(own, mine)
-        for k in range(count):
-            highest = max(highest, score_1[levels[k], h])
-        own = np.exp(own - highest)
-        others = np.exp(mine - highest) if has_unary else np.float32(0)
-        average = others * amount
-        for k in range(count):
-            weight = np.exp(score_1[levels[k], h] - highest)
-            others += weight
-            average += weight * level_amount[levels[k]]
-        total = own + others
-        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
-            embedding[c] = (own * value[c] + others * cost[c] + average * per_amount[c]) / total + weights.bias_1[c]
-    _elu(embedding)
+        node[c] = model.cost_1[c] + amount * model.amount_1[c]
+        out.unary[0, c] = node[c] + model.bias_1[c]
+    elu(out.unary[0])
+    head_scores(node, model.source_1, from_unary)
+    _first_layer(amount, has_unary, from_unary, levels, tables, model, embedding)
 
-    _project(embedding, weights.matrix_2, projected[0])
-    _scores(projected[0], weights.source_2, scores[0])
-    _scores(projected[0], weights.target_2, scores[1])
-    _project(unary[0], weights.matrix_2, node)
-    _scores(node, weights.source_2, from_unary)
+    project(embedding, model.matrix_2, out.projected[0])
+    head_scores(out.projected[0], model.source_2, out.scores[0])
+    head_scores(out.projected[0], model.target_2, out.scores[1])
+    project(out.unary[0], model.matrix_2, node)
+    head_scores(node, model.source_2, from_unary)
     for c in range(WIDTH):
-        unary[1, c] = node[c] + weights.bias_2[c]
-    _elu(unary[1])
-    _mix(
-        projected[0], scores[0], node, from_unary, has_unary,
-        projected_2, from_2, levels, count, scores[1], score, weights.bias_2, embedding,
-    )  # fmt: skip
-    _project(embedding, weights.matrix_3, projected[1])
-    _scores(projected[1], weights.source_3, scores[2])
-    _scores(projected[1], weights.target_3, scores[3])
+        out.unary[1, c] = node[c] + model.bias_2[c]
+    elu(out.unary[1])
+    own, unary = Source(out.projected[0], out.scores[0]), Source(node, from_unary)
+    pairs = Source(tables.projected_2, tables.from_2)
+    attend_value(own, unary, has_unary, pairs, levels, out.scores[1], model.bias_2, score, embedding)
+    project(embedding, model.matrix_3, out.projected[1])
+    head_scores(out.projected[1], model.source_3, out.scores[2])
+    head_scores(out.projected[1], model.target_3, out.scores[3])
 
 
 @kernel(fastmath=True)
 def predict_value(
-    projected: Array,
-    scores: Array,
-    unary: Array,
+    own: Embedding,
     has_unary: bool,
-    levels: Array,
-    below_projected: Array,
-    below_scores: Array,
-    tables: Any,
-    weights: Any,
-    everyone: Array,
-    pair_projected: Array,
-    pair_scores: Array,
-    pair_embedding: Array,
-    pair_last: Array,
-    score: Array,
+    levels: NDArray[np.int32],
+    below: Embedding,
+    tables: LevelTables,
+    model: Parameters,
+    pairs: Pairs,
 ) -> Any:
     """The model's prediction for one value of the target (without what is the same for all of its values).
 
     Parameters
     ----------
-    projected, scores, unary
+    own, has_unary
         The value's own, from `embed_value`.
     levels
         Of its pairs with the values below, in the order of these.
-    below_projected, below_scores
+    below
         Of the values below, [values, 2, 64] and [values, 4, 8].
-    everyone
-        0, 1, …, as long as `levels`.
-    pair_projected, pair_scores, pair_embedding, pair_last, score
-        Scratch by pair: [pairs, 64], [pairs, 8], [pairs, 64], [pairs, 4], [pairs].
+    pairs
+        Scratch.
     """
-    _, projected_2, from_2, to_2 = tables
-    count = len(levels)
     node, embedding = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
     to_pair, from_unary = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
-    for k in range(count):
+    for k in range(len(levels)):
         level = levels[k]
-        _pair(
-            projected_2[level], below_projected[k, 0], from_2[level], below_scores[k, 0], to_2[level],
-            weights.bias_2, embedding,
-        )  # fmt: skip
-        _project(embedding, weights.matrix_3, pair_projected[k])
-        _scores(pair_projected[k], weights.source_3, pair_scores[k])
-        _scores(pair_projected[k], weights.target_3, to_pair)
-        _pair(
-            pair_projected[k], below_projected[k, 1], pair_scores[k], below_scores[k, 2], to_pair,
-            weights.bias_3, pair_embedding[k],
-        )  # fmt: skip
+        itself = Source(tables.projected_2[level], tables.from_2[level])
+        lower = Source(below.projected[k, 0], below.scores[k, 0])
+        attend_pair(itself, lower, tables.to_2[level], model.bias_2, embedding)
+        project(embedding, model.matrix_3, pairs.projected[k])
+        head_scores(pairs.projected[k], model.source_3, pairs.scores[k])
+        head_scores(pairs.projected[k], model.target_3, to_pair)
+        itself = Source(pairs.projected[k], pairs.scores[k])
+        lower = Source(below.projected[k, 1], below.scores[k, 2])
+        attend_pair(itself, lower, to_pair, model.bias_3, pairs.embedding[k])
         for h in range(LAST_HEADS):
             total = np.float32(0)
             for c in range(WIDTH):
-                total += pair_embedding[k, c] * weights.source_4[h, c]
-            pair_last[k, h] = total
+                total += pairs.embedding[k, c] * model.source_4[h, c]
+            pairs.last[k, h] = total
 
-    _project(unary[1], weights.matrix_3, node)
-    _scores(node, weights.source_3, from_unary)
-    _mix(
-        projected[1], scores[2], node, from_unary, has_unary,
-        pair_projected, pair_scores, everyone, count, scores[3], score, weights.bias_3, embedding,
-    )  # fmt: skip
+    project(own.unary[1], model.matrix_3, node)
+    head_scores(node, model.source_3, from_unary)
+    mine, unary = Source(own.projected[1], own.scores[2]), Source(node, from_unary)
+    several = Source(pairs.projected, pairs.scores)
+    attend_value(mine, unary, has_unary, several, pairs.everyone, own.scores[3], model.bias_3, pairs.score, embedding)
     for c in range(WIDTH):
-        node[c] += weights.bias_3[c]
-    _elu(node)
-    return _read_out(embedding, node, has_unary, pair_embedding, pair_last, count, score, weights)
+        node[c] += model.bias_3[c]
+    elu(node)
+    return _read_out(embedding, node, has_unary, pairs, model)
 
 
 @kernel(fastmath=True)
-def _read_out(
-    value: Array, unary: Array, has_unary: bool, pairs: Array, from_pairs: Array, count: int, score: Array, weights: Any
-) -> Any:
+def _read_out(value: Array, unary: Array, has_unary: bool, pairs: Pairs, model: Parameters) -> Any:
     """The last attention at a value, and the value's half of the output."""
+    score, count = pairs.score, len(pairs.everyone)
     mixed, head = np.empty(WIDTH, np.float32), np.empty(LAST_CHANNELS, np.float32)
     final = np.empty(LAST_CHANNELS, np.float32)
     for c in range(LAST_CHANNELS):
-        final[c] = weights.bias_4[c]
+        final[c] = model.bias_4[c]
     for h in range(LAST_HEADS):
         from_value, to_value, from_unary = np.float32(0), np.float32(0), np.float32(0)
         for c in range(WIDTH):
-            from_value += value[c] * weights.source_4[h, c]
-            to_value += value[c] * weights.target_4[h, c]
-            from_unary += unary[c] * weights.source_4[h, c]
-        own = _leaky(from_value + to_value)
-        mine = _leaky(from_unary + to_value) if has_unary else own
+            from_value += value[c] * model.source_4[h, c]
+            to_value += value[c] * model.target_4[h, c]
+            from_unary += unary[c] * model.source_4[h, c]
+        own = leaky(from_value + to_value)
+        mine = leaky(from_unary + to_value) if has_unary else own
         highest = max(own, mine)
         for k in range(count):
-            score[k] = _leaky(from_pairs[k, h] + to_value)
+            score[k] = leaky(pairs.last[k, h] + to_value)
             highest = max(highest, score[k])
         own = np.exp(own - highest)
         mine = np.exp(mine - highest) if has_unary else np.float32(0)
@@ -327,14 +221,14 @@ def _read_out(
             weight = np.exp(score[k] - highest)
             total += weight
             for c in range(WIDTH):
-                mixed[c] += weight * pairs[k, c]
-        _project(mixed, weights.matrix_4[h], head)
+                mixed[c] += weight * pairs.embedding[k, c]
+        project(mixed, model.matrix_4[h], head)
         for c in range(LAST_CHANNELS):
             final[c] += head[c] / total / LAST_HEADS
-    _elu(final)
-    _project(final, weights.transform, head)
-    _elu(head)
+    elu(final)
+    project(final, model.transform, head)
+    elu(head)
     prediction = np.float32(0)
     for c in range(LAST_CHANNELS):
-        prediction += head[c] * weights.out[c]
+        prediction += head[c] * model.out[c]
     return prediction

@@ -5,20 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.local_costs import (
-    LANES,
-    NOTHING,
-    ROW,
-    SOFT,
-    VIOLATIONS,
-    Costs,
-    State,
-    draw,
-    inlined,
-    local_kernel,
-    move,
-    remember,
-)
+from dabp.kernels.local_search.columns import LANES, NOTHING, ROW, SOFT, VIOLATIONS, Costs, State
+from dabp.kernels.local_search.compilation import inlined, local_kernel
+from dabp.kernels.local_search.local_costs import move, remember
+from dabp.kernels.local_search.randomness import draw
 from dabp.kernels.simd import as_float32, first_equal, full_like, least, load
 
 NOISE = 1 << 15
@@ -32,7 +22,7 @@ def resample(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature
     The minimiser of L[i, a] − T · g_a with independent Gumbel numbers g_a has exactly that distribution, and needs no
     exponentials; they come from a random place of a table.
     """
-    row, width = c.rows[i], c.widths[i]
+    row, width = c.rows.start[i], c.rows.width[i]
     origin = s.local[row + s.x[i]]
     start = np.int64(draw(s.random) >> np.uint64(32)) & (NOISE - 1)
     lowest, value = np.float32(np.inf), 0

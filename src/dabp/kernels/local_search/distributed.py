@@ -7,32 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.local_costs import (
-    LANES,
-    NOTHING,
-    ROW,
-    SOFT,
-    VIOLATIONS,
-    Costs,
-    State,
-    draw,
-    inlined,
-    local_kernel,
-    move,
-    remember,
-    uniform,
-)
+from dabp.kernels.local_search.columns import LANES, NOTHING, ROW, SOFT, VIOLATIONS, Costs, State
+from dabp.kernels.local_search.compilation import inlined, local_kernel
+from dabp.kernels.local_search.local_costs import move, remember
+from dabp.kernels.local_search.randomness import draw, uniform
 from dabp.kernels.simd import least, load, next_equal
 
 
 @inlined
 def _best_value(c: Costs, s: State, i: int) -> tuple[int, Any]:
     """The value of least local cost, by chance one of several other than the present, and the change of cost."""
-    row = c.rows[i]
+    row = c.rows.start[i]
     lowest = least(load(s.local, row, ROW))
-    for k in range(LANES, c.widths[i], LANES):
+    for k in range(LANES, c.rows.width[i], LANES):
         lowest = min(lowest, least(load(s.local, row + k, ROW)))
-    rows = c.widths[i] // LANES
+    rows = c.rows.width[i] // LANES
     random = draw(s.random)
     first, lane = np.int64(random >> np.uint64(40)) % rows, np.int64(random) & (LANES - 1)
     value = s.x[i]
@@ -65,7 +54,7 @@ def dsa(
         active = 0
         for i in range(len(s.x)):
             value, change = _best_value(c, s, i)
-            conflict = np.int64(s.local[c.rows[i] + s.x[i]]) > floor[i]
+            conflict = np.int64(s.local[c.rows.start[i] + s.x[i]]) > floor[i]
             willing = change < 0 or (value != s.x[i] and (sideways == 2 or (sideways == 1 and conflict)))
             active += willing
             chosen[i] = value if willing and uniform(s.random) < probability else s.x[i]
@@ -93,8 +82,8 @@ def mgm(c: Costs, s: State, chosen: NDArray[np.int64], gain: NDArray[np.int64], 
             gain[i] = -np.int64(change)
         for i in range(len(s.x)):
             wins = gain[i] > 0
-            for q in range(c.neighbour_offsets[i], c.neighbour_offsets[i + 1]):
-                j = c.neighbours[q]
+            for q in range(c.neighbours.offsets[i], c.neighbours.offsets[i + 1]):
+                j = c.neighbours.variable[q]
                 wins = wins and (gain[i] > gain[j] or (gain[i] == gain[j] and i < j))
             if wins:
                 move(c, s, i, chosen[i])

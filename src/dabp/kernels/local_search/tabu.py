@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.local_costs import (
+from dabp.kernels.local_search.columns import (
     BEST,
     FEASIBLE,
     LANES,
@@ -23,18 +23,29 @@ from dabp.kernels.local_search.local_costs import (
     WEIGHTED,
     Costs,
     State,
-    below,
-    draw,
-    inlined,
-    local_kernel,
-    move,
-    remember,
-    reweigh,
 )
+from dabp.kernels.local_search.compilation import inlined, local_kernel
+from dabp.kernels.local_search.local_costs import move, remember, reweigh
+from dabp.kernels.local_search.randomness import below, draw
 from dabp.kernels.simd import least, load, minimum, next_equal
 
 BLOCK = 64
 """Variables in a block, a multiple of `LANES`."""
+
+STEP, DIRTY, MINIMA = range(3)
+"""Places of `Moves.clock`: steps done; dirty blocks; local minima with violations since weights last changed."""
+
+
+class Rules(NamedTuple):
+    """How a search goes: an iteration is `steps` moves."""
+
+    steps: int
+    tenure: int
+    """The value a variable leaves is tabu for `tenure` + U{0 … spread − 1} steps."""
+    spread: int
+    patience: int
+    """After so many local minima that violate something, the violated factors gain `increment` of weight."""
+    increment: int
 
 
 class Moves(NamedTuple):
@@ -53,9 +64,11 @@ class Moves(NamedTuple):
     open_block: NDArray[Any]
     """The least of each block, padded to whole rows."""
     any_block: NDArray[Any]
+    """The same of `any_best`."""
     dirty: NDArray[np.int64]
-    """Blocks to look at again, as many as ``clock[1]`` says, [M]."""
+    """Blocks to look at again, as many as ``clock[DIRTY]`` says, [M]."""
     is_dirty: NDArray[np.bool_]
+    """Whether a block is among them, [M]."""
     made: NDArray[np.int64]
     """The place that step t (modulo the ring) made tabu."""
     following: NDArray[np.int64]
@@ -63,17 +76,17 @@ class Moves(NamedTuple):
     ending: NDArray[np.int64]
     """The first such t for each step (modulo the ring), −1 if none."""
     clock: NDArray[np.int64]
-    """Steps done; dirty blocks; local minima with violations since weights last changed."""
+    """Counters, see `STEP`."""
 
 
 @inlined
 def _weigh(c: Costs, s: State, m: Moves, i: int) -> None:
     """Find the best moves of variable i, and note that its block has changed."""
-    row = c.rows[i]
+    row = c.rows.start[i]
     costs = load(s.local, row, ROW)
     lowest = costs
     lowest_open = costs + load(m.closed, row, ROW)
-    for k in range(LANES, c.widths[i], LANES):
+    for k in range(LANES, c.rows.width[i], LANES):
         costs = load(s.local, row + k, ROW)
         lowest = minimum(lowest, costs)
         lowest_open = minimum(lowest_open, costs + load(m.closed, row + k, ROW))
@@ -83,8 +96,8 @@ def _weigh(c: Costs, s: State, m: Moves, i: int) -> None:
     block = i // BLOCK
     if not m.is_dirty[block]:
         m.is_dirty[block] = True
-        m.dirty[m.clock[1]] = block
-        m.clock[1] += 1
+        m.dirty[m.clock[DIRTY]] = block
+        m.clock[DIRTY] += 1
 
 
 @inlined
@@ -99,12 +112,12 @@ def _least_of(values: NDArray[Any], start: int, stop: int) -> Any:
 @inlined
 def _summarise(m: Moves) -> None:
     """Look at the dirty blocks again."""
-    for k in range(m.clock[1]):
+    for k in range(m.clock[DIRTY]):
         block = m.dirty[k]
         m.is_dirty[block] = False
         m.open_block[block] = _least_of(m.open_best, block * BLOCK, (block + 1) * BLOCK)
         m.any_block[block] = _least_of(m.any_best, block * BLOCK, (block + 1) * BLOCK)
-    m.clock[1] = 0
+    m.clock[DIRTY] = 0
 
 
 @inlined
@@ -142,7 +155,7 @@ def weigh_all(c: Costs, s: State, m: Moves) -> None:
     for k in range(len(m.ending)):
         m.ending[k] = -1
     for i in range(len(s.x)):
-        m.closed[c.rows[i] + s.x[i]] = c.pad
+        m.closed[c.rows.start[i] + s.x[i]] = c.rows.pad
         _weigh(c, s, m, i)
 
 
@@ -155,7 +168,7 @@ def _expire(c: Costs, s: State, m: Moves, step: int) -> None:
     while made >= 0:
         place = m.made[made]
         i = m.owner[place]
-        if m.until[place] == step and c.rows[i] + s.x[i] != place:
+        if m.until[place] == step and c.rows.start[i] + s.x[i] != place:
             m.closed[place] = 0
             _weigh(c, s, m, i)
         made = m.following[made]
@@ -177,38 +190,26 @@ def _gain_weight(c: Costs, s: State, m: Moves, increment: int) -> None:
     """Every violated factor weighs more from now on."""
     for k in range(s.tally[VIOLATIONS]):
         factor = s.violated[k]
-        if s.weights[factor] + increment > c.heaviest:
+        if s.weights[factor] + increment > c.rows.heaviest:
             continue
         reweigh(c, s, factor, increment)
-        for q in range(c.hard_offsets[factor], c.hard_offsets[factor + 1]):
-            _weigh(c, s, m, c.hard_scope[q])
+        for q in range(c.hard.offsets[factor], c.hard.offsets[factor + 1]):
+            _weigh(c, s, m, c.hard.scope[q])
     s.tally[LEVEL] = s.tally[WEIGHTED]
-    m.clock[2] = 0
+    m.clock[MINIMA] = 0
 
 
 @local_kernel
-def tabu(
-    c: Costs,
-    s: State,
-    m: Moves,
-    lowest: NDArray[np.int64],
-    steps: int,
-    tenure: int,
-    spread: int,
-    patience: int,
-    increment: int,
-) -> None:
-    """Iterations of `steps` moves: each time the best that is not tabu, or that is but reaches a new level.
+def tabu(c: Costs, s: State, m: Moves, rules: Rules, lowest: NDArray[np.int64]) -> None:
+    """Iterations of moves: each time the best that is not tabu, or that is but reaches a new level.
 
-    The value a variable leaves is tabu for `tenure` + U{0 … spread − 1} steps. After `patience` local minima that
-    violate something, the violated factors gain `increment` of weight. `lowest` gets each iteration's least feasible
-    cost.
+    `lowest` gets each iteration's least feasible cost.
     """
     for t in range(len(lowest)):
         least_cost = np.int64(NOTHING)
-        for _ in range(steps):
-            step = m.clock[0]
-            m.clock[0] += 1
+        for _ in range(rules.steps):
+            step = m.clock[STEP]
+            m.clock[STEP] += 1
             random = draw(s.random)
             _expire(c, s, m, step)
             _summarise(m)
@@ -218,31 +219,31 @@ def tabu(
             if change_any < change and s.tally[WEIGHTED] + change_any < level:
                 block = _find(m.any_block, 0, len(m.any_block), change_any, random)
                 i = _find(m.any_best, block * BLOCK, (block + 1) * BLOCK, change_any, random)
-                row = c.rows[i]
-                place = _find(s.local, row, row + c.widths[i], s.local[row + s.x[i]] + change_any, random)
-            elif change < c.pad // 2:
+                row = c.rows.start[i]
+                place = _find(s.local, row, row + c.rows.width[i], s.local[row + s.x[i]] + change_any, random)
+            elif change < c.rows.pad // 2:
                 block = _find(m.open_block, 0, len(m.open_block), change, random)
                 i = _find(m.open_best, block * BLOCK, (block + 1) * BLOCK, change, random)
-                row = c.rows[i]
-                place = _find_open(s, m, row, row + c.widths[i], s.local[row + s.x[i]] + change, random)
+                row = c.rows.start[i]
+                place = _find_open(s, m, row, row + c.rows.width[i], s.local[row + s.x[i]] + change, random)
                 if s.tally[VIOLATIONS] > 0 and change >= 0:
-                    m.clock[2] += 1
+                    m.clock[MINIMA] += 1
             else:
                 continue  # everything is tabu: let time pass
             old = row + s.x[i]
-            _forbid(m, old, step, step + tenure + below(s.random, spread))
-            m.closed[place] = c.pad
+            _forbid(m, old, step, step + rules.tenure + below(s.random, rules.spread))
+            m.closed[place] = c.rows.pad
             move(c, s, i, place - row)
             _weigh(c, s, m, i)
-            for q in range(c.neighbour_offsets[i], c.neighbour_offsets[i + 1]):
-                _weigh(c, s, m, c.neighbours[q])
+            for q in range(c.neighbours.offsets[i], c.neighbours.offsets[i + 1]):
+                _weigh(c, s, m, c.neighbours.variable[q])
             if s.tally[WEIGHTED] < s.tally[LEVEL]:
                 s.tally[LEVEL] = s.tally[WEIGHTED]
-                m.clock[2] = 0
+                m.clock[MINIMA] = 0
             if s.tally[VIOLATIONS] == 0:
                 if s.tally[SOFT] < least_cost:
                     least_cost = s.tally[SOFT]
                     remember(s)
-            elif m.clock[2] >= patience:
-                _gain_weight(c, s, m, increment)
+            elif m.clock[MINIMA] >= rules.patience:
+                _gain_weight(c, s, m, rules.increment)
         lowest[t] = least_cost

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.solvers.gat_pcm.labels import exact_costs
-from dabp.solvers.gat_pcm.microstructure import Subtree
+from dabp.solvers.gat_pcm.subtree import Subtree
 
 
 @dataclass(frozen=True)

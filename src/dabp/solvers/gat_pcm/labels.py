@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.solvers.gat_pcm.microstructure import Subtree
+from dabp.solvers.gat_pcm.subtree import Subtree
 
 Table = tuple[tuple[int, ...], NDArray[np.floating[Any]]]
 """A scope in rising order, and an axis for each of its variables."""

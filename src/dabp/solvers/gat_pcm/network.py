@@ -1,6 +1,6 @@
 """The cost model: four graph attention layers over a microstructure, and a read-out per value (torch, for training).
 
-Searching does not need torch: `kernels.gat_pcm` computes the same predictions from `weights.Weights`.
+Searching does not need torch: `kernels.cost_model` computes the same predictions from `parameters.fold`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dabp.kernels.cost_model.graph_attention import attend, attend_backward
+from dabp.kernels.cost_model.graph_attention import Nodes, attend, attend_backward
 from dabp.solvers.gat_pcm.microstructure import Level, Microstructure
 
 SLOPE = 0.2
@@ -28,8 +28,8 @@ class _Attend(torch.autograd.Function):
     def forward(ctx: Any, projected: Tensor, from_source: Tensor, from_target: Tensor, level: Level) -> Tensor:
         weight = torch.empty(len(level.source), projected.shape[1], dtype=projected.dtype)
         mixed = torch.empty(len(level.offsets) - 1, *projected.shape[1:], dtype=projected.dtype)
-        inputs = [t.detach().numpy() for t in (projected, from_source, from_target)]
-        attend(*inputs, level.offsets, level.source, SLOPE, weight.numpy(), mixed.numpy())
+        nodes = Nodes(*(t.detach().numpy() for t in (projected, from_source, from_target)))
+        attend(nodes, level.offsets, level.source, SLOPE, weight.numpy(), mixed.numpy())
         ctx.save_for_backward(projected, from_source, from_target, weight)
         ctx.level = level
         return mixed
@@ -37,14 +37,13 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         projected, from_source, from_target, weight = ctx.saved_tensors
-        gradient = gradients[0].contiguous()
-        inputs = [t.detach().numpy() for t in (gradient, projected, from_source, from_target)]
+        nodes = Nodes(*(t.detach().numpy() for t in (projected, from_source, from_target)))
         outputs = [torch.zeros_like(t) for t in (projected, from_source, from_target)]
-        scratch = np.empty(len(weight), dtype=inputs[0].dtype)
+        totals = Nodes(*(t.numpy() for t in outputs))
+        gradient = gradients[0].contiguous().numpy()
+        scratch = np.empty(len(weight), dtype=gradient.dtype)
         level: Level = ctx.level
-        attend_backward(
-            *inputs, level.offsets, level.source, SLOPE, weight.numpy(), *(t.numpy() for t in outputs), scratch
-        )
+        attend_backward(gradient, nodes, level.offsets, level.source, SLOPE, weight.numpy(), totals, scratch)
         return *outputs, None
 
 

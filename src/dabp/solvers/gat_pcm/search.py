@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
+from dabp.kernels.cost_model.columns import Cycle
 from dabp.kernels.cost_model.cost_model import level_tables
 from dabp.kernels.cost_model.repair import destroy, repair
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
-from dabp.solvers.gat_pcm.structure import Structure, structure
-from dabp.solvers.gat_pcm.weights import Weights, load
+from dabp.solvers.gat_pcm.parameters import fold, load
+from dabp.solvers.gat_pcm.structure import structure
 from dabp.solvers.status import Status
 
 CHUNK = 8
@@ -79,22 +80,24 @@ class GatPcmLnsSearch(Search):
         self._problem, self._solver, self._seed = problem, solver, seed
         # Never past the driver's limit within a block: how far would depend on the machine.
         self._cycles = min(solver.max_cycles, budget.max_iterations or solver.max_cycles)
-        self._weights = Weights.fold(load(solver.weights))
-        self._structure: Structure = structure(problem, solver.cost_scale)
-        self._tables = level_tables(self._structure.level_amount, self._weights)
-        num_variables, num_values = problem.num_variables, int(self._structure.first_value[-1])
-        self._values: Assignment = (
-            generator(seed, 0).integers(problem.domain_sizes) if initial is None else np.array(initial, dtype=np.int64)
+        self._model = fold(load(solver.weights))
+        self._structure = structure(problem, solver.cost_scale)
+        self._tables = level_tables(self._structure.level_amount, self._model)
+        num_values = int(self._structure.first_value[-1])
+        self._now = Cycle(
+            values=generator(seed, 0).integers(problem.domain_sizes)
+            if initial is None
+            else np.array(initial, np.int64),
+            position=np.empty(problem.num_variables, dtype=np.int64),
+            penalised=np.empty(num_values),
+            amount=np.empty(num_values, dtype=np.float32),
+            assigned=np.empty(problem.num_variables, dtype=np.bool_),
         )
         self._cycle = 0
-        self._at_cycle_start = self._values.copy()
+        self._at_cycle_start = self._now.values.copy()
         self._best_cost = np.inf
         self._order: NDArray[np.int64] | None = None
         self._repaired = 0
-        self._position = np.empty(num_variables, dtype=np.int64)
-        self._penalised = np.empty(num_values)
-        self._amount = np.empty(num_values, dtype=np.float32)
-        self._assigned = np.empty(num_variables, dtype=np.bool_)
 
     def step(self) -> Step:
         """Run cycles, or a part of one, for a block."""
@@ -110,7 +113,7 @@ class GatPcmLnsSearch(Search):
                 costs.append(self._take(step))
                 self._cycle += 1
                 self._order = None
-                self._at_cycle_start = self._values.copy()
+                self._at_cycle_start = self._now.values.copy()
             if time.perf_counter() >= deadline:
                 break
         step.costs = np.array(costs)
@@ -123,8 +126,8 @@ class GatPcmLnsSearch(Search):
         if cost < self._best_cost:
             self._best_cost = cost
             self._order = None
-            self._values = np.array(assignment, dtype=np.int64)
-            self._at_cycle_start = self._values.copy()
+            self._now.values[:] = assignment
+            self._at_cycle_start = self._now.values.copy()
 
     def state_dict(self) -> State:
         """The assignment at the start of the current cycle: a cycle depends on it, the seed and its number only."""
@@ -132,18 +135,15 @@ class GatPcmLnsSearch(Search):
 
     def load_state_dict(self, state: State) -> None:
         """Begin the cycle again in which the state was taken."""
-        self._values = np.array(state["values"], dtype=np.int64)
-        self._at_cycle_start = self._values.copy()
+        self._now.values[:] = state["values"]
+        self._at_cycle_start = self._now.values.copy()
         self._cycle, self._best_cost, self._order = int(state["cycle"]), float(state["best_cost"]), None
 
     def _destroy(self) -> None:
         rng = generator(self._seed, 1, self._cycle)
         destroyed = rng.random(self._problem.num_variables) < self._solver.destroy_probability
         priority = rng.permutation(self._problem.num_variables)
-        self._order = destroy(
-            self._structure, destroyed, priority, self._values, self._position, self._penalised, self._amount,
-            self._assigned,
-        )  # fmt: skip
+        self._order = destroy(self._structure, self._now, destroyed, priority)
         self._repaired = 0
 
     def _repair(self, deadline: float) -> bool:
@@ -153,10 +153,7 @@ class GatPcmLnsSearch(Search):
             return False
         while self._repaired < len(order):
             end = min(self._repaired + CHUNK, len(order))
-            repair(
-                self._structure, self._weights, self._tables, order, self._repaired, end, self._position,
-                self._values, self._penalised, self._amount, self._assigned,
-            )  # fmt: skip
+            repair(self._structure, self._now, self._model, self._tables, order, self._repaired, end)
             self._repaired = end
             if time.perf_counter() >= deadline:
                 break
@@ -164,8 +161,8 @@ class GatPcmLnsSearch(Search):
 
     def _take(self, step: Step) -> float:
         """The current cost, noted as the block's best if it is."""
-        cost = float(self._problem.cost(self._values))
+        cost = float(self._problem.cost(self._now.values))
         if cost < step.best_cost:
-            step.best, step.best_cost = self._values.copy(), cost
+            step.best, step.best_cost = self._now.values.copy(), cost
         self._best_cost = min(self._best_cost, cost)
         return cost

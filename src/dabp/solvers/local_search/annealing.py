@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.kernels.local_search.annealing import NOISE, sweep
-from dabp.kernels.local_search.local_costs import VIOLATIONS
+from dabp.kernels.local_search.columns import VIOLATIONS
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
-from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.search import LocalSearch
+from dabp.solvers.local_search.temperatures import uphill_temperature
 
 QUENCH = 8
 """Sweeps at temperature 0 that begin the search and end each cycle."""
@@ -79,7 +79,7 @@ class _AnnealingSearch(LocalSearch):
         super().__init__(problem, seed, budget, initial)
         self._solver = solver
         self._clock, self._resumed_at = Clock(), 0
-        widest = int(self.local.costs.widths.max(initial=0))
+        widest = int(self.local.costs.rows.width.max(initial=0))
         self._noise = self.rng.gumbel(size=NOISE + widest).astype(np.float32)
         self._cycle, self._length, self._swept = 0, QUENCH, 0
         few = solver.cycle if budget.max_iterations is None else budget.max_iterations // 20
@@ -157,7 +157,7 @@ class _AnnealingSearch(LocalSearch):
 
     def _calibrated(self) -> tuple[float, float]:
         """Hot and cold, in units, from the local costs around the local minimum reached."""
-        scale, solver = self.local.scale, self._solver
+        scale, solver = self.local.units.scale, self._solver
         hot = uphill_temperature(self.local, self.state.local, self.state.x, 0.25, self.rng)
         cold = uphill_temperature(self.local, self.state.local, self.state.x, 0.01, self.rng)
         hot = hot if solver.hot is None else solver.hot * scale
@@ -192,32 +192,3 @@ def luby(index: int) -> int:
     while index & (index + 1):
         index -= (1 << (index.bit_length() - 1)) - 1
     return (index + 1) // 2
-
-
-def uphill_temperature(
-    local: LocalCosts, table: NDArray[np.int64], x: Assignment, fraction: float, rng: np.random.Generator
-) -> float:
-    """The temperature at which this fraction of the variables, resampled from where they are, would go uphill.
-
-    Of variables that have anywhere to go uphill, a sample if there are many; found by bisection, since
-    P(uphill) = Σ_{a: L[a] > L[x]} exp(−L[a]/T) / Σ_a exp(−L[a]/T) rises with T.
-    """
-    c = local.costs
-    owner = np.repeat(np.arange(len(x)), c.widths)
-    rise = (table - np.repeat(table[c.rows + x], c.widths)).astype(np.float64)
-    uphill = local.allowed & (rise > 0)
-    open_to = np.unique(owner[uphill])
-    if len(open_to) == 0:
-        return 1.0
-    chosen = np.zeros(len(x), dtype=bool)
-    chosen[rng.choice(open_to, min(len(open_to), 2000), replace=False)] = True
-    keep = chosen[owner] & local.allowed
-    owner, rise, uphill = np.unique(owner[keep], return_inverse=True)[1], rise[keep], uphill[keep]
-    rise -= np.minimum.reduceat(rise, np.flatnonzero(np.diff(owner, prepend=-1)))[owner]
-    low, high = math.log(rise[rise > 0].min() / 50), math.log(rise.max() * 50)
-    for _ in range(30):
-        middle = (low + high) / 2
-        share = np.exp(-rise / math.exp(middle))
-        rate = (np.bincount(owner, share * uphill) / np.bincount(owner, share)).mean()
-        low, high = (middle, high) if rate < fraction else (low, middle)
-    return math.exp(high)

@@ -63,7 +63,7 @@ class _DsaSearch(LocalSearch):
         solver = self._solver
         sideways = _SIDEWAYS[solver.variant]
         rounds = dsa(
-            self.local.costs, self.state, self._chosen, self.local.floors, lowest, solver.probability, sideways
+            self.local.costs, self.state, self._chosen, self.local.units.floors, lowest, solver.probability, sideways
         )
         self._done = rounds < 0
         return abs(rounds)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.kernels.dual.passes import total_cost
-from dabp.kernels.local_search.forest_moves import forest_moves
+from dabp.kernels.local_search.forest_move import Forest, ForestColumns, forest_move, penalised_cost
 from dabp.problem import Assignment, Problem
 from dabp.problem.incidence import Incidence
 from dabp.problem.randomness import generator
@@ -22,10 +21,10 @@ from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 class ForestLNS(Solver):
     """Free a random induced forest of variables, set it to its joint optimum given the rest, repeat.
 
-    A move changes up to half of the variables of a sparse problem at once, at the price of one min-sum sweep. Rounds of
-    moves cool from a random temperature to zero (perturbed costs, then exact ones) and start from the best
-    assignment so far; an assignment offered from elsewhere is taken up if it is better. Strong on sparse problems and
-    to polish what others found; on dense ones a forest is small.
+    A move (one iteration) changes up to half of the variables of a sparse problem at once, at the price of one min-sum
+    sweep. The first round of moves only descends; each later one starts from the best assignment so far and cools from
+    a random temperature to zero (perturbed costs, then exact ones). An assignment offered from elsewhere is taken up
+    if it is better. Strong on sparse problems and to polish what others found; on dense ones a forest is small.
 
     Reference: F. Hamze, N. de Freitas, *From fields to trees*, UAI 2004; G. Papandreou, A. Yuille,
     *Perturb-and-MAP random fields*, ICCV 2011.
@@ -50,11 +49,11 @@ class ForestLNS(Solver):
             raise ParameterError(f"forest-lns's heat is a number of at least 0, not {self.heat}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
-        """Begin from `initial`, or from each variable's best own value."""
-        return ForestSearch(self, problem, seed, budget, initial)
+        """Begin from `initial`, or with the first value of every variable."""
+        return ForestLnsSearch(self, problem, seed, budget, initial)
 
 
-class ForestSearch(Search):
+class ForestLnsSearch(Search):
     """The best assignment so far, and the one that is being changed."""
 
     def __init__(self, solver: ForestLNS, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
@@ -64,20 +63,21 @@ class ForestSearch(Search):
         # A forbidden combination costs more than everything else together, so that moves mend what can be mended.
         costs = np.where(finite, problem.pool, 0.0)
         penalty = 1.0 + 2.0 * float(np.abs(costs).max(initial=0.0)) * max(1, problem.num_factors)
-        self._pool = np.where(finite, problem.pool, penalty)
         unary = np.where(np.isfinite(whole.unary), whole.unary, penalty)
-        columns = (unary, whole.unary_start, whole.variable, whole.stride)
-        self._cost_columns: tuple[Any, ...] = (*columns, whole.scope_start, whole.table_start, self._pool)
-        self._move_columns: tuple[Any, ...] = (
-            whole.sizes,
-            *columns,
-            whole.factor,
-            whole.scope_start,
-            whole.table_start,
-            self._pool,
-            whole.incident,
-            whole.incident_start,
+        self.columns = ForestColumns(
+            sizes=whole.sizes,
+            unary=unary,
+            unary_start=whole.unary_start,
+            variable=whole.variable,
+            stride=whole.stride,
+            factor=whole.factor,
+            scope_start=whole.scope_start,
+            table_start=whole.table_start,
+            pool=np.where(finite, problem.pool, penalty),
+            incident=whole.incident,
+            incident_start=whole.incident_start,
         )
+        self._forest = Forest.empty(self.columns)
         self._scale = _median_range(problem)
         self._rng = generator(seed, 7)
         self._state = self._rng.integers(1, 2**63, size=1).astype(np.uint64)
@@ -90,7 +90,7 @@ class ForestSearch(Search):
         self._left = budget.max_iterations
 
     def step(self) -> Step:
-        """Some rounds."""
+        """Some moves, each an iteration."""
         started = time.perf_counter()
         costs: list[float] = []
         step = Step()
@@ -141,7 +141,7 @@ class ForestSearch(Search):
         self._rng.bit_generator.state = state["rng"]
 
     def _penalised(self) -> float:
-        return float(total_cost(*self._cost_columns, self._values))
+        return float(penalised_cost(self.columns, self._values))
 
     def _move(self) -> None:
         """One move at the temperature that the round has come to; the first round only descends."""
@@ -152,7 +152,7 @@ class ForestSearch(Search):
             self._heat = self._solver.heat * self._scale * 10.0 ** (-2.0 * self._rng.random())
         warm = moves // 2
         temperature = self._heat * (1.0 - position / warm) if position < warm else 0.0
-        forest_moves(1, temperature, self._state, *self._move_columns, self._values)
+        forest_move(self.columns, self._forest, temperature, self._state, self._values)
         self._round += 1
 
 

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.local_costs import BEST, FEASIBLE, NOTHING, remember_now
+from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.local_costs import remember_now
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
@@ -32,7 +33,7 @@ class LocalSearch(Search):
         self.rng = generator(seed)
         self.state = self.local.state(int(self.rng.integers(2**63)))
         if self.lexicographic:
-            self.state.weights[:] = self.local.dominant_weight
+            self.state.weights[:] = self.local.units.dominant_weight
         self.iterations = 0
         self.incumbent: Assignment | None = None
         self._incumbent_units = NOTHING
@@ -85,7 +86,7 @@ class LocalSearch(Search):
         self.iterations += len(lowest)
         wanted = len(lowest) * BLOCK_SECONDS / seconds
         self._block = max(1, int(min(wanted, 4 * self._block, 1_000_000)))
-        step = Step(costs=np.where(lowest == NOTHING, np.inf, self.local.cost(lowest)))
+        step = Step(costs=np.where(lowest == NOTHING, np.inf, self.local.units.cost(lowest)))
         self._report(step)
         if step.finished is None and self.done:
             step.finished = Status.CONVERGED
@@ -104,7 +105,7 @@ class LocalSearch(Search):
             return
         self._fresh = False
         step.best, step.best_cost = self.incumbent.copy(), self.problem.cost(self.incumbent)
-        if self.problem.integral and self._incumbent_units == self.local.floor:
+        if self.problem.integral and self._incumbent_units == self.local.units.floor:
             step.finished = Status.OPTIMAL
 
     def _only_one(self) -> Step:
@@ -118,7 +119,7 @@ class LocalSearch(Search):
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Take a better incumbent; restarts from the incumbent then start from it."""
         if not self.local.infeasible and np.isfinite(cost):
-            units = self.local.units(assignment)
+            units = self.local.units.of(assignment)
             if units < self._incumbent_units:
                 self.incumbent, self._incumbent_units, self._fresh = assignment.copy(), units, False
 

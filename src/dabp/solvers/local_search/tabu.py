@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.local_costs import BEST, FEASIBLE, LANES, NOTHING
-from dabp.kernels.local_search.tabu import BLOCK, Moves, tabu, weigh_all
+from dabp.kernels.local_search.columns import BEST, FEASIBLE, LANES, NOTHING
+from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.local_search.search import LocalSearch
@@ -107,18 +107,8 @@ class _TabuSearch(LocalSearch):
         count = min(len(lowest), self._patience - self._stalled)
         tenure = self._tenures[self._arm]
         moves = min(self.problem.num_variables, MOST_MOVES)
-        weight = self.local.first_weight
-        tabu(
-            self.local.costs,
-            self.state,
-            self._moves,
-            lowest[:count],
-            moves,
-            (tenure + 1) // 2,
-            tenure,
-            MINIMA,
-            weight,
-        )
+        rules = Rules(moves, (tenure + 1) // 2, tenure, MINIMA, self.local.units.first_weight)
+        tabu(self.local.costs, self.state, self._moves, rules, lowest[:count])
         falls = np.flatnonzero(np.minimum.accumulate(np.append(self._lowest, lowest[:count]))[:-1] > lowest[:count])
         self._stalled = self._stalled + count if len(falls) == 0 else count - 1 - int(falls[-1])
         self._lowest = min(self._lowest, int(lowest[:count].min()))
@@ -169,15 +159,15 @@ class _TabuSearch(LocalSearch):
     # ---- state ---------------------------------------------------------------------------------------
 
     def _new_moves(self) -> Moves:
-        c, dtype, pad = self.local.costs, self.local.dtype, self.local.pad
-        places, count = len(c.unary), len(c.sizes)
+        rows, dtype, pad = self.local.costs.rows, self.local.units.dtype, self.local.units.pad
+        places, count = len(rows.unary), len(rows.size)
         blocks = max(1, -(-count // BLOCK))
         padded = -(-blocks // LANES) * LANES
         ring = 2 * max(self._tenures) + 2
         return Moves(
             closed=np.zeros(places, dtype=dtype),
             until=np.zeros(places, dtype=np.int64),
-            owner=np.repeat(np.arange(count), c.widths),
+            owner=np.repeat(np.arange(count), rows.width),
             open_best=np.full(blocks * BLOCK, pad, dtype=dtype),
             any_best=np.full(blocks * BLOCK, pad, dtype=dtype),
             open_block=np.full(padded, pad, dtype=dtype),

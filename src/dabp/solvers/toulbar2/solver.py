@@ -8,17 +8,10 @@ import math
 import queue
 import re
 import signal
-import subprocess
-import sys
-import tempfile
-import threading
-import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError, SolverError
@@ -26,6 +19,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
+from dabp.solvers.toulbar2.process import Child
 from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 
 MODES = ("default", "vns", "incop", "pils")
@@ -112,13 +106,10 @@ class Toulbar2Search(Search):
         if initial is not None and np.isfinite(cost := problem.cost(initial)):
             self._incumbent, self._incumbent_cost = initial, float(cost)
         self._bound = -np.inf
-        self._child: subprocess.Popen[bytes] | None = None
-        self._worker: psutil.Process | None = None
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._child: Child | None = None
         self._expects_values = False
-        self._memory_read, self._memory_read_at = 0, 0.0
         if problem.num_variables and not self._costs.infeasible:
-            self._launch(seed)
+            self._child = self._launch(seed % 2**31)
 
     def step(self) -> Step:
         """Wait briefly for toulbar2 to say something, and pass it on."""
@@ -129,68 +120,32 @@ class Toulbar2Search(Search):
         wait = WAIT_SECONDS
         with contextlib.suppress(queue.Empty):
             while step.finished is None:
-                line = self._lines.get(timeout=wait) if wait else self._lines.get_nowait()
+                line = self._child.line(wait)
                 wait = 0.0
                 self._read(line, step, costs)
         step.costs = np.array(costs)
-        if step.finished is None and self._memory_limit is not None and self._memory() > self._memory_limit:
+        if step.finished is None and self._memory_limit is not None and self._child.memory > self._memory_limit:
             step.finished = Status.LIMIT
         return step
 
     def pause(self) -> None:
         """Stop the child until `resume`, so that others can have its core."""
-        self._signal(signal.SIGSTOP)
+        if self._child is not None:
+            self._child.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         """Let a paused child go on."""
-        self._signal(signal.SIGCONT)
-
-    def _signal(self, number: signal.Signals) -> None:
-        """Signal the one that works, not its guard, who must be awake to notice when this process dies."""
-        if self._child is None or self._child.poll() is not None:
-            return
-        with contextlib.suppress(psutil.Error):
-            if self._worker is None:
-                self._worker = next(iter(psutil.Process(self._child.pid).children()), None)
-            if self._worker is not None:
-                self._worker.send_signal(number)
+        if self._child is not None:
+            self._child.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """End the child: its standard input closes, its guard kills it; should that fail, kill the guard too."""
-        if self._child is None:
-            return
-        child, self._child = self._child, None
-        assert child.stdin is not None
-        assert child.stdout is not None
-        with contextlib.suppress(OSError):
-            child.stdin.close()
-        try:
-            child.wait(timeout=2.0)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-        self._reader.join()
-        child.stdout.close()
-        self._errors.close()
+        """End the child."""
+        if self._child is not None:
+            child, self._child = self._child, None
+            child.close()
 
-    # ---- the child ---------------------------------------------------------------------------
-
-    def _launch(self, seed: int) -> None:
-        script = Path(__file__).with_name("child.py")
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", str(script)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            start_new_session=True,  # a Ctrl-C in the terminal is for us to handle
-        )
-        self._reader = threading.Thread(target=self._listen, args=(self._child.stdout,), daemon=True)
-        self._reader.start()
-        with contextlib.suppress(BrokenPipeError):  # a child that cannot start is reported by `step`
-            self._send(seed % 2**31)
-
-    def _send(self, seed: int) -> None:
+    def _launch(self, seed: int) -> Child:
+        """Tell a new process the integer problem and the upper bound."""
         problem = self._costs.problem
         keep = problem.arities > 0  # constants are in the offset
         self._upper_bound = self._costs.largest + 1
@@ -203,42 +158,21 @@ class Toulbar2Search(Search):
             "factor_table": problem.factor_table[keep],
             "pool": problem.pool,
             "pool_offsets": problem.pool_offsets,
-            "initial": np.zeros(0) if self._incumbent is None else self._incumbent,
+            "initial": np.zeros(0, dtype=np.int64) if self._incumbent is None else self._incumbent,
         }
         order = {
-            "columns": [[key, "d" if key == "pool" else "q", len(value)] for key, value in columns.items()],
             "settings": {"seed": seed, "vac": self._solver.vac, "vns": -4 if self._solver.mode == "vns" else None},
             "options": self._solver.options(seed),
             "upper_bound": self._upper_bound,
         }
-        assert self._child is not None
-        assert self._child.stdin is not None
-        self._child.stdin.write(json.dumps(order).encode() + b"\n")
-        for key, column in columns.items():
-            self._child.stdin.write(column.astype(np.float64 if key == "pool" else np.int64, copy=False).tobytes())
-        self._child.stdin.flush()
-
-    def _listen(self, stream: Any) -> None:
-        for line in stream:
-            self._lines.put(line.decode(errors="replace"))
-        self._lines.put(None)
-
-    def _memory(self) -> int:
-        """Bytes that the child's processes hold, read twice a second."""
-        now = time.perf_counter()
-        if now - self._memory_read_at > 0.5 and self._child is not None:
-            self._memory_read_at = now
-            with contextlib.suppress(psutil.NoSuchProcess):
-                guard = psutil.Process(self._child.pid)
-                processes = [guard, *guard.children(recursive=True)]
-                self._memory_read = sum(process.memory_info().rss for process in processes)
-        return self._memory_read
+        return Child(order, columns)
 
     # ---- what it says ------------------------------------------------------------------------
 
     def _read(self, line: str | None, step: Step, costs: list[float]) -> None:
         if line is None:
-            raise SolverError(self._obituary())
+            assert self._child is not None
+            raise SolverError(self._child.obituary())
         if self._expects_values:
             self._expects_values = False
             self._take(np.array(line.split(), dtype=np.int64), step, costs)
@@ -284,10 +218,3 @@ class Toulbar2Search(Search):
         step.best_cost = step.bound = float(self._problem.cost(step.best))
         step.costs, step.finished = np.array([step.best_cost]), Status.OPTIMAL
         return step
-
-    def _obituary(self) -> str:
-        assert self._child is not None
-        code = self._child.wait()
-        self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip().splitlines()
-        return f"toulbar2's process ended unexpectedly with code {code}" + (f": {said[-1]}" if said else "")

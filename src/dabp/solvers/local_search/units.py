@@ -1,0 +1,130 @@
+"""A problem's costs as the integers that local search computes with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.problem import Assignment, Problem
+from dabp.problem.columns import Indices
+
+_NARROW, _NARROW_PAD = 2.0**24, 2**29
+_WIDE, _WIDE_PAD = 2.0**44, 2**60
+_WIDE_TOTAL = 2.0**60
+
+
+class Units:
+    """Costs as integers: the problem's own when it has integers only, otherwise scaled by a power of two and rounded.
+
+    Rounding is at about 1e-13 of the largest local cost, or of a millionth of the total if that is more. Integers take
+    32 bits where local costs stay below 2^24, 64 otherwise.
+
+    Attributes
+    ----------
+    dtype
+        int32 or int64.
+    scale
+        Units in a cost of 1.
+    pad
+        Larger than any difference of local costs.
+    heaviest
+        No weight of a violated factor grows beyond this.
+    finite
+        The problem's pool with 0 where it forbids.
+    forbids
+        Whether each cell of the pool is forbidden.
+    cells
+        `finite` in units.
+    hard_factor, soft_factor
+        Whether each factor forbids anything, and whether it has any finite cost other than 0.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.finite = np.where(np.isfinite(problem.pool), problem.pool, 0.0)
+        self.forbids = ~np.isfinite(problem.pool)
+        self._largest, total = self._bounds()
+        self.hard_factor = self._any_cell(self.forbids)
+        busiest = self._most_hard_factors()
+        narrow = problem.integral and self._largest * (1 + busiest) < _NARROW
+        self.dtype: Any = np.int32 if narrow else np.int64
+        self.pad = _NARROW_PAD if narrow else _WIDE_PAD
+        finest = min(_WIDE / self._largest, _WIDE_TOTAL / total) if self._largest else 1.0
+        self.scale = 1.0 if problem.integral else 2.0 ** np.floor(np.log2(finest))
+        self.heaviest = self.pad // 8 // max(busiest, 1)
+        self.cells: NDArray[Any] = np.rint(self.finite * self.scale).astype(self.dtype)
+        self.soft_factor = self._any_cell(self.cells != 0)
+        constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
+        self._constant = problem.constant + float(self.finite[constants].sum())
+
+    def _any_cell(self, cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each factor's table has such a cell."""
+        return self.problem.per_table(np.logical_or, cells)[self.problem.factor_table].astype(bool)
+
+    def _bounds(self) -> tuple[float, float]:
+        """On |L|, the sum of the largest finite costs of a variable's factors, and on the sum over all factors."""
+        problem = self.problem
+        table_max = problem.per_table(np.maximum, np.abs(self.finite))
+        factor_max = table_max[problem.factor_table] if problem.num_factors else np.zeros(0)
+        sums = np.bincount(
+            problem.scope_variables, np.repeat(factor_max, problem.arities), minlength=problem.num_variables
+        )
+        return float(max(sums.max(initial=0.0), factor_max.max(initial=0.0))), float(factor_max.sum())
+
+    def _most_hard_factors(self) -> int:
+        """How many factors with forbidden combinations one variable has at most."""
+        hard = np.repeat(self.hard_factor, self.problem.arities)
+        return int(np.bincount(self.problem.scope_variables[hard], minlength=1).max())
+
+    @cached_property
+    def weight_of(self) -> Indices:
+        """The place of each factor of two or more variables that forbids anything among the weights, else −1, [F]."""
+        weighted = self.hard_factor & (self.problem.arities >= 2)
+        return np.where(weighted, np.cumsum(weighted) - 1, -1)
+
+    @cached_property
+    def first_weight(self) -> int:
+        """What violating a factor costs at first: the largest range of finite costs of one factor, at least 1."""
+        span = self.problem.per_table(np.maximum, self.cells) - self.problem.per_table(np.minimum, self.cells)
+        return int(np.clip(span.max(initial=0), 1, self.heaviest))
+
+    @property
+    def dominant_weight(self) -> int:
+        """A weight above what the finite costs of a variable's factors can differ by."""
+        return min(int(2 * self._largest * self.scale) + 1, self.heaviest)
+
+    @cached_property
+    def _lowest(self) -> Indices:
+        """The least of each factor, [F]."""
+        smallest = np.where(self.forbids, self.pad, self.cells)
+        lowest = self.problem.per_table(np.minimum, smallest)[self.problem.factor_table]
+        return np.asarray(lowest, dtype=np.int64)
+
+    @cached_property
+    def floor(self) -> int:
+        """What no assignment is below: the least of every factor."""
+        return int(self._lowest[self.problem.arities > 0].sum())
+
+    @cached_property
+    def floors(self) -> Indices:
+        """For each variable the least its factors could cost together, [N]."""
+        problem = self.problem
+        result = np.zeros(problem.num_variables, dtype=np.int64)
+        np.add.at(result, problem.scope_variables, np.repeat(self._lowest, problem.arities))
+        return result
+
+    def cost(self, units: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Costs of the problem from the kernels' integers; exact if the problem's costs are integers."""
+        return np.asarray(units, dtype=np.float64) / self.scale + self._constant
+
+    def of(self, assignment: Assignment) -> int:
+        """The finite cost of an assignment, without the constant."""
+        total = 0
+        for group in self.problem.arity_groups:
+            if group.variables.shape[1] > 0:
+                places = group.bases + (assignment[group.variables] * group.strides).sum(axis=1)
+                total += int(self.cells[places].sum(dtype=np.int64))
+        return total

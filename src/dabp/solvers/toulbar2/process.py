@@ -1,0 +1,119 @@
+"""The process that toulbar2 runs in: started, told the problem, listened to, paused, measured, ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+
+class Child:
+    """A child process with a guard of its own, whose lines arrive in a queue.
+
+    Parameters
+    ----------
+    order
+        What to do, JSON-able; the columns are described in it.
+    columns
+        The problem's arrays: float64 or int64.
+    """
+
+    def __init__(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]):
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._worker: psutil.Process | None = None
+        self._memory_read, self._memory_read_at = 0, 0.0
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).with_name("child.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # a Ctrl-C in the terminal is for us to handle
+        )
+        self._reader = threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+        with contextlib.suppress(BrokenPipeError):  # a child that cannot start is reported when it is listened to
+            self._send(order, columns)
+
+    def _send(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> None:
+        typed: dict[str, NDArray[Any]] = {
+            key: column.astype(_number_type(column), copy=False) for key, column in columns.items()
+        }
+        described = [[key, "d" if column.dtype == np.float64 else "q", len(column)] for key, column in typed.items()]
+        stream = self._process.stdin
+        assert stream is not None
+        stream.write(json.dumps({**order, "columns": described}).encode() + b"\n")
+        for column in typed.values():
+            stream.write(column.tobytes())
+        stream.flush()
+
+    def _listen(self, stream: Any) -> None:
+        for line in stream:
+            self._lines.put(line.decode(errors="replace"))
+        self._lines.put(None)
+
+    def line(self, wait: float) -> str | None:
+        """The next line, None if the process has ended; raises `queue.Empty` after `wait` seconds without one."""
+        return self._lines.get(timeout=wait) if wait else self._lines.get_nowait()
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Signal the one that works, not its guard, who must be awake to notice when this process dies."""
+        if self._process.poll() is not None:
+            return
+        with contextlib.suppress(psutil.Error):
+            if self._worker is None:
+                self._worker = next(iter(psutil.Process(self._process.pid).children()), None)
+            if self._worker is not None:
+                self._worker.send_signal(number)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the child's processes hold, read twice a second."""
+        now = time.perf_counter()
+        if now - self._memory_read_at > 0.5:
+            self._memory_read_at = now
+            with contextlib.suppress(psutil.NoSuchProcess):
+                guard = psutil.Process(self._process.pid)
+                processes = [guard, *guard.children(recursive=True)]
+                self._memory_read = sum(process.memory_info().rss for process in processes)
+        return self._memory_read
+
+    def obituary(self) -> str:
+        """Why it ended, in one sentence."""
+        code = self._process.wait()
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip().splitlines()
+        return f"toulbar2's process ended unexpectedly with code {code}" + (f": {said[-1]}" if said else "")
+
+    def close(self) -> None:
+        """End it: its standard input closes, its guard kills it; should that fail, kill the guard too."""
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(timeout=2.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._reader.join()
+        process.stdout.close()
+        self._errors.close()
+
+
+def _number_type(column: NDArray[Any]) -> type:
+    return np.float64 if column.dtype.kind == "f" else np.int64

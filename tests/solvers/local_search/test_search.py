@@ -1,0 +1,46 @@
+"""What all local searches share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dabp
+
+
+@pytest.mark.parametrize("solver", ["annealing", "tabu", "dsa", "mgm"])
+def test_blocks_of_any_length_give_one_run(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
+    """Where the clock cuts a run into blocks decides nothing: cycles are planned with what is left at their start."""
+    problem = dabp.generate("random-cop", variables=30, domain=6, density=0.5, seed=0)
+    traces = []
+    for seconds in (1e-9, 1e-4, 1e9):
+        monkeypatch.setattr("dabp.solvers.local_search.search.BLOCK_SECONDS", seconds)
+        traces.append(dabp.solve(problem, solver, max_iterations=600, seed=3).trace.iteration_costs)
+    assert np.array_equal(traces[0], traces[1])
+    assert np.array_equal(traces[0], traces[2])
+
+
+@pytest.mark.parametrize("solver", ["annealing", "tabu"])
+@pytest.mark.parametrize(("file", "optimum"), [("zebra.wcsp", 0), ("donald.wcsp", 0), ("example.wcsp", 27)])
+def test_real_instances_with_hard_constraints(shared_instances: Path, solver: str, file: str, optimum: int) -> None:
+    """Weights lead to a feasible answer, and to the optimum, on public instances with n-ary hard constraints."""
+    problem = dabp.read(shared_instances / file)
+    result = dabp.solve(problem, solver, max_iterations=200_000, target=optimum, seed=1)
+    assert result.cost == optimum
+
+
+@pytest.mark.parametrize("solver", ["annealing", "tabu"])
+def test_checkpoints_on_disk(tmp_path: Path, solver: str) -> None:
+    """Interrupted, saved and resumed, a run takes the course of one that was not."""
+    problem = dabp.generate("graph-coloring", variables=15, seed=1)
+    file = tmp_path / "state.dabp"
+    whole = dabp.solve(problem, solver, max_iterations=3000, seed=2)
+    stop = [lambda progress: progress.iterations > 500]
+    first = dabp.solve(problem, solver, max_iterations=3000, seed=2, checkpoint=file, callbacks=stop)
+    second = dabp.solve(problem, solver, max_iterations=3000, seed=2, checkpoint=file, resume=True)
+    assert first.iterations < 3000 == second.iterations
+    assert second.cost == whole.cost
+    tail = second.trace.iteration_costs
+    np.testing.assert_array_equal(tail, whole.trace.iteration_costs[-len(tail) :])

@@ -1,0 +1,39 @@
+"""Costs as integers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.problem import Problem
+from dabp.solvers.local_search.units import Units
+
+
+def test_large_integers_stay_exact() -> None:
+    """Costs that do not fit 32 bits are taken in 64, without rounding."""
+    problem = Problem([3, 3], [0, 1], [0, 2], np.arange(9) * 10.0**12 + 1, [0, 9])
+    units = Units(problem)
+    assert units.dtype == np.int64
+    assert units.cost(units.of(np.array([2, 1]))) == problem.cost([2, 1])
+
+
+@pytest.mark.parametrize("table", [[0.0] * 4, [0.0, 1e-250, 2e-250, 0.0], [0.5, 1e15, 0.25, 7.0]])
+def test_extreme_scales(table: list[float]) -> None:
+    """No costs, tiny ones and very different ones are scaled without overflow; the optimum is found."""
+    problem = Problem([2, 2], [0, 1], [0, 2], table, [0, 4], constant=0.5)
+    assert dabp.solve(problem, "tabu", max_iterations=50).cost == min(table) + 0.5
+    assert dabp.solve(problem, "annealing", max_iterations=50).cost == min(table) + 0.5
+
+
+@pytest.mark.parametrize("constant", [0.0, 1e12])
+def test_totals_of_many_variables_do_not_overflow(constant: float) -> None:
+    """Real costs are scaled so that the total, too, has room in 64 bits."""
+    count = 1_100_000
+    variables = np.arange(count)
+    problem = Problem(
+        np.full(count, 2), variables, np.arange(count + 1), [0.9, 0.8], [0, 2], 0 * variables, constant=constant
+    )
+    units = Units(problem)
+    for values in (0 * variables, 0 * variables + 1):
+        assert units.cost(units.of(values)) == pytest.approx(problem.cost(values))
