@@ -1,0 +1,1 @@
+"""Minimum cuts, and the moves that are made of them."""

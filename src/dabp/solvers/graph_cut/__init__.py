@@ -1,0 +1,1 @@
+"""Moves by minimum cuts: expansion and fusion."""

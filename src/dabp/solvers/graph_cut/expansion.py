@@ -1,0 +1,168 @@
+"""Large neighbourhoods by minimum cuts: every variable may move to one value, or to its value in another assignment."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dabp.errors import ParameterError
+from dabp.graph.places import Places
+from dabp.kernels.graph_cut.fusion import Factors, set_up, take
+from dabp.kernels.graph_cut.max_flow import Network, advance, begin, network
+from dabp.problem import Assignment, Problem
+from dabp.problem.columns import table_ranges, unary_costs
+from dabp.problem.guard import Guard
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.status import Status
+
+WORK = 20_000
+"""Nodes that the flow looks at between two looks at the clock."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expansion(Solver):
+    """α-expansion and fusion moves for problems with unary and binary factors.
+
+    An expansion lets every variable keep its value or take α, all at once, by a minimum cut: exact where the tables
+    allow it (Potts, truncated linear, metrics), and never worse where they do not. The values take turns until none
+    improves anything. Assignments that others find are fused with its own: each variable keeps its value or takes the
+    other's. One iteration is one move.
+
+    References: Y. Boykov, O. Veksler, R. Zabih, *Fast approximate energy minimization via graph cuts*, PAMI 2001;
+    V. Lempitsky, C. Rother, S. Roth, A. Blake, *Fusion moves for Markov random field optimization*, PAMI 2010.
+
+    Parameters
+    ----------
+    cycles
+        How often all values take their turn at most.
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    cycles: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        if self.cycles < 1:
+            raise ParameterError(f"expansion's cycles are at least 1, not {self.cycles}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin at `initial`, or with each variable's cheapest value; `seed` changes nothing."""
+        if int(problem.arities.max(initial=0)) > 2:
+            raise ParameterError("expansion takes problems with factors of one or two variables only")
+        return ExpansionSearch(self, problem, initial, budget.guard)
+
+
+class ExpansionSearch(Search):
+    """The assignment so far, and the move under way."""
+
+    def __init__(self, solver: Expansion, problem: Problem, initial: Assignment | None, guard: Guard):
+        self._problem, self._guard = problem, guard
+        self._factors, self._net = _columns(problem)
+        unary, starts = unary_costs(problem)
+        self._values = _cheapest(unary, starts) if initial is None else np.array(initial, dtype=np.int64)
+        self._cost = float(problem.cost(self._values))
+        self._labels = int(problem.domain_sizes.max(initial=1))
+        self._turns_left = solver.cycles * self._labels
+        self._label, self._idle = 0, 0
+        self._offered: Assignment | None = None
+        self._proposal: Assignment | None = None
+        self._told = False
+
+    @property
+    def at_boundary(self) -> bool:
+        """Between moves."""
+        return self._proposal is None
+
+    def step(self) -> Step:
+        """Go on with moves for about a block."""
+        started = time.perf_counter()
+        costs: list[float] = []
+        finished = None
+        while finished is None:
+            if self._proposal is None:
+                self._propose()
+            if not self._move(started + BLOCK_SECONDS):
+                break
+            costs.append(self._cost)
+            if self._offered is None and (self._idle >= self._labels or self._turns_left <= 0):
+                finished = Status.CONVERGED
+            if time.perf_counter() - started > BLOCK_SECONDS:
+                break
+        best = None if self._told and not costs else self._values.copy()
+        self._told = True
+        return Step(np.array(costs), best, self._cost if best is not None else np.inf, finished=finished)
+
+    def offer(self, assignment: Assignment, cost: float) -> None:
+        """Fuse it with the own one next."""
+        self._offered = np.array(assignment, dtype=np.int64)
+
+    def state_dict(self) -> State:
+        """The assignment and whose turn it is."""
+        return {"values": self._values, "label": self._label, "idle": self._idle, "turns_left": self._turns_left}
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on with the next move."""
+        self._values = np.array(state["values"], dtype=np.int64)
+        self._cost = float(self._problem.cost(self._values))
+        self._label, self._idle, self._turns_left = int(state["label"]), int(state["idle"]), int(state["turns_left"])
+
+    def _propose(self) -> None:
+        """Choose the next move: an offered assignment first, else the next value where a variable has it."""
+        if self._offered is not None:
+            self._proposal, self._offered = self._offered, None
+            self._idle = 0 if (self._proposal != self._values).any() else self._idle
+        else:
+            self._proposal = np.where(self._label < self._problem.domain_sizes, self._label, self._values)
+            self._label = (self._label + 1) % self._labels
+            self._turns_left -= 1
+        self._choices = set_up(self._factors, self._net, self._values, self._proposal)
+        begin(self._net)
+
+    def _move(self, until: float) -> bool:
+        """Go on with the flow until it is done (True) or the time is over, and take the cut's side."""
+        while self._choices and not advance(self._net, WORK):
+            if time.perf_counter() > until or self._guard.over:
+                return False
+        assert self._proposal is not None
+        moved = self._values.copy()
+        self._idle += 1
+        if self._choices and take(self._net, moved, self._proposal):
+            cost = float(self._problem.cost(moved))
+            if cost < self._cost:
+                self._values, self._cost, self._idle = moved, cost, 0
+        self._proposal = None
+        return True
+
+
+def _cheapest(unary: np.ndarray, starts: np.ndarray) -> Assignment:
+    """Each variable's first value of least own cost."""
+    lengths = np.diff(starts)
+    least = np.repeat(np.minimum.reduceat(unary, starts[:-1]), lengths) if len(unary) else unary
+    places = np.flatnonzero(unary == least)
+    owner = np.searchsorted(starts, places, side="right") - 1
+    first = places[np.unique(owner, return_index=True)[1]]
+    return np.asarray(first - starts[:-1], dtype=np.int64)
+
+
+def _columns(problem: Problem) -> tuple[Factors, Network]:
+    """A problem as the kernels take it; forbidden combinations cost more than any allowed total."""
+    places = Places.of(problem)
+    unary, starts = unary_costs(problem)
+    lowest, ranges = table_ranges(problem)
+    forbidden = 2.0 * float(ranges[problem.factor_table].sum()) + 1.0
+    stand_ins = np.repeat(lowest + forbidden, np.diff(problem.pool_offsets))
+    factors = Factors(
+        unary=np.where(np.isinf(unary), forbidden, unary),
+        unary_start=starts,
+        first=np.ascontiguousarray(places.scopes[:, 0]),
+        second=np.ascontiguousarray(places.scopes[:, 1]),
+        table=problem.pool_offsets[problem.factor_table[places.factors]],
+        pool=np.where(np.isinf(problem.pool), stand_ins, problem.pool)
+        if np.isinf(problem.pool).any()
+        else problem.pool,
+        arc=np.ascontiguousarray(places.place[:, 0]),
+    )
+    return factors, network(places.start, places.other, places.partner)
