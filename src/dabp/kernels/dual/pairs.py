@@ -107,15 +107,16 @@ def _truncated_linear(
 
     With h(b) = −m(other + b), g_1 = min(h, h shifted by one either way + slope) knows all values at a distance of 1;
     then by two, by four, …, each doubling what is known, up to where the cap begins. `room` holds two rows between
-    borders of inf that are as wide as they are, the first beginning at `size`, the second at 4 · `size`.
+    borders of inf that are as wide as the widest row.
     """
-    now, then = size, 4 * size
+    widest = len(room) // 6
+    now, then = widest, 4 * widest
     lowest = full_like(np.inf, load(m, other, LANES))
     for a in range(0, size, WIDTH):
         own = full_like(0.0, lowest) - load(m, other + a, LANES)
         lowest = minimum(lowest, own)
         store(room, now + a, own)
-    for a in range(domain, size):
+    for a in range(domain, widest):
         room[now + a] = np.inf
     cap = full_like(least(lowest) + top, lowest)
     known, step = 0, 1
@@ -124,7 +125,7 @@ def _truncated_linear(
         for a in range(0, size, WIDTH):
             near = minimum(load(room, now + a - step, LANES), load(room, now + a + step, LANES)) + added
             store(room, then + a, minimum(load(room, now + a, LANES), near))
-        for a in range(domain, size):
+        for a in range(domain, widest):
             room[then + a] = np.inf
         now, then = then, now
         known, step = known + step, 2 * step

@@ -60,7 +60,7 @@ class ExpansionSearch(Search):
 
     def __init__(self, solver: Expansion, problem: Problem, initial: Assignment | None, guard: Guard):
         self._problem, self._guard = problem, guard
-        self._factors, self._net = _columns(problem)
+        self._factors, self._net = columns(problem)
         unary, starts = unary_costs(problem)
         self._values = _cheapest(unary, starts) if initial is None else np.array(initial, dtype=np.int64)
         self._cost = float(problem.cost(self._values))
@@ -147,7 +147,7 @@ def _cheapest(unary: np.ndarray, starts: np.ndarray) -> Assignment:
     return np.asarray(first - starts[:-1], dtype=np.int64)
 
 
-def _columns(problem: Problem) -> tuple[Factors, Network]:
+def columns(problem: Problem) -> tuple[Factors, Network]:
     """A problem as the kernels take it; forbidden combinations cost more than any allowed total."""
     places = Places.of(problem)
     unary, starts = unary_costs(problem)
