@@ -52,13 +52,11 @@ def _device() -> tuple[str, str, bool]:
 
 def _kernels() -> tuple[str, str, bool]:
     try:
-        import dabp.kernels.decorators
-
-        folder = Path(dabp.kernels.decorators.__file__).parent / "__pycache__"
+        from dabp.kernels.cache import folder
     except ImportError as error:
         return "kernels", f"numba does not load: {error}", False
-    count = len(list(folder.glob("*.nbc"))) if folder.is_dir() else 0
-    return "kernel cache", f"{count} kernels in {folder}" if count else f"{folder} (compiled at first use)", True
+    count = len(list(folder().glob("*/*.nbc")))
+    return "kernel cache", f"{count} kernels in {folder()}" if count else f"{folder()} (compiled at first use)", True
 
 
 def _toulbar2() -> tuple[str, str, bool]:

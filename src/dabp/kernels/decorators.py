@@ -1,8 +1,7 @@
-"""Compiled inner loops on plain arrays (Numba): cached on disk, GIL released, no allocation in the loops.
+"""How kernels are compiled (Numba): kept on disk, GIL released, no allocation in the loops.
 
 Kernels are decorated with `kernel`, which fixes the compilation options in one place. The first call on a machine
-compiles; `dabp.kernels.compilation` measures that, so that time limits do not count it. The cache notices a change of a
-kernel's own file only: after a change of one that others call, delete ``__pycache__/*.nb*``.
+compiles, which `dabp.kernels.compilation` measures; `dabp.kernels.cache` keeps the result.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import event
 
+from dabp.kernels.cache import KernelCache
 from dabp.kernels.compilation import compilation
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -20,10 +20,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def kernel(function: Function | None = None, /, **options: Any) -> Any:
     """``numba.njit`` with our options: cached, nogil, C division. Use as ``@kernel`` or ``@kernel(fastmath=True)``."""
-    chosen = {"cache": True, "nogil": True, "error_model": "numpy", **options}
-    if function is None:
-        return lambda inner: cast(Function, numba.njit(**chosen)(inner))
-    return cast(Function, numba.njit(**chosen)(function))
+    chosen = {"nogil": True, "error_model": "numpy", **options}
+
+    def compiled(inner: Function) -> Function:
+        dispatcher = numba.njit(**chosen)(inner)
+        dispatcher._cache = KernelCache(inner)
+        return cast(Function, dispatcher)
+
+    return compiled if function is None else compiled(function)
 
 
 def array_kernel(function: Function) -> Function:
