@@ -65,6 +65,11 @@ SOLVERS: dict[str, Entry] = {
     "forest-lns": Entry(
         "local_search.forest_lns", "ForestLNS", "large neighbourhood search on induced forests, solved exactly"
     ),
+    "expansion": Entry(
+        "graph_cut.expansion",
+        "Expansion",
+        "expansion and fusion moves by minimum cuts; for images and other problems with binary factors",
+    ),
     "dual": Entry(
         "dual.solver", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
     ),

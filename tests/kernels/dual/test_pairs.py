@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.dual.pairs import pairs_pass, room_for
+from dabp.kernels.dual.pairs import pairs_cost, pairs_pass, room_for
 from dabp.problem import Problem
 from dabp.solvers.dual.pairs import pairs_of
 
@@ -80,9 +80,10 @@ def test_bounds_and_values(kind: str, mixed: bool) -> None:
         room, values = room_for(pairs), np.zeros(problem.num_variables, dtype=np.int64)
         before = -np.inf
         for number, (wanted, decoded) in enumerate(bound_by_hand(problem, 6)):
-            bound, magnitude = pairs_pass(number % 2 == 0, True, pairs, messages, room, values)
+            bound, magnitude = pairs_pass(number % 2 == 0, pairs, messages, room, values)
             assert bound == pytest.approx(wanted, abs=1e-9)
             assert bound >= before - 1e-9
             assert problem.cost(values) == pytest.approx(problem.cost(decoded))
+            assert pairs_cost(pairs, values) == pytest.approx(problem.cost(values))
             assert magnitude >= abs(bound) - 1e-9
             before = bound

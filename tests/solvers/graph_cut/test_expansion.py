@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import dabp
-from dabp.errors import ParameterError
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.graph_cut.expansion import Expansion
@@ -44,18 +42,11 @@ def test_no_single_expansion_improves_the_answer() -> None:
             assert problem.cost(np.where(moves, alpha, result.assignment)).min() >= result.cost
 
 
-def test_other_arities_are_refused() -> None:
-    """In one sentence."""
-    problem = Problem.from_tables([2, 2, 2], [((0, 1, 2), np.zeros((2, 2, 2)))])
-    with pytest.raises(ParameterError, match="two variables"):
-        dabp.solve(problem, Expansion(), max_iterations=10)
-
-
 def test_forbidden_combinations() -> None:
     """An infeasible start is left where cuts can leave it, and infeasible answers are never told as feasible."""
     found = 0
     for seed in range(200):
-        problem = random_problem(seed, max_arity=2, maximize=False)
+        problem = random_problem(seed, maximize=False)
         result = dabp.solve(problem, Expansion(), max_iterations=200)
         optimum = exhaustive_optimum(problem)
         assert result.cost is None or (optimum is not None and result.cost >= optimum - 1e-9)

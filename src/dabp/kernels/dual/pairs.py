@@ -176,35 +176,35 @@ def _first_least(score: Array, domain: int) -> int:
 
 
 @part(**OPTIONS)
-def _gather(m: Array, begin: int, target: Array, size: int) -> None:
-    """Target += the message that begins there."""
+def _gather(m: Array, begin: int, cost: Array, size: int, largest: Any) -> Any:
+    """Cost += the message that begins there; returns `largest`, by lane, raised to the message's absolute values."""
     for a in range(0, size, WIDTH):
-        store(target, a, load(target, a, LANES) + load(m, begin + a, LANES))
+        message = load(m, begin + a, LANES)
+        store(cost, a, load(cost, a, LANES) + message)
+        largest = maximum(largest, maximum(message, full_like(0.0, message) - message))
+    return largest
 
 
 @part(**OPTIONS)
-def _least_and_size(cost: Array, size: int) -> tuple[float, float]:
-    """The least entry and the largest absolute value of a row."""
+def _least(cost: Array, size: int) -> float:
+    """The least entry of a row."""
     low = load(cost, 0, LANES)
-    high = low
     for a in range(WIDTH, size, WIDTH):
-        here = load(cost, a, LANES)
-        low, high = minimum(low, here), maximum(high, here)
-    lowest, highest = least(low), -least(full_like(0.0, high) - high)
-    return lowest, max(abs(lowest), abs(highest))
+        low = minimum(low, load(cost, a, LANES))
+    return float(least(low))
 
 
 @kernel(**OPTIONS)
-def pairs_pass(forward: bool, decode: bool, pairs: Pairs, m: Array, room: Room, values: Array) -> tuple[float, float]:
-    """One pass over the variables in (or against) their order; changes the messages `m`, decodes `values` [N] if asked.
+def pairs_pass(forward: bool, pairs: Pairs, m: Array, room: Room, values: Array) -> tuple[float, float]:
+    """One pass over the variables in (or against) their order; changes the messages `m` and decodes `values` [N].
 
     See `dabp.kernels.dual.passes.dual_pass`, which this equals on pairwise problems.
 
     Returns
     -------
     bound, magnitude
-        Σ_i min θ_i at the end of the pass, and the sum of the largest absolute values of all θ_i: inf if some is not
-        finite, so that the bound means nothing.
+        Σ_i min θ_i at the end of the pass, and the sum of the largest absolute values of all terms that entered it:
+        inf if some are not finite, so that the bound means nothing.
     """
     cost, score = room.cost, room.score
     num_variables = len(pairs.middle)
@@ -216,27 +216,47 @@ def pairs_pass(forward: bool, decode: bool, pairs: Pairs, m: Array, room: Room, 
         first, middle, last = pairs.start[i], pairs.middle[i], pairs.start[i + 1]
         behind, end_behind = (first, middle) if forward else (middle, last)
         to_come, end_to_come = (middle, last) if forward else (first, middle)
+        largest = full_like(0.0, load(pairs.unary, own, LANES))
         for a in range(0, size, WIDTH):
-            store(cost, a, load(pairs.unary, own + a, LANES))
+            store(cost, a, full_like(0.0, largest))
+        largest = _gather(pairs.unary, own, cost, size, largest)
         for p in range(to_come, end_to_come):
-            _gather(m, pairs.message[p], cost, size)
-        if decode:
-            for a in range(0, size, WIDTH):
-                store(score, a, load(cost, a, LANES))
-            for p in range(behind, end_behind):
-                _add_row(pairs, p, values[pairs.other[p]], score, domain, size)
-            values[i] = _first_least(score, domain)
+            largest = _gather(m, pairs.message[p], cost, size, largest)
+        for a in range(0, size, WIDTH):
+            store(score, a, load(cost, a, LANES))
         for p in range(behind, end_behind):
+            _add_row(pairs, p, values[pairs.other[p]], score, domain, size)
             _marginal(pairs, p, m, size, room.shifts)
-            _gather(m, pairs.message[p], cost, size)
-        lowest, largest = _least_and_size(cost, size)
+            largest = _gather(m, pairs.message[p], cost, size, largest)
+        values[i] = _first_least(score, domain)
+        lowest = _least(cost, size)
         count = end_to_come - to_come
         share = 1.0 / max(1, count, end_behind - behind)
         bound += lowest * (1.0 - share * count)
-        magnitude += largest * (1 + count + end_behind - behind)
+        magnitude += -least(full_like(0.0, largest) - largest) * (last - first + 1)
         for p in range(to_come, end_to_come):
             begin = pairs.message[p]
             for a in range(0, size, WIDTH):
                 taken = load(cost, a, LANES)
                 store(m, begin + a, load(m, begin + a, LANES) - full_like(share, taken) * taken)
     return bound, magnitude
+
+
+@kernel(**OPTIONS)
+def pairs_cost(pairs: Pairs, values: Array) -> float:
+    """The cost of an assignment."""
+    total = 0.0
+    for i in range(len(pairs.middle)):
+        value = values[i]
+        total += pairs.unary[pairs.row[i] + value]
+        size = pairs.row[i + 1] - pairs.row[i]
+        for p in range(pairs.start[i], pairs.middle[i]):
+            row, other = pairs.table[p], values[pairs.other[p]]
+            if pairs.kind[p] == 1:
+                total += pairs.parameters[row, 0 if value == other else 1]
+            elif pairs.kind[p] == 2:
+                apart = pairs.parameters[row, 0] + pairs.parameters[row, 1] * abs(value - other)
+                total += min(apart, pairs.parameters[row, 2])
+            else:
+                total += pairs.tables[row + other * size + value]
+    return total

@@ -7,6 +7,9 @@ With y_i = 0 for keeping x_i and y_i = 1 for taking x'_i a factor costs E_00, E_
 
 an arc from i to j if the last bracket is not negative. Where it is, E_01 is raised until it is 0: the cut then
 minimises costs that are too high for some moves and right for keeping all, so what it gives is never worse.
+
+A factor of more variables counts with what moving each of them alone would change: then, and only then, the cut can
+be worse than keeping all, and whoever asked has to look.
 """
 
 from __future__ import annotations
@@ -36,6 +39,14 @@ class Factors(NamedTuple):
     """Costs."""
     arc: Array
     """The arc of the network from the first to the second variable, [F]."""
+    many_start: Array
+    """The first entry of each factor of more variables in the two columns below, [M + 1]."""
+    many_variable: Array
+    """Their variables."""
+    many_stride: Array
+    """Cells that a step of the variable moves."""
+    many_table: Array
+    """Where the factor's table begins in `pool`, [M]."""
 
 
 @kernel(_nrt=False)
@@ -66,6 +77,15 @@ def set_up(factors: Factors, net: Network, values: Array, proposal: Array) -> in
             net.excess[j] += take_take - take_keep
             net.capacity[p] = max(0.0, keep_take + take_keep - keep_keep - take_take)
             net.capacity[net.partner[p]] = 0.0
+    for f in range(len(factors.many_table)):
+        first, last = factors.many_start[f], factors.many_start[f + 1]
+        cell = factors.many_table[f]
+        for e in range(first, last):
+            cell += factors.many_stride[e] * values[factors.many_variable[e]]
+        for e in range(first, last):
+            i = factors.many_variable[e]
+            moved = cell + factors.many_stride[e] * (proposal[i] - values[i])
+            net.excess[i] += factors.pool[moved] - factors.pool[cell]
     return count
 
 

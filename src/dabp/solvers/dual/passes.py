@@ -45,9 +45,7 @@ class Passes:
         )
         self.messages = self._relaxation.messages
         """M, flat: what a state holds."""
-        finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
-        tops = problem.per_table(np.maximum, finite)[problem.factor_table[problem.arities > 0]]
-        self.largest = float(tops.sum()) + 1e-6 * (1.0 + float(np.abs(tops).sum()))
+        self.largest = largest_total(problem)
         """No feasible assignment costs more, the constant left out."""
 
     def run(self, forward: bool, values: Assignment) -> tuple[float, float]:
@@ -61,3 +59,10 @@ class Passes:
         return float(
             total_cost(r.unary, r.unary_start, r.variable, r.stride, r.scope_start, r.table_start, r.pool, values)
         )
+
+
+def largest_total(problem: Problem) -> float:
+    """More than any feasible assignment costs, the constant left out."""
+    finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
+    tops = problem.per_table(np.maximum, finite)[problem.factor_table[problem.arities > 0]]
+    return float(tops.sum()) + 1e-6 * (1.0 + float(np.abs(tops).sum()))

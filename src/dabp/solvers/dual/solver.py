@@ -17,6 +17,7 @@ from dabp.presolve.restriction import Restricted
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import ragged_positions
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.dual.pairs import PairPasses
 from dabp.solvers.dual.passes import Passes
 from dabp.solvers.status import Status
 
@@ -92,6 +93,7 @@ class DualSearch(Search):
         self.passes = 0
         self._history: list[float] = []
         self._best_cost = np.inf
+        self._told = False
         self._stalled_stage = 0
         supported = _supported(problem)
         self._infeasible = supported is None
@@ -105,13 +107,13 @@ class DualSearch(Search):
             return Step(finished=Status.INFEASIBLE)
         started = time.perf_counter()
         costs: list[float] = []
-        best, best_cost = None, np.inf
+        best: Assignment | None = None
         finished = None
         while finished is None:
             cost = self._pass()
             costs.append(cost)
-            if cost < best_cost:
-                best, best_cost = self._lifted(), cost
+            if cost < self._best_cost or not self._told:
+                best, self._told = self._lifted(), True
             self._best_cost = min(self._best_cost, cost)
             finished = self._verdict()
             if (finished is Status.CONVERGED or (finished is None and self._slow())) and self._tighten(self._stage + 1):
@@ -166,7 +168,8 @@ class DualSearch(Search):
 
     def _begin(self, stage: int, problem: Problem, steps: list[Restricted]) -> None:
         """Begin passes on a problem with the costs of the base problem, its values restricted by `steps`."""
-        self._stage, self._passes = stage, Passes(problem)
+        pairwise = int(problem.arities.max(initial=0)) <= 2
+        self._stage, self._passes = stage, PairPasses(problem) if pairwise else Passes(problem)
         self._steps = self._base_steps + steps
         self._values = np.zeros(problem.num_variables, dtype=np.int64)
         self._history.clear()

@@ -13,7 +13,7 @@ from dabp.graph.places import Places
 from dabp.kernels.graph_cut.fusion import Factors, set_up, take
 from dabp.kernels.graph_cut.max_flow import Network, advance, begin, network
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import table_ranges, unary_costs
+from dabp.problem.columns import cell_strides, offsets_of, ragged_positions, table_ranges, unary_costs
 from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
@@ -24,11 +24,12 @@ WORK = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Expansion(Solver):
-    """α-expansion and fusion moves for problems with unary and binary factors.
+    """α-expansion and fusion moves, for problems whose factors have one or two variables, most of them at least.
 
     An expansion lets every variable keep its value or take α, all at once, by a minimum cut: exact where the tables
-    allow it (Potts, truncated linear, metrics), and never worse where they do not. The values take turns until none
-    improves anything. Assignments that others find are fused with its own: each variable keeps its value or takes the
+    allow it (Potts, truncated linear, metrics), and never worse where they do not. Factors of more variables enter the
+    cut only by what moving one variable changes; moves that turn out worse are not made. The values take turns until
+    none improves anything. Assignments that others find are fused with its own: each variable keeps its value or takes the
     other's. One iteration is one move.
 
     References: Y. Boykov, O. Veksler, R. Zabih, *Fast approximate energy minimization via graph cuts*, PAMI 2001;
@@ -50,8 +51,6 @@ class Expansion(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin at `initial`, or with each variable's cheapest value; `seed` changes nothing."""
-        if int(problem.arities.max(initial=0)) > 2:
-            raise ParameterError("expansion takes problems with factors of one or two variables only")
         return ExpansionSearch(self, problem, initial, budget.guard)
 
 
@@ -153,6 +152,8 @@ def columns(problem: Problem) -> tuple[Factors, Network]:
     unary, starts = unary_costs(problem)
     lowest, ranges = table_ranges(problem)
     forbidden = 2.0 * float(ranges[problem.factor_table].sum()) + 1.0
+    many = np.flatnonzero(problem.arities > 2)
+    entries = ragged_positions(problem.scope_offsets, many)
     stand_ins = np.repeat(lowest + forbidden, np.diff(problem.pool_offsets))
     factors = Factors(
         unary=np.where(np.isinf(unary), forbidden, unary),
@@ -164,5 +165,9 @@ def columns(problem: Problem) -> tuple[Factors, Network]:
         if np.isinf(problem.pool).any()
         else problem.pool,
         arc=np.ascontiguousarray(places.place[:, 0]),
+        many_start=offsets_of(problem.arities[many]),
+        many_variable=problem.scope_variables[entries],
+        many_stride=cell_strides(problem)[entries],
+        many_table=problem.pool_offsets[problem.factor_table[many]],
     )
     return factors, network(places.start, places.other, places.partner)
