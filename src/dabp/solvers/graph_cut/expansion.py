@@ -29,8 +29,8 @@ class Expansion(Solver):
     An expansion lets every variable keep its value or take α, all at once, by a minimum cut: exact where the tables
     allow it (Potts, truncated linear, metrics), and never worse where they do not. Factors of more variables enter the
     cut only by what moving one variable changes; moves that turn out worse are not made. The values take turns until
-    none improves anything. Assignments that others find are fused with its own: each variable keeps its value or takes the
-    other's. One iteration is one move.
+    none improves anything. Assignments that others find are fused with its own: each variable keeps its value or takes
+    the other's. One iteration is one move.
 
     References: Y. Boykov, O. Veksler, R. Zabih, *Fast approximate energy minimization via graph cuts*, PAMI 2001;
     V. Lempitsky, C. Rother, S. Roth, A. Blake, *Fusion moves for Markov random field optimization*, PAMI 2010.
