@@ -147,7 +147,8 @@ def check() -> dict[str, float]:
     import torch
 
     import dabp
-    from dabp.solvers.dabp.compiled import CompiledOperations
+    from dabp.solvers.dabp.backend_cpu import CpuBackend
+    from dabp.solvers.dabp.learned import Inference
     from dabp.solvers.dabp.loss import Loss
     from dabp.solvers.dabp.messages import Propagation
 
@@ -155,10 +156,11 @@ def check() -> dict[str, float]:
     plain, network, state = plain_of(problem)
     expected, v2f, *_ = plain.window(state, 6, [4, 5])
     structure, device = plain.structure, torch.device("cpu")
-    propagation = Propagation(structure, CompiledOperations(structure), device, "learned", "edge")
-    messages, beliefs, weights = propagation.start(), [], network.weights()
+    backend = CpuBackend(structure)
+    propagation = Propagation(structure, backend, device, Inference(structure, backend, device, "learned", "edge"))
+    messages, beliefs, prepared = propagation.start(), [], network.prepared()
     for _ in range(6):
-        made = propagation.iterate(messages, weights)
+        made = propagation.iterate(messages, prepared)
         messages = made.messages
         beliefs.append(made.beliefs)
     loss = Loss(structure, device)

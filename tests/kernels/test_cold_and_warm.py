@@ -12,16 +12,17 @@ import pytest
 SCRIPT = """
 import hashlib
 import numpy as np
-from dabp.kernels.attention import attentive_messages, chebyshev
+from dabp.kernels.attention import attentive_messages, chebyshev, one_variable
 rng = np.random.default_rng(0)
 variables, degree, heads, width = 5, 23, 4, 15
 edges = variables * degree
 draw = lambda *shape: rng.normal(size=shape).astype(np.float32)
-graph = np.arange(0, edges + 1, degree), np.arange(edges), np.arange(edges)
-given = draw(edges, heads), draw(edges, heads), draw(edges, width), draw(edges), draw(edges, width)
-made = np.zeros((edges, heads), np.float32), np.zeros((edges, heads), np.float32), np.zeros((edges, width), np.float32)
-tables = chebyshev.half_ranges(np.float32), chebyshev.cosines(np.float32)
-attentive_messages.attend_backward(0, variables, *graph, *tables, *given, *made)
+graph = one_variable.VariableEdges(np.arange(0, edges + 1, degree), np.arange(edges), np.arange(edges))
+given = one_variable.Inputs(draw(edges, heads), draw(edges, heads), draw(edges, width))
+gradients = one_variable.Results(draw(edges), draw(edges, width))
+made = one_variable.Inputs(*(np.zeros_like(array) for array in given))
+table = chebyshev.interpolation(np.float32)
+attentive_messages.attend_backward(0, variables, graph, table, given, gradients, made)
 print(hashlib.sha256(b"".join(array.tobytes() for array in made)).hexdigest())
 """
 

@@ -8,11 +8,12 @@ import torch
 
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
-from dabp.solvers.dabp.compiled import CompiledOperations
+from dabp.solvers.dabp.backend_cpu import CpuBackend
+from dabp.solvers.dabp.backend_torch import TorchBackend
+from dabp.solvers.dabp.learned import Inference
 from dabp.solvers.dabp.loss import Loss
 from dabp.solvers.dabp.messages import Propagation
 from dabp.solvers.dabp.network import Network
-from dabp.solvers.dabp.operations import TorchOperations
 from dabp.solvers.dabp.optimizer import AdamW
 from dabp.solvers.dabp.window import Window
 from tests.solvers.dabp.reference import INSTANCES, SCALE, Reference, weights
@@ -36,15 +37,15 @@ def test_equals_the_authors_program(name: str, compiled: bool) -> None:
     np.testing.assert_array_equal(structure.colors, reference["color"])
     network = Network(structure, 4, torch.Generator().manual_seed(0), CPU).double()
     network.load_state_dict(reference.parameters("init"))
-    operations = CompiledOperations(structure) if compiled else TorchOperations(structure, CPU)
-    propagation = Propagation(structure, operations, CPU, "learned", "edge")
+    backend = CpuBackend(structure) if compiled else TorchBackend(structure, CPU)
+    propagation = Propagation(structure, backend, CPU, Inference(structure, backend, CPU, "learned", "edge"))
     loss = Loss(structure, CPU)
     optimizer = AdamW(dict(network.named_parameters()), LEARNING_RATE, WEIGHT_DECAY)
     messages = propagation.start()
     for number in range(2):
-        window, messages = Window(reference.problem, network.weights()), messages.detached()
+        window, messages = Window(reference.problem, network, LENGTH, learns=True), messages.detached()
         for t in range(number * LENGTH, (number + 1) * LENGTH):
-            made = propagation.iterate(messages, window.weights)
+            made = propagation.iterate(messages, window.network)
             messages = made.messages
             window.add(made.beliefs)
             close(made.f2v, reference.by_edge(t, "f2v"))
@@ -53,12 +54,12 @@ def test_equals_the_authors_program(name: str, compiled: bool) -> None:
             close(messages.hidden_f2v, reference.by_edge(t, "gru_f2v"))
             damping = np.zeros(structure.num_edges)
             damping[reference["damping_edge"]] = reference[f"t{t}/damping"]
-            close(made.damping, damping[reference.edges])
-            pairs = weights(reference, made.query.detach().numpy(), made.key.detach().numpy())
+            close(made.learned.damping, damping[reference.edges])
+            pairs = weights(reference, made.learned.query.detach().numpy(), made.learned.key.detach().numpy())
             close(pairs, reference[f"t{t}/weight"])
             if t > number * LENGTH:
                 close(loss(made.beliefs), reference[f"t{t}/loss"])
-        window.look_up()
+        window.block()
         close(window.costs, [reference[f"t{t}/cost"] for t in range(number * LENGTH, (number + 1) * LENGTH)])
         effective = window.effective(EFFECTIVE)
         assert sorted(number * LENGTH + t for t in effective) == reference[f"w{number}/effective"].tolist()

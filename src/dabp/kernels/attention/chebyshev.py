@@ -10,6 +10,7 @@ L_j(k) = (1 + 2 Σ_n cos(nθ_j) T_n(t)) / R, n from 1 to R − 1.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -20,6 +21,20 @@ LARGEST = 24
 """More nodes than this are not worth it."""
 _SAFETY = 1.1
 """exp(σ(·)) has an essential singularity where σ has a pole, at ±iπ: stay a little below."""
+
+
+class Interpolation(NamedTuple):
+    """Tables that depend on the precision alone."""
+
+    limits: NDArray[np.floating]
+    """See `half_ranges`."""
+    cosines: NDArray[np.floating]
+    """See `cosines`."""
+
+
+def interpolation(dtype: DTypeLike) -> Interpolation:
+    """The tables for one precision."""
+    return Interpolation(half_ranges(dtype), cosines(dtype))
 
 
 def half_ranges(dtype: DTypeLike) -> NDArray[np.floating]:

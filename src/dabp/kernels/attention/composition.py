@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,22 +16,36 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-@kernel(fastmath={"contract", "nnan", "nsz"})
-def compose(
-    first: int,
-    last: int,
-    sizes: Integers,
-    alone: Flags,
-    unary: Floats,
-    damping: Floats,
-    v2f: Floats,
-    others: Floats,
-    new: Floats,
-) -> None:
-    """Write λ v2f + (1 − λ)(unary + others), shifted to minimum 0 over the edge's domain and 0 beyond it.
+class Edges(NamedTuple):
+    """What never changes of each edge."""
 
-    [E] thrice (domain size, whether the variable has one factor, λ), [E, D] thrice → [E, D].
+    sizes: Integers
+    """[E]: domain size of its variable."""
+    alone: Flags
+    """[E]: whether the variable has no other factor."""
+    unary: Floats
+    """[E, D]: unary costs of the variable, zero beyond its domain."""
+
+
+class Parts(NamedTuple):
+    """What a new message is made of, or the gradients of these."""
+
+    damping: Floats
+    """λ, [E]."""
+    v2f: Floats
+    """The message before, [E, D]."""
+    others: Floats
+    """The weighted sum of the other factors' messages, [E, D]."""
+
+
+@kernel(fastmath={"contract", "nnan", "nsz"})
+def compose(first: int, last: int, edges: Edges, parts: Parts, new: Floats) -> None:
+    """Write λ v2f + (1 − λ)(unary + others) into `new` [E, D] for edges first..last − 1.
+
+    Messages are shifted to minimum 0 over the edge's domain and 0 beyond it.
     """
+    sizes, alone, unary = edges
+    damping, v2f, others = parts
     one = v2f.dtype.type(1.0)
     for e in range(first, last):
         size, own, out = sizes[e], unary[e], new[e]
@@ -51,21 +67,12 @@ def compose(
 
 @kernel(fastmath=FAST)
 def compose_backward(
-    first: int,
-    last: int,
-    sizes: Integers,
-    alone: Flags,
-    unary: Floats,
-    damping: Floats,
-    v2f: Floats,
-    others: Floats,
-    new: Floats,
-    gradient: Floats,
-    grad_damping: Floats,
-    grad_v2f: Floats,
-    grad_others: Floats,
+    first: int, last: int, edges: Edges, parts: Parts, new: Floats, gradient: Floats, gradients: Parts
 ) -> None:
-    """Write the gradients of `compose`; the minimum's is shared evenly among the values that have it."""
+    """Write the `gradients` of `compose` given that of `new`; a minimum's is shared by the values that have it."""
+    sizes, alone, unary = edges
+    damping, v2f, others = parts
+    grad_damping, grad_v2f, grad_others = gradients
     zero, one = v2f.dtype.type(0.0), v2f.dtype.type(1.0)
     for e in range(first, last):
         size, share, to_v2f, to_others = sizes[e], damping[e], grad_v2f[e], grad_others[e]

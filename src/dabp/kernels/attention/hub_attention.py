@@ -6,12 +6,11 @@ nodes of its edges, a v2f node to its variable, and each to itself. Seen from a 
 attends to one kind of message node of its edges (`inward`) and is attended to by the other kind (`outward`). Every
 message node has one hub of each kind, so the work on different hubs writes different rows, and a range of hubs is a
 thread's share; hubs of the two kinds take turns.
-
-A row of `scores` is [a_src·W e of each head, a_dst·W e of each head]. `lanes` is a tuple with as many items as a head
-has channels: its length is a constant to the compiler, which unrolls the loops into vectors.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,38 @@ Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
 
 HEADS = 4
-"""Heads of a layer; a constant so that loops over them unroll."""
+"""Heads of every GAT layer, decided here: a constant of the kernels, so that loops over heads unroll."""
+
+
+class Hubs(NamedTuple):
+    """Hubs of one kind: hub i and its edges ``edges[offsets[i]:offsets[i + 1]]``, e one of them."""
+
+    node: int
+    """Hub i is node ``node + i``."""
+    offsets: Integers
+    edges: Integers
+    inward: int
+    """The hub attends to nodes ``inward + e``."""
+    outward: int
+    """Nodes ``outward + e`` attend to the hub."""
+
+
+class Nodes(NamedTuple):
+    """Of every node of the layer below, or gradients of these."""
+
+    projected: Floats
+    """W e, [nodes, heads × channels]."""
+    scores: Floats
+    """a_src·W e of each head, then a_dst·W e of each head, [nodes, 2 × heads]."""
+
+
+class Shape(NamedTuple):
+    """Constants of a layer."""
+
+    slope: np.floating
+    """Of the LeakyReLU on scores, in the precision of the scores."""
+    lanes: tuple[int, ...]
+    """As many items as a head has channels: a length known to the compiler, which unrolls loops into vectors."""
 
 
 @part(fastmath=FAST)
@@ -55,31 +85,20 @@ def _weights(hub: int, inward: int, edges: Integers, scores: Floats, slope: floa
 
 
 @kernel(fastmath=FAST)
-def attend(
-    first: int,
-    last: int,
-    hubs: int,
-    offsets: Integers,
-    edges: Integers,
-    inward: int,
-    outward: int,
-    projected: Floats,
-    scores: Floats,
-    slope: float,
-    lanes: tuple[int, ...],
-    mixed: Floats,
-) -> None:
+def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed: Floats) -> None:
     """Write Σ_j α_ij W e_j into `mixed` for hubs first..last − 1 and the message nodes that attend to them.
 
-    Nodes ``hubs + i``, ``inward + e`` and ``outward + e`` belong to hub i and its edges
-    ``edges[offsets[i]:offsets[i + 1]]``. Nodes beyond the end of `mixed` are not needed and left out.
+    Nodes beyond the end of `mixed` are not needed and left out.
     """
+    begin, offsets, edges, inward, outward = hubs
+    projected, scores = nodes
+    slope, lanes = shape
     count = len(mixed)
     alphas = np.empty((np.diff(offsets[first : last + 1]).max() + 3, HEADS), scores.dtype)
     channels = len(lanes)
     one = projected.dtype.type(1.0)
     for i in range(first, last):
-        hub, around = hubs + i, edges[offsets[i] : offsets[i + 1]]
+        hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
         degree, center = len(around), projected[hub]
         if hub < count:
             _weights(hub, inward, around, scores, slope, alphas)
@@ -110,29 +129,20 @@ def attend(
 
 @kernel(fastmath=FAST)
 def attend_backward(
-    first: int,
-    last: int,
-    hubs: int,
-    offsets: Integers,
-    edges: Integers,
-    inward: int,
-    outward: int,
-    projected: Floats,
-    scores: Floats,
-    slope: float,
-    lanes: tuple[int, ...],
-    grad_mixed: Floats,
-    grad_projected: Floats,
-    grad_scores: Floats,
+    first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, grad_mixed: Floats, gradients: Nodes
 ) -> None:
-    """Add the gradients of `attend` to `grad_projected` and `grad_scores`."""
+    """Add the gradients of `attend` to `gradients`, given that of `mixed`."""
+    begin, offsets, edges, inward, outward = hubs
+    projected, scores = nodes
+    slope, lanes = shape
+    grad_projected, grad_scores = gradients
     count = len(grad_mixed)
     largest = np.diff(offsets[first : last + 1]).max()
     alphas, dots = np.empty((largest + 3, HEADS), scores.dtype), np.empty((largest + 3, HEADS), scores.dtype)
     channels = len(lanes)
     zero, one = projected.dtype.type(0.0), projected.dtype.type(1.0)
     for i in range(first, last):
-        hub, around = hubs + i, edges[offsets[i] : offsets[i + 1]]
+        hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
         degree, center, to_center = len(around), projected[hub], grad_projected[hub]
         if hub < count:
             _weights(hub, inward, around, scores, slope, alphas)

@@ -1,26 +1,17 @@
 # mypy: disable-error-code="untyped-decorator"
 """One variable's attention in time linear in its degree, by interpolation in the keys (`chebyshev`).
 
-Arrays of one variable: `queries`, `keys` [K, d]; `messages`, `out`, gradients [d, wide], `wide` a multiple of `BLOCK`
-and zero beyond the domain. The formulas are those of `attentive_messages`; sums over m ≠ ℓ are sums over all m minus
-the target's own term.
+The formulas are those of `attentive_messages`; sums over m ≠ ℓ are sums over all m minus the target's own term.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dabp.kernels.attention.chebyshev import LARGEST, nodes_for
+from dabp.kernels.attention.chebyshev import LARGEST, Interpolation, nodes_for
+from dabp.kernels.attention.one_variable import BLOCK, BackwardRoom, Floats, Gathered, Results, Room
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
-
-Floats = NDArray[np.floating]
-
-BLOCK = 8
-"""Message entries are handled in blocks of this constant length, which LLVM turns into vectors."""
 
 
 @kernel
@@ -34,7 +25,7 @@ def range_of(keys: Floats, degree: int, limits: Floats) -> tuple[Any, Any, int]:
 
 
 @kernel
-def pays(queries: Floats, keys: Floats, degree: int, limits: Floats) -> bool:
+def pays(keys: Floats, degree: int, limits: Floats) -> bool:
     """Whether interpolation is cheaper than all pairs, for every head."""
     if degree < 6:
         return False
@@ -114,20 +105,12 @@ def _own_terms(queries: Floats, keys: Floats, degree: int, rows: Floats) -> None
 
 @part(fastmath=FAST)
 def _node_terms(
-    queries: Floats,
-    degree: int,
-    nodes: int,
-    middle: float,
-    half: float,
-    cosine: Floats,
-    weights: Floats,
-    scores: Floats,
-    powers: Floats,
-    rows: Floats,
+    queries: Floats, degree: int, nodes: int, middle: float, half: float, cosine: Floats, room: Room
 ) -> None:
     """Scores a and exp(a) of each target at each node; rows 2 and 3 become the sums of exp(a) and of a over m ≠ ℓ."""
+    scores, powers, rows, last = room.scores, room.powers, room.rows, room.at_nodes.shape[1] - 1
     for j in range(nodes):
-        place, weight = middle + half * cosine[1, j], weights[j]
+        place, weight = middle + half * cosine[1, j], room.at_nodes[j, last]
         for m in range(degree):
             score = sigmoid(queries[m] + place)
             power = unit_exponential(score)
@@ -137,20 +120,12 @@ def _node_terms(
 
 
 @part(fastmath=FAST)
-def interpolated(
-    degree: int,
-    wide: int,
-    queries: Floats,
-    keys: Floats,
-    messages: Floats,
-    limits: Floats,
-    cosines: Floats,
-    room: tuple[Floats, ...],
-    damping: Floats,
-    out: Floats,
-) -> None:
-    """`attentive_messages.attend` of one variable: `damping` [d], `out` [d, wide]."""
-    basis, sums, at_nodes, scores, powers, rows = room
+def interpolated(degree: int, variable: Gathered, table: Interpolation, room: Room, results: Results) -> None:
+    """Write the results of one variable."""
+    queries, keys, messages = variable
+    damping, out = results
+    basis, sums, at_nodes, _, powers, rows = room
+    wide = messages.shape[1]
     own, own_power, total, score_sum = rows[0], rows[1], rows[2], rows[3]
     heads, kind = len(queries), queries.dtype.type
     share, others, zero = kind(1.0 / heads), kind(degree - 1), kind(0.0)
@@ -159,13 +134,13 @@ def interpolated(
         for x in range(wide):
             out[m, x] = zero
     for k in range(heads):
-        middle, half, nodes = range_of(keys[k], degree, limits)
-        cosine = cosines[nodes]
+        middle, half, nodes = range_of(keys[k], degree, table.limits)
+        cosine = table.cosines[nodes]
         _basis(keys[k], degree, middle, half, nodes, basis)
         _sums(messages, basis, degree, nodes, wide, sums)
         _at_nodes(sums, cosine, nodes, wide + 1, at_nodes)
         _own_terms(queries[k], keys[k], degree, rows)
-        _node_terms(queries[k], degree, nodes, middle, half, cosine, at_nodes[:, wide], scores, powers, rows)
+        _node_terms(queries[k], degree, nodes, middle, half, cosine, room)
         for m in range(degree):
             damping[m] += share * sigmoid(own[m] - score_sum[m] / others)
             total[m] = share * others / total[m]
@@ -184,21 +159,20 @@ def interpolated(
 @part(fastmath=FAST)
 def interpolated_backward(
     degree: int,
-    wide: int,
-    queries: Floats,
-    keys: Floats,
-    messages: Floats,
-    limits: Floats,
-    cosines: Floats,
-    room: tuple[Floats, ...],
-    grad_damping: Floats,
-    grad_out: Floats,
-    grad_queries: Floats,
-    grad_keys: Floats,
-    grad_messages: Floats,
+    variable: Gathered,
+    table: Interpolation,
+    room: Room,
+    more: BackwardRoom,
+    given: Results,
+    gradients: Gathered,
 ) -> None:
-    """Gradients of `interpolated`: `grad_queries` and `grad_keys` [K, d] are written, `grad_messages` added to."""
-    basis, sums, at_nodes, scores, powers, with_slope, with_power, dots, rows = room
+    """Gradients of `interpolated`, added to those of messages and written to the others."""
+    queries, keys, messages = variable
+    grad_damping, grad_out = given
+    grad_queries, grad_keys, grad_messages = gradients
+    basis, sums, at_nodes, scores, powers, rows = room
+    with_slope, with_power, dots = more
+    wide = messages.shape[1]
     heads, kind = len(queries), queries.dtype.type
     share, others, zero, one = kind(1.0 / heads), kind(degree - 1), kind(0.0), kind(1.0)
     own, own_power, total, score_sum, own_dot, mean = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
@@ -210,13 +184,13 @@ def interpolated_backward(
                 dot += grad_out[m, block + c] * messages[m, block + c]
         own_dot[m] = dot
     for k in range(heads):
-        middle, half, nodes = range_of(keys[k], degree, limits)
-        cosine = cosines[nodes]
+        middle, half, nodes = range_of(keys[k], degree, table.limits)
+        cosine = table.cosines[nodes]
         _basis(keys[k], degree, middle, half, nodes, basis)
         _sums(messages, basis, degree, nodes, wide, sums)
         _at_nodes(sums, cosine, nodes, wide + 1, at_nodes)
         _own_terms(queries[k], keys[k], degree, rows)
-        _node_terms(queries[k], degree, nodes, middle, half, cosine, at_nodes[:, wide], scores, powers, rows)
+        _node_terms(queries[k], degree, nodes, middle, half, cosine, room)
         for m in range(degree):
             mean[m] = -own_power[m] * own_dot[m]
         for j in range(nodes):

@@ -6,21 +6,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.attention.one_variable import VariableEdges
 from dabp.kernels.decorators import kernel
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 
 Floats = NDArray[np.floating]
-Integers = NDArray[np.int64]
 
 
 @kernel(fastmath=FAST)
-def weight_range(
-    offsets: Integers, variable_edges: Integers, edge_factor: Integers, query: Floats, key: Floats
-) -> tuple[float, float]:
+def weight_range(around: VariableEdges, query: Floats, key: Floats) -> tuple[float, float]:
     """Least and largest w × (degree − 1), heads averaged, over all targets and neighbours (Eq. 11 and 13).
 
     `query` and `key` are [F, K]. (1, 1) if no variable has two factors.
     """
+    offsets, variable_edges, edge_factor = around
     heads, kind = query.shape[1], query.dtype.type
     largest = np.diff(offsets).max() if len(offsets) > 1 else 0
     powers, weights = np.empty(largest, query.dtype), np.empty(largest, query.dtype)

@@ -6,6 +6,8 @@ A range of factors, copies counted, is a thread's share: the edges of factor n a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,11 +17,21 @@ Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
 
 
+class Tables(NamedTuple):
+    """The costs of a group of factors of one shape."""
+
+    tables: Floats
+    """Each different table once: [U, rows, columns] for pairs, [U, cells] for any arity, last variable fastest."""
+    table_index: Integers
+    """[G]: which of them each factor has."""
+    scales: Floats
+    """[C]: what each copy multiplies it with."""
+
+
 @kernel(fastmath={"nnan", "ninf", "nsz"})
-def pair_messages(
-    first: int, last: int, tables: Floats, table_index: Integers, scales: Floats, v2f: Floats, f2v: Floats
-) -> None:
-    """Factors of two variables: `tables` [U, rows, columns], `v2f` and `f2v` [edges of the group, D]."""
+def pair_messages(first: int, last: int, costs: Tables, v2f: Floats, f2v: Floats) -> None:
+    """Factors of two variables; `v2f` and `f2v` [edges of the group, D]."""
+    tables, table_index, scales = costs
     rows, columns, copies = tables.shape[1], tables.shape[2], len(scales)
     for factor in range(first, last):
         table, scale = tables[table_index[factor // copies]], scales[factor % copies]
@@ -38,17 +50,9 @@ def pair_messages(
 
 
 @kernel
-def pair_gradients(
-    first: int,
-    last: int,
-    tables: Floats,
-    table_index: Integers,
-    scales: Floats,
-    v2f: Floats,
-    grad_f2v: Floats,
-    grad_v2f: Floats,
-) -> None:
+def pair_gradients(first: int, last: int, costs: Tables, v2f: Floats, grad_f2v: Floats, grad_v2f: Floats) -> None:
     """Pass each f2v gradient to the v2f message that made the minimum (the first of equals)."""
+    tables, table_index, scales = costs
     rows, columns, copies = tables.shape[1], tables.shape[2], len(scales)
     for factor in range(first, last):
         table, scale = tables[table_index[factor // copies]], scales[factor % copies]
@@ -71,17 +75,10 @@ def pair_gradients(
 
 @kernel
 def messages(
-    first: int,
-    last: int,
-    sizes: Integers,
-    tables: Floats,
-    table_index: Integers,
-    scales: Floats,
-    v2f: Floats,
-    f2v: Floats,
-    winners: Integers,
+    first: int, last: int, sizes: Integers, costs: Tables, v2f: Floats, f2v: Floats, winners: Integers
 ) -> None:
-    """Factors of any arity: `tables` [U, cells], last variable fastest; `winners` [edges, D] gets the best cell."""
+    """Factors of any arity with these domain sizes; `winners` [edges, D] gets the best cell."""
+    tables, table_index, scales = costs
     arity, copies = len(sizes), len(scales)
     values = np.zeros(arity, dtype=np.int64)
     for factor in range(first, last):

@@ -8,24 +8,21 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from dabp.solvers.dabp.operations import Operations
+from dabp.kernels.attention.hub_attention import HEADS
+from dabp.solvers.dabp.backend import Backend, Layer
 from dabp.solvers.dabp.recurrence import Cell
 from dabp.solvers.dabp.structure import Structure, tensor
 
 HIDDEN = 8
 """Units of each GRU, width of the colour embedding, channels of a GAT head."""
-GAT_HEADS = 4
 EMBEDDING = 16
 """Channels of the last GAT layer."""
 NODE_TYPES = 4
 COLORS = 100
 """Rows of the colour embedding; later colours share the last one."""
 
-Layer = tuple[Tensor, Tensor, Tensor]
-"""Of a GAT layer: W [heads × channels, inputs], Wᵀa [inputs, 2 × heads], b [outputs]."""
 
-
-class GraphAttention(nn.Module):
+class GraphAttentionLayer(nn.Module):
     """One GAT layer with self-loops on the message-node graph (Eq. 9).
 
     e_i' = LeakyReLU(Σ_j α_ij W e_j + b),  α_ij = softmax_j LeakyReLU(a_dst·W e_i + a_src·W e_j),
@@ -46,11 +43,11 @@ class GraphAttention(nn.Module):
         for parameter in (self.weight, self.att_src, self.att_dst):
             _uniform(parameter, math.sqrt(6.0 / sum(parameter.shape)), generator)
 
-    def weights(self) -> Layer:
-        """What `Operations.attend` takes: W, Wᵀa_src and Wᵀa_dst of each head, b."""
+    def prepared(self) -> Layer:
+        """What a backend takes."""
         by_head = self.weight.view(*self.att_src.shape, -1)
         folded = [torch.einsum("hci,hc->ih", by_head, attention) for attention in (self.att_src, self.att_dst)]
-        return self.weight, torch.cat(folded, 1), self.bias
+        return Layer(self.weight, torch.cat(folded, 1), self.bias)
 
 
 class Network(nn.Module):
@@ -61,7 +58,7 @@ class Network(nn.Module):
     structure
         The graph; it decides the GRUs' input width and the nodes.
     heads
-        K, heads of the last attention.
+        K, heads of the last attention (the GAT layers have `HEADS`, which their kernels fix).
     generator
         Source of the initial parameters.
     """
@@ -72,13 +69,13 @@ class Network(nn.Module):
         self.color_embedding = nn.Parameter(torch.empty(COLORS, HIDDEN))
         self.gru_v2f = nn.GRUCell(structure.width, HIDDEN)
         self.gru_f2v = nn.GRUCell(structure.width, HIDDEN)
-        wide = HIDDEN * GAT_HEADS
+        wide = HIDDEN * HEADS
         self.layers = nn.ModuleList(
             [
-                GraphAttention(NODE_TYPES + HIDDEN, HIDDEN, GAT_HEADS),
-                GraphAttention(wide, HIDDEN, GAT_HEADS),
-                GraphAttention(wide, HIDDEN, GAT_HEADS),
-                GraphAttention(wide, EMBEDDING, GAT_HEADS, average=True),
+                GraphAttentionLayer(NODE_TYPES + HIDDEN, HIDDEN, HEADS),
+                GraphAttentionLayer(wide, HIDDEN, HEADS),
+                GraphAttentionLayer(wide, HIDDEN, HEADS),
+                GraphAttentionLayer(wide, EMBEDDING, HEADS, average=True),
             ]
         )
         self.query = nn.Parameter(torch.empty(heads, EMBEDDING, EMBEDDING))  # W2 of Eq. 10
@@ -103,7 +100,7 @@ class Network(nn.Module):
         for parameter in (self.score, self.score_bias):
             _uniform(parameter, (2 * EMBEDDING) ** -0.5, generator)
 
-    def weights(self) -> Weights:
+    def prepared(self) -> PreparedNetwork:
         """What the iterations of a window use of the parameters; gradients of all of them gather in it.
 
         W1 [W2 e_ℓ ‖ W3 e_m] + b of Eq. 10 is a sum of two scalars: W1's halves are multiplied into W2 and W3.
@@ -111,7 +108,7 @@ class Network(nn.Module):
         of_query, of_key = torch.split(self.score, EMBEDDING, 1)
         colors = self.color_embedding[self.colors]
         edges = colors.new_zeros(self.structure.num_edges, 0)
-        return Weights(
+        return PreparedNetwork(
             needed=self.structure.needed,
             gru_v2f=_cell(self.gru_v2f),
             gru_f2v=_cell(self.gru_f2v),
@@ -119,7 +116,7 @@ class Network(nn.Module):
             kind_v2f=_typed(edges, 2),
             variables=_typed(colors, 0),
             kind_f2v=_typed(edges, 3),
-            layers=[layer.weights() for layer in self.layers],  # type: ignore[operator]
+            layers=[layer.prepared() for layer in self.layers],  # type: ignore[operator]
             query=torch.einsum("ko,koi->ik", of_query, self.query),
             query_bias=self.score_bias,
             key=torch.einsum("ko,koi->ik", of_key, self.key),
@@ -127,7 +124,7 @@ class Network(nn.Module):
 
 
 @dataclass(frozen=True)
-class Weights:
+class PreparedNetwork:
     """The network for a window of iterations, between two updates: all that follows from its parameters alone."""
 
     needed: tuple[int, ...]
@@ -147,7 +144,7 @@ class Weights:
     query_bias: Tensor
     key: Tensor
 
-    def attentive(self, hidden_v2f: Tensor, hidden_f2v: Tensor, operations: Operations) -> tuple[Tensor, Tensor]:
+    def attentive(self, hidden_v2f: Tensor, hidden_f2v: Tensor, backend: Backend) -> tuple[Tensor, Tensor]:
         """Query and key of each factor and head from the GRUs' states, so that Eq. 10 is a_m(ℓ) = σ(query_ℓ + key_m).
 
         [E, 8] twice → [F, K] twice.
@@ -155,7 +152,7 @@ class Weights:
         v2f, f2v = torch.cat([self.kind_v2f, hidden_v2f], 1), torch.cat([self.kind_f2v, hidden_f2v], 1)
         features = torch.cat([self.factors, v2f, self.variables, f2v])
         for layer, count in zip(self.layers, self.needed, strict=True):
-            features = operations.attend(features, *layer, count)
+            features = backend.attend(features, layer, count)
         return torch.addmm(self.query_bias, features, self.query), features @ self.key
 
 

@@ -10,7 +10,7 @@ import torch
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.dabp.search import DabpSearch
+from dabp.solvers.dabp.alg1 import DabpSearch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Dabp(Solver):
     ----------
     restarts
         R. The network, its optimiser and the incumbent live across restarts, messages and GRU states do not.
-    max_iterations
+    max_iterations_per_restart
         T_max, iterations of a restart.
     update_interval
         T_upd, iterations of a window, after which the network is updated.
@@ -52,7 +52,7 @@ class Dabp(Solver):
     checkpoints: ClassVar[bool] = True
 
     restarts: int = 20
-    max_iterations: int = 1000
+    max_iterations_per_restart: int = 1000
     update_interval: int = 20
     effective_iterations: int = 2
     learning_rate: float = 1e-4
@@ -68,7 +68,7 @@ class Dabp(Solver):
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name in ("restarts", "max_iterations", "effective_iterations", "heads"):
+        for name in ("restarts", "max_iterations_per_restart", "effective_iterations", "heads"):
             if getattr(self, name) < 1:
                 raise ParameterError(f"{name} is at least 1, not {getattr(self, name)}")
         if self.update_interval <= self.effective_iterations:

@@ -8,8 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dabp.graph import FactorGraph, FactorGroup
+from dabp.graph import FactorGraph
+from dabp.kernels.attention.one_variable import VariableEdges
 from dabp.problem import Problem
+from dabp.problem.columns import offsets_of
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,11 @@ class Structure:
             colors=greedy_colors(problem),
         )
 
+    @property
+    def by_variable(self) -> VariableEdges:
+        """The edges of each variable and their factors, for the kernels."""
+        return VariableEdges(self.graph.variable_edge_offsets, self.graph.variable_edges, self.edge_factor)
+
     def padded(self, flat: NDArray[np.floating], fill: float = 0.0) -> NDArray[np.floating]:
         """[sum of domain sizes] → [N, D]."""
         dense = np.full((self.num_variables, self.width), fill, dtype=flat.dtype)
@@ -113,11 +120,6 @@ class Structure:
         degrees = np.diff(self.graph.variable_edge_offsets)
         return np.equal(degrees[self.graph.edge_variable], 1)
 
-    def factor_edges(self, group: FactorGroup) -> NDArray[np.int64]:
-        """[G * C, arity]: the edges of each factor of a group, copies counted."""
-        count = group.num_factors * len(self.graph.scales)
-        return group.first + np.arange(count * group.arity).reshape(count, group.arity)
-
 
 def _in_neighbours(
     graph: FactorGraph, edge_factor: NDArray[np.int64], num_factors: int
@@ -141,7 +143,7 @@ def _in_neighbours(
             np.ones(edges, dtype=np.int64),
         ]
     )
-    return np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64), in_nodes.astype(np.int64)
+    return offsets_of(degrees), in_nodes.astype(np.int64)
 
 
 def greedy_colors(problem: Problem) -> NDArray[np.int64]:

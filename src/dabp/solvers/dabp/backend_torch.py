@@ -1,61 +1,20 @@
-"""The heavy operations of an iteration, in plain PyTorch for any device.
-
-`CompiledOperations` (compiled.py) does the same with compiled kernels on the CPU; tests compare the two.
-"""
+"""The heavy operations in plain PyTorch, on any device: the GPU's path, and the compiled one's check."""
 
 from __future__ import annotations
-
-from abc import ABC, abstractmethod
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
+from dabp.solvers.dabp.backend import ATTENTION_SLOPE, OUTPUT_SLOPE, Backend, Layer
 from dabp.solvers.dabp.structure import Structure, tensor
 
-ATTENTION_SLOPE = 0.2
-"""LeakyReLU inside the scores of a GAT layer."""
-OUTPUT_SLOPE = 0.01
-"""LeakyReLU on the output of a GAT layer."""
 PAIRS_AT_ONCE = 4_000_000
-"""How many (target, neighbour, head) triples `TorchOperations` holds at a time."""
+"""How many (target, neighbour, head) triples are held at a time."""
 
 
-class Operations(ABC):
-    """What the network and the messages need of a factor graph."""
-
-    @abstractmethod
-    def attend(self, features: Tensor, weight: Tensor, folded: Tensor, bias: Tensor, count: int) -> Tensor:
-        """A GAT layer for the first `count` nodes (Eq. 9); see `network.GraphAttention`.
-
-        [n, inputs], [heads × channels, inputs], [inputs, 2 × heads], [outputs] → [count, outputs]; heads are
-        averaged if outputs = channels. `folded` is Wᵀa_src of each head, then Wᵀa_dst: scores without projecting.
-        """
-
-    @abstractmethod
-    def f2v(self, v2f: Tensor) -> Tensor:
-        """Factor→variable messages, min over the other variables of table + their messages (Eq. 3): [E, D] → [E, D]."""
-
-    @abstractmethod
-    def attention(self, query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:
-        """Damping factors and weighted sums, averaged over heads (Eq. 10-13).
-
-        With a_m(ℓ) = σ(query_ℓ + key_m) per head and d the variable's degree: λ_ℓ = σ(a_ℓ(ℓ) − mean over m ≠ ℓ of
-        a_m(ℓ)), and (d − 1) Σ_{m ≠ ℓ} w_m(ℓ) f2v_m with w_m(ℓ) = softmax over m ≠ ℓ of a_m(ℓ). Both are 0 where d = 1.
-
-        [F, heads] twice, [E, D] → [E], [E, D].
-        """
-
-    @abstractmethod
-    def compose(self, damping: Tensor, v2f: Tensor, others: Tensor) -> Tensor:
-        """New messages of Eq. 6, shifted to minimum 0: λ v2f + (1 − λ)(unary + others); [E], [E, D] twice → [E, D].
-
-        A variable with one factor has nothing to damp or weigh: it sends its unary costs, zero without any.
-        """
-
-
-class TorchOperations(Operations):
+class TorchBackend(Backend):
     """Gathers, segment sums and batched tables; nothing quadratic in a degree is kept for the backward pass."""
 
     def __init__(self, structure: Structure, device: torch.device):
@@ -77,12 +36,10 @@ class TorchOperations(Operations):
             (tensor(edges, device), PAIRS_AT_ONCE // max(1, edges.shape[1] ** 2)) for edges in _by_degree(structure)
         ]
 
-    def attend(self, features: Tensor, weight: Tensor, folded: Tensor, bias: Tensor, count: int) -> Tensor:
-        """See `Operations.attend`."""
-        heads = folded.shape[1] // 2
-        channels = len(weight) // heads
-        projected = (features @ weight.T).view(-1, heads, channels)
-        source, target = torch.split(features @ folded, heads, 1)
+    def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
+        """See `Backend.attend`."""
+        projected = (features @ layer.weight.T).view(-1, layer.heads, layer.channels)
+        source, target = torch.split(features @ layer.folded, layer.heads, 1)
         target = target[:count]
         last = int(self.limits[count])
         to, of = self.target[:last], self.source[:last]
@@ -93,11 +50,11 @@ class TorchOperations(Operations):
         total = own.index_add(0, to, score)
         mixed = (own[..., None] * projected[:count]).index_add(0, to, score[..., None] * projected[of])
         mixed = mixed / total[..., None]
-        mixed = mixed.mean(1) if len(bias) == channels else mixed.flatten(1)
-        return leaky_relu(mixed + bias, OUTPUT_SLOPE)
+        mixed = mixed.mean(1) if layer.averages else mixed.flatten(1)
+        return leaky_relu(mixed + layer.bias, OUTPUT_SLOPE)
 
     def f2v(self, v2f: Tensor) -> Tensor:
-        """See `Operations.f2v`."""
+        """See `Backend.f2v`."""
         parts = []
         for group, tables, index in self.groups:
             copies, arity = len(self.scales), group.arity
@@ -121,7 +78,7 @@ class TorchOperations(Operations):
         return torch.cat(parts) if parts else torch.zeros_like(v2f)
 
     def attention(self, query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:
-        """See `Operations.attention`."""
+        """See `Backend.attention`."""
         damping, summed = torch.zeros_like(f2v[:, 0]), torch.zeros_like(f2v)
         for edges, block in self.blocks:
             for part in torch.split(edges, max(1, block)):
@@ -135,7 +92,7 @@ class TorchOperations(Operations):
         return damping, summed
 
     def compose(self, damping: Tensor, v2f: Tensor, others: Tensor) -> Tensor:
-        """See `Operations.compose`."""
+        """See `Backend.compose`."""
         damping = damping.masked_fill(self.alone, 0.0)[:, None]
         mixed = damping * v2f + (1 - damping) * (self.unary + others.masked_fill(self.alone[:, None], 0.0))
         least = mixed.masked_fill(self.beyond, torch.inf).amin(1, keepdim=True)

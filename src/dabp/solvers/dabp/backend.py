@@ -1,0 +1,75 @@
+"""What the network and the messages need of a factor graph: the heavy operations of an iteration.
+
+backend_cpu.py does them with compiled kernels, backend_torch.py with PyTorch on any device, a GPU's too; tests compare
+the two.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from torch import Tensor
+
+ATTENTION_SLOPE = 0.2
+"""LeakyReLU inside the scores of a GAT layer."""
+OUTPUT_SLOPE = 0.01
+"""LeakyReLU on the output of a GAT layer."""
+
+
+class Layer(NamedTuple):
+    """A GAT layer as a backend takes it; gradients of its parameters gather here."""
+
+    weight: Tensor
+    """W, [heads × channels, inputs]."""
+    folded: Tensor
+    """Wᵀa_src of each head, then Wᵀa_dst: scores without projecting; [inputs, 2 × heads]."""
+    bias: Tensor
+    """[outputs]; heads are averaged if these are as many as a head has channels, concatenated otherwise."""
+
+    @property
+    def heads(self) -> int:
+        """How many."""
+        return self.folded.shape[1] // 2
+
+    @property
+    def channels(self) -> int:
+        """Of a head."""
+        return len(self.weight) // self.heads
+
+    @property
+    def averages(self) -> bool:
+        """Whether heads are averaged."""
+        return len(self.bias) == self.channels
+
+
+class Backend(ABC):
+    """The four operations, each with a gradient."""
+
+    @abstractmethod
+    def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
+        """A GAT layer for the first `count` nodes (Eq. 9): [n, inputs] → [count, outputs]; see `network`."""
+
+    @abstractmethod
+    def f2v(self, v2f: Tensor) -> Tensor:
+        """Factor→variable messages, min over the other variables of table + their messages (Eq. 3): [E, D] → [E, D]."""
+
+    @abstractmethod
+    def attention(self, query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:
+        """Damping factors and weighted sums, averaged over heads (Eq. 10-13).
+
+        With a_m(ℓ) = σ(query_ℓ + key_m) per head and d the variable's degree: λ_ℓ = σ(a_ℓ(ℓ) − mean over m ≠ ℓ of
+        a_m(ℓ)), and (d − 1) Σ_{m ≠ ℓ} w_m(ℓ) f2v_m with w_m(ℓ) = softmax over m ≠ ℓ of a_m(ℓ). Both are 0 where d = 1.
+
+        [F, K] twice, [E, D] → [E], [E, D].
+        """
+
+    @abstractmethod
+    def compose(self, damping: Tensor, v2f: Tensor, others: Tensor) -> Tensor:
+        """New messages of Eq. 6, shifted to minimum 0: λ v2f + (1 − λ)(unary + others); [E], [E, D] twice → [E, D].
+
+        A variable with one factor has nothing to damp or weigh: it sends its unary costs, zero without any.
+        """
+
+    def close(self) -> None:  # noqa: B027 - optional
+        """Release what is held."""

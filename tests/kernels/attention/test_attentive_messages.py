@@ -1,0 +1,73 @@
+"""Attention over the factors of a variable: the dense formulas, however the kernel gets there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dabp.kernels.attention.attentive_messages import attend, attend_backward
+from dabp.kernels.attention.chebyshev import interpolation
+from dabp.kernels.attention.one_variable import Inputs, Results
+from tests.kernels.attention import dense
+
+DEGREES = [1, 2, 5, 17, 40]
+
+
+@pytest.mark.parametrize("width", [1, 3, 8, 9])
+@pytest.mark.parametrize("spread", [0.0, 0.02, 0.5, 5.0])
+def test_equals_the_dense_formulas(spread: float, width: int) -> None:
+    """Short ranges of keys are interpolated, long ones not; both are Eq. 10-13, and one factor alone gives zeros."""
+    around, inputs = dense.variables(DEGREES, 4, width, spread)
+    results = Results(np.full(len(inputs.f2v), np.nan), np.full(inputs.f2v.shape, np.nan))
+    attend(0, len(DEGREES), around, interpolation(np.float64), inputs, results)
+    for i in range(len(DEGREES)):
+        edges = around.edges[around.offsets[i] : around.offsets[i + 1]]
+        factors = around.factor[edges]
+        if len(edges) == 1:
+            assert not results.damping[edges].any()
+            assert not results.summed[edges].any()
+            continue
+        damping, summed, _ = dense.attention(inputs.query[factors], inputs.key[factors], inputs.f2v[edges])
+        np.testing.assert_allclose(results.damping[edges], damping, rtol=1e-12)
+        np.testing.assert_allclose(results.summed[edges], summed, rtol=1e-11, atol=1e-11)
+
+
+def test_a_range_of_variables_leaves_the_others_alone() -> None:
+    """A thread's share writes the edges of its own variables only, forwards and backwards."""
+    around, inputs = dense.variables(DEGREES, 4, 3, 0.5)
+    results = Results(np.full(len(inputs.f2v), np.nan), np.full(inputs.f2v.shape, np.nan))
+    gradients = Results(np.ones(len(inputs.f2v)), np.ones(inputs.f2v.shape))
+    made = Inputs(*(np.full_like(one, np.nan) for one in inputs))
+    attend(1, 3, around, interpolation(np.float64), inputs, results)
+    attend_backward(1, 3, around, interpolation(np.float64), inputs, gradients, made)
+    written = np.zeros(len(inputs.f2v), dtype=bool)
+    written[around.edges[around.offsets[1] : around.offsets[3]]] = True
+    for array in (*results, *made):
+        finite = np.isfinite(array).reshape(len(written), -1)
+        assert (finite.all(1) == written).all()
+        assert (finite.any(1) == written).all()
+
+
+@pytest.mark.parametrize("spread", [0.02, 1.0])
+def test_gradients_equal_differences(spread: float) -> None:
+    """Along a random direction in all inputs, the gradient of a random function of the results is its slope."""
+    around, inputs = dense.variables([2, 9, 30], 3, 4, spread)
+    rng, table = np.random.default_rng(1), interpolation(np.float64)
+    gradients = Results(rng.normal(size=len(inputs.f2v)), rng.normal(size=inputs.f2v.shape))
+    direction = Inputs(*(rng.normal(size=one.shape) for one in inputs))
+
+    def value(step: float) -> float:
+        results = Results(np.empty(len(inputs.f2v)), np.empty(inputs.f2v.shape))
+        moved = Inputs(*(one + step * way for one, way in zip(inputs, direction, strict=True)))
+        attend(0, 3, around, table, moved, results)
+        return sum(float((a * b).sum()) for a, b in zip(results, gradients, strict=True))
+
+    by_edge = Inputs(*(np.empty_like(one) for one in inputs))
+    attend_backward(0, 3, around, table, inputs, gradients, by_edge)
+    slope = sum(
+        float((made * way).sum())
+        for made, way in zip(
+            by_edge, (direction.query[around.factor], direction.key[around.factor], direction.f2v), strict=True
+        )
+    )
+    assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)

@@ -1,0 +1,33 @@
+"""DABP's parameters: what is refused, and in which words."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import dabp
+from dabp.errors import ParameterError
+from dabp.problem import Problem
+
+
+def small_problem() -> Problem:
+    return dabp.generate("random-cop", variables=8, domain=4, density=0.6, seed=3)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_missing_gpu_is_one_clear_line() -> None:
+    """device=cuda on a machine without one says so in a sentence."""
+    with pytest.raises(ParameterError, match="no GPU") as error:
+        dabp.solve(small_problem(), "dabp", params={"device": "cuda"})
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("restarts", 0), ("update_interval", 2), ("learning_rate", -1.0), ("weights", "none"), ("dtype", "half"),
+     ("split_ratio", 1.0), ("cost_scale", 0.0), ("device", "abacus")],
+)  # fmt: skip
+def test_refuses_wrong_parameters(name: str, value: object) -> None:
+    """A value outside a parameter's range is an error that names it."""
+    with pytest.raises(ParameterError, match=name):
+        dabp.solve(small_problem(), "dabp", params={name: value})

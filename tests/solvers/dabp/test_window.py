@@ -1,0 +1,58 @@
+"""A window: costs of decoded assignments, effective iterations, and when costs have settled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from dabp.problem import Problem
+from dabp.solvers.dabp.network import Network
+from dabp.solvers.dabp.window import Window
+from tests.solvers.dabp.graphs import CPU, structure_of
+
+PROBLEM = Problem([2, 3], [0, 1], [0, 2], [5.0, 3.0, 4.0, 3.0, 9.0, 8.0], [0, 6])
+
+
+def window_of(*assignments: tuple[int, int]) -> Window:
+    """A window whose beliefs decode to these."""
+    network = Network(structure_of(PROBLEM), 4, torch.Generator().manual_seed(0), CPU).double()
+    window = Window(PROBLEM, network, len(assignments), learns=False)
+    for assignment in assignments:
+        beliefs = torch.full((2, 3), 7.0)
+        beliefs[[0, 1], list(assignment)] = 1.0
+        beliefs[0, 2] = torch.inf
+        window.add(beliefs)
+    return window
+
+
+def test_blocks_tell_each_iteration_once() -> None:
+    """Costs come in order, and the best of a block is the first of its equals."""
+    window = window_of((0, 0), (0, 1))
+    step = window.block()
+    assert step.costs.tolist() == [5.0, 3.0]
+    assert (step.best.tolist(), step.best_cost) == ([0, 1], 3.0)
+    window.add(window_of((1, 2)).beliefs[0])
+    assert window.block().costs.tolist() == [8.0]
+    assert window.costs.tolist() == [5.0, 3.0, 8.0]
+
+
+def test_effective_iterations_are_the_best_but_the_first() -> None:
+    """The first is never effective, of equal ones the earlier is taken (Alg. 1, line 11)."""
+    window = window_of((0, 1), (0, 2), (1, 0), (0, 1), (1, 2))  # 3, 4, 3, 3, 8
+    window.block()
+    assert window.effective(2) == [2, 3]
+    assert window.effective(9) == [2, 3, 1, 4]
+    assert window_of((0, 1)).effective(2) == []
+
+
+@pytest.mark.parametrize(
+    ("costs", "settled"),
+    [([9.0, 1.0, 1.0, 1.0], True), ([1.0, 1.0, 2.0], False), ([1.0, 1.0], False), ([1.0, np.inf, np.inf], False),
+     ([0.0, 1e6, 1e6 + 900.0], True), ([0.0, 1e-4, 2e-4], True)],
+)  # fmt: skip
+def test_settled_is_relative_to_the_mean(costs: list[float], settled: bool) -> None:
+    """The standard deviation without the first is at most a thousandth of the mean, of at least 1."""
+    window = window_of((0, 0))
+    window.costs = np.array(costs)
+    assert window.settled is settled
