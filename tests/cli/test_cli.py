@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,12 @@ def test_the_version_is_told(run: Run) -> None:
         (["solve", "FILE", "--fix", "zz=1"], "no variable 'zz'"),
         (["solve", "FILE", "--time", "-3"], "time limit"),
         (["solve", "FILE", "--time", "soon"], "valid number"),
-        (["solve", "FILE", "FILE", "--output", "x.json"], "one file"),
+        (["solve", "FILE", "FILE", "--output", "x.json"], "of several files is a folder"),
+        (["solve", "FILE", "FILE", "--checkpoint", "x"], "one file"),
+        (["solve", "FILE", "--solver", "maxsum"], "'bp'"),
+        (["solve", "FILE", "--solver", "DPOP"], "'mbe'"),
+        (["solve", "FILE", "--solver", "Tabu"], "did you mean 'tabu'"),
+        (["plot", "problem", "FILE"], "--output FILE"),
         (["solve", "FILE", "--initial", "nowhere.json"], "nowhere.json"),
         (["solve", "FILE", "--solver", "bp", "--resume"], "checkpoint"),
         (["info", "FILE", "--format", "xlm"], "xlm"),
@@ -95,3 +101,16 @@ def test_an_unknown_format_to_write_is_told_first(run: Run, command: list[str]) 
     code, _, err = run(*command, "x.unknown")
     assert code == 2
     assert err.startswith("dabp: x.unknown: its name does not tell the format")
+
+
+@pytest.mark.parametrize("words", [["info", "FILE"], ["solvers"], ["solve", "FILE", "-s", "bp", "-i", "5"], ["--help"]])
+def test_output_that_nobody_reads_ends_quietly(problem_file: Path, words: list[str]) -> None:
+    """``dabp … | head -1``: no traceback, no message, the exit code of SIGPIPE."""
+    command = [sys.executable, "-m", "dabp", *(str(problem_file) if word == "FILE" else word for word in words)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=120)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")

@@ -22,18 +22,18 @@ def mixed() -> Problem:
 def test_counts_by_size_and_arity() -> None:
     """Everything that a person chooses a solver by."""
     facts = describe(mixed())
-    assert facts["domains"] == {"size 2": 1, "size 3": 2}
-    assert facts["arities"] == {"arity 1": 1, "arity 2": 1}
-    assert facts["degree"] == "mean 1.0, max 2"
-    assert facts["costs"] == "8 in 2 tables, 1 forbidden"
-    assert facts["range"] == "-6 to 5, integers"
+    assert facts["domains"] == {"2": 1, "3": 2}
+    assert facts["arities"] == {"1": 1, "2": 1}
+    assert facts["degree"] == {"mean": 1.0, "max": 2}
+    assert facts["costs"] == {"cells": 8, "tables": 2, "forbidden": 1}
+    assert facts["range"] == {"min": -6, "max": 5, "integers": True}
     assert (facts["objective"], facts["constant"]) == ("minimise", 2.0)
 
 
 def test_a_problem_of_nothing_is_described() -> None:
-    """No variables, no costs: dashes."""
+    """No variables, no costs: nothing to count, and dashes for people."""
     facts = describe(Problem([]))
-    assert (facts["variables"], facts["degree"], facts["range"]) == (0, "–", "–")
+    assert (facts["variables"], facts["degree"], facts["range"]) == (0, None, None)
 
 
 def test_the_command_prints_for_people_and_programs(run: Run, tmp_path: Path) -> None:
@@ -42,4 +42,14 @@ def test_the_command_prints_for_people_and_programs(run: Run, tmp_path: Path) ->
     facts = json.loads(run("info", tmp_path / "m.cfn", "--json", "--presolve").out)
     assert (facts["variables"], facts["factors"]) == (3, 2)
     assert facts["presolved"]["variables"] == 0
-    assert "2 of size 3" in run("info", tmp_path / "m.cfn").out
+    shown = run("info", tmp_path / "m.cfn").out
+    for words in ("2 of size 3", "1 of arity 2", "mean 1.0, max 2", "8 in 2 tables, 1 forbidden", "-6 to 5, integers"):
+        assert words in shown
+
+
+def test_every_fact_is_a_number_or_a_name(run: Run, tmp_path: Path) -> None:
+    """A program needs to take no text apart."""
+    write(mixed(), tmp_path / "m.cfn")
+    facts = json.loads(run("info", tmp_path / "m.cfn", "--json").out)
+    texts = {key for key, value in facts.items() if isinstance(value, str)}
+    assert texts == {"name", "objective"}

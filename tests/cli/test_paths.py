@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dabp.cli.paths import check_input, check_output, check_problems, check_target
+from dabp.cli.paths import check_answer, check_input, check_output, check_problems, check_target, places
 from dabp.errors import FormatError
 
 
@@ -40,3 +40,22 @@ def test_what_cannot_is_told_with_its_name(tmp_path: Path) -> None:
         check_problems([str(tmp_path / "f")], None)
     with pytest.raises(FormatError, match="does not tell the format"):
         check_target(str(tmp_path / "x.unknown"), None)
+
+
+def test_places_are_a_file_or_a_folder_of_files(tmp_path: Path) -> None:
+    """Named after the problems without their suffixes; standard input has a name, too."""
+    assert places(["a.xml", "b.cfn.gz"], None, ".json", "-o") == [None, None]
+    assert places(["a.xml"], tmp_path / "x.json", ".json", "-o") == [tmp_path / "x.json"]
+    made = places(["in/a.xml", "b.v2.cfn.gz", "-"], tmp_path / "new", ".json", "-o")
+    assert [path and path.name for path in made] == ["a.json", "b.v2.json", "stdin.json"]
+    assert (tmp_path / "new").is_dir()
+    with pytest.raises(FormatError, match="No such file or directory"):
+        places(["a.xml", "b.xml"], tmp_path / "none" / "new", ".json", "-o")
+
+
+def test_an_answer_tells_its_form_or_is_no_plain_file(tmp_path: Path) -> None:
+    """Devices and standard output get JSON."""
+    for place in (None, "-", "/dev/null", tmp_path / "a.CSV"):
+        check_answer(place)
+    with pytest.raises(FormatError, match="ends in"):
+        check_answer(tmp_path / "a.txt")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -117,10 +118,16 @@ def test_no_feasible_assignment_is_exit_code_1(run: Run, tmp_path: Path) -> None
     assert json.loads(out)["cost"] is None
 
 
-@pytest.mark.parametrize("option", ["--output", "--trace", "--checkpoint"])
 @pytest.mark.parametrize(
-    ("place", "reason"),
-    [("nowhere/x", "No such file or directory"), ("two.wcsp/x", "Not a directory"), ("folder", "Is a directory")],
+    ("option", "place", "reason"),
+    [
+        *(
+            (option, *rest)
+            for option in ("--output", "--trace", "--checkpoint")
+            for rest in (("nowhere/x", "No such file or directory"), ("two.wcsp/x", "Not a directory"))
+        ),
+        ("--checkpoint", "folder", "Is a directory"),
+    ],
 )
 def test_an_impossible_place_is_refused_before_solving(
     run: Run, file: Path, solves: list[str], option: str, place: str, reason: str
@@ -197,12 +204,12 @@ def test_the_answer_is_shown_when_writing_fails(
         return result
 
     monkeypatch.setattr(solving, "solve", vanishing)
-    words = [word for option in options for word in (option, folder / option)]
+    words = [word for option in options for word in (option, folder / f"{option}.json")]
     for more in ([], ["--json"]):
         folder.mkdir()
         code, out, err = run("solve", file, *QUICK, *words, *more)
         assert code == 2
-        assert err == f"dabp: {folder / options[0]}: it cannot be written (No such file or directory)\n"
+        assert err == f"dabp: {folder / options[0]}.json: it cannot be written (No such file or directory)\n"
         assert (json.loads(out)["cost"] == 2) if more else ("cost            2" in out)
 
 
@@ -252,3 +259,45 @@ def test_ctrl_c_prints_and_saves_the_incumbent(tmp_path: Path, run: Run) -> None
     assert child.returncode == 0
     assert json.loads(out)["status"] == "INTERRUPTED"
     assert json.loads(solution.read_text())["cost"] == json.loads(out)["cost"]
+
+
+def test_several_answers_and_traces_go_into_folders(run: Run, file: Path) -> None:
+    """One of each per file, named after it; the folder is made, and one that is there takes a single answer, too."""
+    other, folder = file.parent / "other.wcsp.gz", file.parent / "answers"
+    other.write_bytes(gzip.compress(file.read_bytes()))
+    traces = file.parent / "traces"
+    assert run("solve", file, other, *QUICK, "-o", folder, "--trace", traces).code == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["other.json", "two.json"]
+    assert sorted(path.name for path in traces.iterdir()) == ["other.jsonl", "two.jsonl"]
+    assert json.loads((folder / "two.json").read_text())["cost"] == 2
+    (folder / "two.json").unlink()
+    assert run("solve", file, *QUICK, "-o", folder).code == 0
+    assert (folder / "two.json").exists()
+
+
+@pytest.mark.parametrize("name", ["x.xlsx", "x", "x.json.txt"])
+def test_an_answer_of_unknown_form_is_refused_before_solving(
+    run: Run, file: Path, solves: list[str], name: str
+) -> None:
+    """JSON under a spreadsheet's name would be found out after hours."""
+    code, out, err = run("solve", file, *QUICK, "-o", file.parent / name)
+    assert (code, out, solves) == (2, "", [])
+    assert "ends in .json, .sol, .MPE or .csv" in err
+
+
+def test_answers_that_would_overwrite_each_other_are_refused(run: Run, file: Path, solves: list[str]) -> None:
+    """Two files of one name in different folders."""
+    (file.parent / "more").mkdir()
+    other = file.parent / "more" / "two.cfn"
+    other.write_bytes(file.read_bytes())
+    code, _, err = run("solve", file, other, *QUICK, "-o", file.parent / "answers")
+    assert (code, solves) == (2, [])
+    assert "2 files would be written to" in err
+    assert not (file.parent / "answers").exists()
+
+
+def test_a_fixed_name_is_looked_up_before_solving(run: Run, problem_file: Path) -> None:
+    """A mistyped name suggests the nearest one, and two values for one variable are no answer."""
+    assert "did you mean 'x1'" in run("solve", problem_file, *QUICK, "--fix", "X1=0").err
+    assert "given twice" in run("solve", problem_file, *QUICK, "--fix", "x1=0", "--fix", "x1=1").err
+    assert run("solve", problem_file, *QUICK, "--fix", "x1=0", "--fix", "x1=0").code == 0

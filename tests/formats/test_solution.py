@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from dabp.driver.result import Result
 from dabp.errors import FormatError
-from dabp.formats.solution import holds_values_only, read_solution, write_solution
+from dabp.formats.solution import holds_values_only, read_solution, write_assignment, write_solution
 from dabp.problem import Problem
 from dabp.solvers.status import Status
 
@@ -33,7 +34,7 @@ def _result(values: list[int] | None) -> Result:
     )
 
 
-@pytest.mark.parametrize("suffix", [".json", ".sol", ".MPE", ".json.gz"])
+@pytest.mark.parametrize("suffix", [".json", ".sol", ".MPE", ".csv", ".json.gz"])
 def test_there_and_back(suffix: str, tmp_path: Path) -> None:
     """What is written is read again as the same assignment."""
     path = tmp_path / f"answer{suffix}"
@@ -100,8 +101,43 @@ def test_no_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("a.sol", True), ("a.MPE", True), ("a.sol.gz", True), ("a.json", False), ("a", False), ("-", False)],
+    [("a.sol", True), ("a.MPE", True), ("a.sol.gz", True), ("a.csv", True), ("a.json", False), ("-", False)],
 )
 def test_which_files_hold_values_only(name: str, expected: bool) -> None:
     """Who writes files can ask before whether the form has room for an answer without values."""
     assert holds_values_only(name) is expected
+
+
+@pytest.mark.parametrize("name", ["a", "a.txt", "a.csv.zip"])
+def test_a_name_of_no_known_form_is_refused(name: str, tmp_path: Path) -> None:
+    """Nobody looks for JSON in a .txt."""
+    with pytest.raises(FormatError, match=r"ends in \.json"):
+        write_solution(_result([1, 2, 0]), _PROBLEM, tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_a_table_holds_names_as_they_are(tmp_path: Path) -> None:
+    """Commas, quotes, lines and spaces in names and labels come back."""
+    problem = Problem([2, 1], labels=[('x,"y"', "two\nlines"), (" ",)], variable_names=["a,b", "=c"])
+    write_assignment(np.array([1, 0]), problem, tmp_path / "a.csv")
+    assert read_solution(tmp_path / "a.csv", problem).tolist() == [1, 0]
+    with open(tmp_path / "a.csv", newline="") as stream:
+        assert list(csv.reader(stream)) == [["variable", "value"], ["a,b", "two\nlines"], ["=c", " "]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("variable,value\na\n", "1 fields found"),
+        ("variable,value\na,yes\na,no\n", "two values"),
+        ('variable,value\na,"yes\n', "not a table"),
+        ("variable,value\na,yes\n", "no value for 'b c'"),
+        ("variable,value\nz,yes\n", "no variable 'z'"),
+    ],
+)
+def test_a_wrong_table_is_one_sentence(text: str, words: str, tmp_path: Path) -> None:
+    """With the file's name."""
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(FormatError, match=words) as caught:
+        read_solution(tmp_path / "a.csv", _PROBLEM)
+    assert str(tmp_path / "a.csv") in str(caught.value)

@@ -22,6 +22,10 @@ app = typer.Typer(
 )
 
 
+BROKEN_PIPE = 141
+"""The exit code of a command whose output nobody reads any more, as a shell counts SIGPIPE."""
+
+
 def _version(shown: bool) -> None:
     if shown:
         print(f"dabp {__version__}")
@@ -64,13 +68,16 @@ def main() -> None:
     """Run the command line; whatever goes wrong is one line on standard error and exit code 2."""
     try:
         code = app(standalone_mode=False)
+        sys.stdout.flush()  # while a closed pipe can still be told from an error
     except DabpError as error:
         code = _complain(str(error))
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the interpreter's exit quiet
-        code = 141
+        code = BROKEN_PIPE
+    except SystemExit as stop:  # how Typer and Rich end when nobody reads on; commands raise typer.Exit
+        code = BROKEN_PIPE if stop.code == 1 else stop.code
     except OSError as error:
         code = _complain(f"{error.filename or 'system'}: {error.strerror or error}")
     except MemoryError:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dabp.cli.completion import complete_format
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 from dabp.cli.paths import check_target
 
@@ -14,7 +15,10 @@ from dabp.cli.paths import check_target
 def convert(
     source: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
     target: Annotated[str, typer.Argument(help="File to write, or - for standard output.")],
-    to: Annotated[str | None, typer.Option("--to", help="Format to write, if the suffix does not tell.")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", help="Format to write, if the suffix does not tell.", autocompletion=complete_format),
+    ] = None,
     format: Format = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,

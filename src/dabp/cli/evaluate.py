@@ -10,15 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.paths import check_answer, check_input
+from dabp.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dabp.problem import FactorCost
+    from dabp.problem import Assignment, FactorCost, Problem
 
 
 def evaluate(
     file: Annotated[str, typer.Argument(help="Problem file.")],
-    solution: Annotated[Path, typer.Argument(help="Solution file (.json, .sol, .MPE).")],
+    solution: Annotated[Path, typer.Argument(help="Solution file (.json, .sol, .MPE, .csv).")],
     top: Annotated[int, typer.Option("--top", help="How many factors to list.")] = 10,
+    lift: Annotated[
+        str | None,
+        typer.Option("--lift", help="What `dabp presolve FILE` wrote, if the solution is one of that smaller problem."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the solution, lifted or in another form (.json, .sol, .MPE, .csv)."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     format: Format = None,
     max_cells: MaxCells = None,
@@ -28,10 +38,18 @@ def evaluate(
 
     Exit code 1 if the solution violates a constraint.
     """
-    from dabp.formats.solution import read_solution
+    from dabp.formats.solution import read_solution, write_assignment
 
+    check_input(solution)
+    check_input(lift)
+    check_answer(output)
     problem = read_problem(file, format, max_cells, max_bytes)
-    assignment = read_solution(solution, problem)
+    smaller = None if lift is None else read_problem(lift, None, max_cells, max_bytes)
+    assignment = read_solution(solution, smaller or problem)
+    if smaller is not None:
+        assignment = lifted(problem, smaller, assignment)
+    if output is not None:
+        write_assignment(assignment, problem, output)
     cost = problem.cost(assignment)
     feasible = math.isfinite(cost) and problem.within_limit(cost)
     lines = problem.explain(assignment, limit=top)
@@ -55,6 +73,25 @@ def evaluate(
             print(f"not feasible: the file asks for a total better than {problem.limit:g}")
     if not feasible:
         raise typer.Exit(1)
+
+
+def lifted(problem: Problem, smaller: Problem, assignment: Assignment) -> Assignment:
+    """An assignment of the problem from one of `smaller`, which presolve leaves of it.
+
+    Presolve draws nothing at random, so it is done again; that it leaves `smaller` is checked.
+    """
+    from dabp.presolve import presolve
+
+    reduction = presolve(problem)
+    left = reduction.named()
+    same = left.domain_sizes.tolist() == smaller.domain_sizes.tolist()
+    if smaller.has_names:
+        same = same and list(left.variable_names) == list(smaller.variable_names)
+    if reduction.infeasible or not same:
+        raise ParameterError(
+            f"{smaller.name!r} is not what presolve leaves of {problem.name!r}; write it anew with `dabp presolve`"
+        )
+    return reduction.lift(assignment)
 
 
 def _print(name: str, cost: float, violated: int, lines: list[FactorCost]) -> None:

@@ -7,11 +7,15 @@ from typing import Annotated
 
 import typer
 
+from dabp.cli.completion import complete_family, complete_format
 from dabp.cli.paths import check_target
 
 
 def generate(
-    family: Annotated[str, typer.Argument(help="random-cop, graph-coloring, scale-free or small-world.")],
+    family: Annotated[
+        str,
+        typer.Argument(help="random-cop, graph-coloring, scale-free or small-world.", autocompletion=complete_family),
+    ],
     variables: Annotated[int | None, typer.Option("--variables", "-n", help="Number of variables.")] = None,
     domain: Annotated[int | None, typer.Option("--domain", "-d", help="Values of each variable.")] = None,
     density: Annotated[float | None, typer.Option("--density", help="p1 of random-cop and graph-coloring.")] = None,
@@ -25,7 +29,12 @@ def generate(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Decides everything.")] = 0,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, or - for standard output.")] = "-",
-    to: Annotated[str | None, typer.Option("--to", help="Format, if the suffix does not tell (default: xml).")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to", help="Format, if the suffix does not tell (default: xml).", autocompletion=complete_format
+        ),
+    ] = None,
 ) -> None:
     """Generate a problem of one of the paper's families; sizes default to the paper's."""
     from dabp.formats import write

@@ -10,6 +10,9 @@ import typer
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dabp.problem import Problem
 
 
@@ -38,37 +41,57 @@ def info(
 
 def _print(facts: dict[str, Any], indent: str = "") -> None:
     for key, value in facts.items():
-        if isinstance(value, dict) and key == "presolved":
+        if key == "presolved":
             print(f"{indent}{key}:")
             _print(value, indent + "  ")
-        elif isinstance(value, dict):
-            print(f"{indent}{key:12s} " + ", ".join(f"{count} of {what}" for what, count in value.items()))
-        elif isinstance(value, list):
-            print(f"{indent}{key:12s} " + ("; ".join(map(str, value)) or "nothing"))
         else:
-            print(f"{indent}{key:12s} {value}")
+            print(f"{indent}{key:12s} {_words(key, value)}")
+
+
+def _words(key: str, value: Any) -> str:
+    """A fact for people."""
+    if key in ("domains", "arities"):
+        what = "size" if key == "domains" else "arity"
+        return ", ".join(f"{count} of {what} {number}" for number, count in value.items())
+    if value is None:
+        return "–"
+    if key == "degree":
+        return f"mean {value['mean']:.1f}, max {value['max']}"
+    if key == "costs":
+        return f"{value['cells']} in {value['tables']} tables, {value['forbidden']} forbidden"
+    if key == "range":
+        return f"{value['min']:g} to {value['max']:g}" + (", integers" if value["integers"] else "")
+    return ("; ".join(map(str, value)) or "nothing") if isinstance(value, list) else str(value)
 
 
 def describe(problem: Problem) -> dict[str, Any]:
-    """The facts about a problem, as JSON values."""
+    """The facts about a problem, as JSON values; None where there is nothing to count."""
     import numpy as np
 
     finite = problem.pool[np.isfinite(problem.pool)]
     degrees = np.bincount(problem.scope_variables, minlength=problem.num_variables)
-    forbidden = int(len(problem.pool) - len(finite))
     return {
         "name": problem.name,
         "objective": "maximise" if problem.maximize else "minimise",
         "variables": problem.num_variables,
-        "domains": {
-            f"size {s}": int(c) for s, c in zip(*np.unique(problem.domain_sizes, return_counts=True), strict=True)
-        },
+        "domains": _counted(problem.domain_sizes),
         "factors": problem.num_factors,
-        "arities": {f"arity {a}": int(c) for a, c in zip(*np.unique(problem.arities, return_counts=True), strict=True)},
-        "degree": f"mean {degrees.mean():.1f}, max {degrees.max()}" if problem.num_variables else "–",
-        "costs": f"{len(problem.pool)} in {len(problem.pool_offsets) - 1} tables, {forbidden} forbidden",
-        "range": f"{finite.min():g} to {finite.max():g}" + (", integers" if problem.integral else "")
+        "arities": _counted(problem.arities),
+        "degree": {"mean": float(degrees.mean()), "max": int(degrees.max())} if problem.num_variables else None,
+        "costs": {
+            "cells": len(problem.pool),
+            "tables": len(problem.pool_offsets) - 1,
+            "forbidden": len(problem.pool) - len(finite),
+        },
+        "range": {"min": float(finite.min()), "max": float(finite.max()), "integers": problem.integral}
         if len(finite)
-        else "–",
+        else None,
         "constant": problem.constant,
     }
+
+
+def _counted(numbers: NDArray[np.int64]) -> dict[str, int]:
+    """How often each number occurs; JSON's keys are text."""
+    import numpy as np
+
+    return {str(one): int(count) for one, count in zip(*np.unique(numbers, return_counts=True), strict=True)}

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dabp.errors import ParameterError
+from dabp.cli.completion import complete_format
+from dabp.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:
-    from dabp.problem import Problem
+    from collections.abc import Mapping
+
+    from dabp.problem import Label, Problem
 
 Format = Annotated[
-    str | None, typer.Option("--format", "-f", help="Format of the file, if its suffix does not tell (needed for -).")
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help="Format of the file, if its suffix does not tell (needed for -).",
+        autocompletion=complete_format,
+    ),
 ]
 MaxCells = Annotated[
     int | None, typer.Option("--max-cells", help="Refuse problems with more costs than this.", show_default=False)
@@ -21,6 +30,10 @@ MaxCells = Annotated[
 MaxBytes = Annotated[
     int | None, typer.Option("--max-bytes", help="Refuse files that unpack to more bytes.", show_default=False)
 ]
+
+
+MANY = 20_000
+"""Variables up to which the nearest name is looked for."""
 
 
 def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes: int | None) -> Problem:
@@ -31,14 +44,26 @@ def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes
 
 
 def pairs(texts: list[str], option: str) -> dict[str, str]:
-    """``name=value`` texts as a dictionary."""
-    result = {}
+    """``name=value`` texts as a dictionary; a name with two values is refused."""
+    result: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise ParameterError(f"{option} takes name=value, not {text!r}")
-        result[key.strip()] = value.strip()
+        key, value = key.strip(), value.strip()
+        if result.setdefault(key, value) != value:
+            raise ParameterError(f"{option} {key} is given twice, as {result[key]!r} and as {value!r}")
     return result
+
+
+def check_fixed(problem: Problem, fixed: Mapping[str, Label], option: str = "--fix") -> None:
+    """Complain about a variable or a value that the problem does not have, and name the nearest."""
+    for name, value in fixed.items():
+        if name not in problem.variable_names:
+            near = suggestion(name, problem.variable_names) if problem.num_variables <= MANY else ""
+            hint = near if "did you mean" in near else "; `dabp info FILE` counts them, `dabp convert` shows them"
+            raise ParameterError(f"{option}: there is no variable {name!r} in {problem.name!r}{hint}")
+        problem.value_index(problem.variable_index(name), value)
 
 
 def available_cores() -> int:

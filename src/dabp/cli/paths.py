@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from dabp.errors import FormatError
+from dabp.errors import FormatError, ParameterError
 
 
 def check_problems(files: Iterable[str], format: str | None) -> None:
@@ -52,6 +53,44 @@ def check_output(place: str | Path | None, *, replaced: bool = False) -> None:
     obstacle = _obstacle(Path(place), replaced)
     if obstacle is not None:
         raise FormatError(f"it cannot be written ({os.strerror(obstacle)})", source=str(place))
+
+
+def check_answer(place: str | Path | None) -> None:
+    """`check_output` for an answer, whose name must tell its form."""
+    from dabp.formats.solution import holds_values_only
+
+    check_output(place)
+    if place is not None:
+        holds_values_only(place)
+
+
+def places(files: Sequence[str], target: Path | None, suffix: str, option: str) -> list[Path | None]:
+    """Where what belongs to each problem file goes: the file `target`, or in the folder `target` one named after each.
+
+    What several files are given for is a folder, which is made if it is not there.
+    """
+    if target is None:
+        return [None] * len(files)
+    if not target.is_dir() and len(files) == 1:
+        return [target]
+    if target.suffix and not target.is_dir():
+        raise ParameterError(f"{option} of several files is a folder, not {str(target)!r}")
+    names = [f"{_stem(file)}{suffix}" for file in files]
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ParameterError(f"{option}: {count} files would be written to {target / name}; solve them one by one")
+    if not target.is_dir():
+        check_output(target)
+        target.mkdir()
+    return [target / name for name in names]
+
+
+def _stem(file: str) -> str:
+    """A problem file's name without the suffixes of its format and compression."""
+    from dabp.formats.text import COMPRESSED
+
+    path = Path("stdin" if file == "-" else file)
+    return Path(path.stem).stem if path.suffix.lower() in COMPRESSED else path.stem
 
 
 def _obstacle(path: Path, replaced: bool) -> int | None:

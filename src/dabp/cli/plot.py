@@ -9,7 +9,7 @@ import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 from dabp.cli.paths import check_output
-from dabp.errors import FormatError
+from dabp.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,10 @@ def _finish(ax: Axes, output: Path | None) -> None:
     take_names_literally(figure)
     if output is None:
         from matplotlib import pyplot as plt
+        from matplotlib.backend_bases import FigureManagerBase
 
+        if type(figure.canvas).manager_class.show is FigureManagerBase.show:  # the backends that have no windows
+            raise ParameterError("there is no screen to show a picture on; give a file with --output FILE")
         plt.show()
         return
     try:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dabp.cli.completion import complete_format
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 from dabp.cli.paths import check_target
 
@@ -14,12 +15,18 @@ from dabp.cli.paths import check_target
 def presolve(
     source: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
     target: Annotated[str, typer.Argument(help="File to write, or - for standard output.")],
-    to: Annotated[str | None, typer.Option("--to", help="Format to write, if the suffix does not tell.")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", help="Format to write, if the suffix does not tell.", autocompletion=complete_format),
+    ] = None,
     format: Format = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
 ) -> None:
-    """Write a smaller problem with the same optimum; says what was removed. Exit code 1 if it is infeasible."""
+    """Write a smaller problem with the same optimum; says what was removed. Exit code 1 if it is infeasible.
+
+    `dabp evaluate SOURCE ANSWER --lift TARGET` gives an answer of the smaller problem the values that were removed.
+    """
     from dabp.formats import write
     from dabp.presolve import presolve as simplify
 

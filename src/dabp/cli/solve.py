@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dabp.cli.options import Format, MaxBytes, MaxCells, available_cores, pairs, read_problem
-from dabp.cli.paths import check_input, check_output, check_problems
+from dabp.cli.completion import complete_parameter, complete_solver
+from dabp.cli.options import Format, MaxBytes, MaxCells, available_cores, check_fixed, pairs, read_problem
+from dabp.cli.paths import check_answer, check_input, check_output, check_problems, places
 from dabp.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ DEFAULT_SECONDS = 30.0
 """How long `auto` may take when no limit is given."""
 
 
-Solver = Annotated[str, typer.Option("--solver", "-s", help="Solver; `dabp solvers` lists them.")]
+Solver = Annotated[
+    str, typer.Option("--solver", "-s", help="Solver; `dabp solvers` lists them.", autocompletion=complete_solver)
+]
 Seconds = Annotated[float | None, typer.Option("--time", "-t", help="Seconds.", show_default=False)]
 Iterations = Annotated[int | None, typer.Option("--iterations", "-i", help="Iterations.", show_default=False)]
 Target = Annotated[float | None, typer.Option("--target", help="Stop at a cost as good as this.")]
@@ -39,7 +42,10 @@ Threads = Annotated[
     int | None, typer.Option("--threads", help="Cores to use; by default all for auto, one for others.")
 ]
 Parameters = Annotated[
-    list[str] | None, typer.Option("--param", "-p", help="A solver's parameter, name=value; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--param", "-p", help="A solver's parameter, name=value; repeatable.", autocompletion=complete_parameter
+    ),
 ]
 Fixed = Annotated[list[str] | None, typer.Option("--fix", help="Hold a variable, name=value; repeatable.")]
 Initial = Annotated[Path | None, typer.Option("--initial", help="Solution file to start from.")]
@@ -48,8 +54,13 @@ Presolve = Annotated[
 ]
 Checkpoint = Annotated[Path | None, typer.Option("--checkpoint", help="Save the state here every few seconds.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the solution (.json, .sol, .MPE).")]
-TraceFile = Annotated[Path | None, typer.Option("--trace", help="Write the history as JSON lines.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write the solution (.json, .sol, .MPE, .csv); of several files, a folder."),
+]
+TraceFile = Annotated[
+    Path | None, typer.Option("--trace", help="Write the history as JSON lines; of several files, a folder.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No live display.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
@@ -81,14 +92,21 @@ class _Files:
 
     def check(self, problems: list[str], format: str | None) -> None:
         """Complain before anything is solved."""
-        if len(problems) > 1 and (self.output or self.trace or self.checkpoint or self.initial):
-            raise ParameterError("--output, --trace, --checkpoint and --initial go with one file")
+        if len(problems) > 1 and (self.checkpoint or self.initial):
+            raise ParameterError("--checkpoint and --initial go with one file")
         check_problems(problems, format)
         check_input(self.initial)
         check_input(self.evidence)
-        check_output(self.output)
-        check_output(self.trace)
         check_output(self.checkpoint, replaced=True)
+
+    def written(self, problems: list[str]) -> list[tuple[Path | None, Path | None]]:
+        """Where each problem's answer and trace go, once it is clear that they can."""
+        answers = places(problems, self.output, ".json", "--output")
+        traces = places(problems, self.trace, ".jsonl", "--trace")
+        for answer, trace in zip(answers, traces, strict=True):
+            check_answer(answer)
+            check_output(trace)
+        return list(zip(answers, traces, strict=True))
 
 
 def solve(
@@ -139,12 +157,16 @@ def solve(
     }
     beside.check(files, format)
     display = _Display(as_json=as_json, quiet=quiet, verbose=verbose, several=len(files) > 1)
-    sources = (partial(read_problem, file, format, max_cells, max_bytes) for file in files)
-    _solve_all(sources, solver, options, beside, display)
+    sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
+    _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
 
 
 def _solve_all(
-    sources: Iterable[Callable[[], Problem]], solver: str, options: dict[str, Any], beside: _Files, display: _Display
+    sources: Iterable[tuple[Callable[[], Problem], tuple[Path | None, Path | None]]],
+    solver: str,
+    options: dict[str, Any],
+    beside: _Files,
+    display: _Display,
 ) -> None:
     """Solve one problem after the other; whatever fails beside them, answers that were found are shown."""
     unlimited = solver == "auto" and options["time_limit"] is None and options["max_iterations"] is None
@@ -152,14 +174,14 @@ def _solve_all(
         options = {**options, "time_limit": DEFAULT_SECONDS}
     rows: list[tuple[Problem, Result]] = []
     try:
-        for source in sources:
+        for source, written in sources:
             problem = source()
             held = {**options, **_given(problem, options["fix"], beside)}
             if unlimited and not (rows or display.as_json or display.quiet):
                 print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
             result = _solved(problem, solver, held, display)
             rows.append((problem, result))
-            _save(problem, result, beside.output, beside.trace)
+            _save(problem, result, *written)
             if result.status.value == "INTERRUPTED":
                 break
     finally:
@@ -175,8 +197,7 @@ def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, A
 
     held = {**_observed(problem, beside.evidence), **fix}
     start = None if beside.initial is None else read_solution(beside.initial, problem)
-    for name, value in held.items():
-        problem.value_index(problem.variable_index(name), value)
+    check_fixed(problem, held)
     return {"fix": held, "initial": start}
 
 

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from dabp.cli.completion import complete_solver
+
 
 def solvers(
-    name: Annotated[str | None, typer.Argument(help="A solver, for its page.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A solver, for its page.", autocompletion=complete_solver)] = None,
 ) -> None:
     """List the solvers, or show one: what it is, its parameters, when to use it."""
     from rich.table import Table

@@ -1,9 +1,16 @@
-"""Answers in and out: our JSON, toulbar2's ``.sol`` and the UAI competition's ``.MPE``; docs/formats/solutions.md."""
+"""Answers in and out: our JSON, toulbar2's ``.sol``, the UAI competition's ``.MPE`` and ``.csv``.
+
+docs/formats/solutions.md shows each.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +19,18 @@ from dabp.errors import FormatError, ProblemError
 from dabp.formats.text import Place, Source, open_source, place_name, split_suffix
 from dabp.problem import Assignment, Label, Problem
 
-VALUES_ONLY = (".sol", ".mpe")
-"""Suffixes of files that hold an assignment and nothing else; any other is JSON."""
+CSV_HEADER = ["variable", "value"]
 
 
 def read_solution(place: Place, problem: Problem) -> Assignment:
     """The assignment in a solution file; the form is told by its content, not its name."""
     source = open_source(place)
-    text = source.text().strip()
+    whole = source.text()
+    text = whole.strip()
     if not text:  # a byte order mark, or spaces of other scripts
         raise source.empty()
+    if text.splitlines()[0].strip() == ",".join(CSV_HEADER):
+        return _from_csv(source, whole, problem)
     if text[0] in "{[":
         return _from_json(source, text, problem)
     words = text.split()
@@ -31,21 +40,49 @@ def read_solution(place: Place, problem: Problem) -> Assignment:
 
 
 def write_solution(result: Result, problem: Problem, place: Place) -> None:
-    """Write an answer; the suffix decides: ``.sol``, ``.MPE``, otherwise JSON."""
+    """Write an answer; the suffix decides: ``.json``, ``.sol``, ``.MPE`` or ``.csv``."""
+    if not holds_values_only(place):
+        _write_json(result.to_dict(problem), place)
+    elif result.assignment is None:
+        raise FormatError("there is no assignment to write; only JSON can say so", source=place_name(place))
+    else:
+        write_assignment(result.assignment, problem, place)
+
+
+def write_assignment(assignment: Assignment, problem: Problem, place: Place) -> None:
+    """Write an assignment of which nothing but its values is known; the suffix decides as for `write_solution`."""
     from dabp.formats import write_text
 
     if not holds_values_only(place):
-        write_text(place, [json.dumps(result.to_dict(problem), indent=2, ensure_ascii=False) + "\n"])
+        cost = problem.cost(assignment)
+        facts = {"problem": problem.name, "cost": cost if np.isfinite(cost) else None}
+        _write_json({**facts, "assignment": problem.labelled(assignment)}, place)
         return
-    if result.assignment is None:
-        raise FormatError("there is no assignment to write; only JSON can say so", source=place_name(place))
-    suffix = split_suffix(place_name(place))[0]
-    write_text(place, [as_mpe(result.assignment) if suffix == ".mpe" else as_sol(result.assignment)])
+    write_text(place, [_VALUES_ONLY[split_suffix(place_name(place))[0]](assignment, problem)])
 
 
 def holds_values_only(place: Place) -> bool:
-    """Whether a solution file of this name has no room for anything but values: it cannot say that there are none."""
-    return split_suffix(place_name(place))[0] in VALUES_ONLY
+    """Whether a solution file of this name has no room for anything but values: it cannot say that there are none.
+
+    A name that tells no form of answers is refused; streams, standard output and devices get JSON.
+    """
+    suffix = split_suffix(place_name(place))[0]
+    if suffix in _VALUES_ONLY:
+        return True
+    if suffix != ".json" and isinstance(place, str | os.PathLike) and _is_plain(os.fspath(place)):
+        raise FormatError("an answer's name ends in .json, .sol, .MPE or .csv", source=place_name(place))
+    return False
+
+
+def _is_plain(path: str) -> bool:
+    """Whether a file of this name would be an ordinary one."""
+    return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
+
+
+def _write_json(facts: dict[str, Any], place: Place) -> None:
+    from dabp.formats import write_text
+
+    write_text(place, [json.dumps(facts, indent=2, ensure_ascii=False) + "\n"])
 
 
 def as_mpe(assignment: Assignment) -> str:
@@ -56,6 +93,37 @@ def as_mpe(assignment: Assignment) -> str:
 def as_sol(assignment: Assignment) -> str:
     """The text of a toulbar2 solution file: value indices in the order of the variables."""
     return " ".join(map(str, assignment.tolist())) + "\n"
+
+
+def as_csv(assignment: Assignment, problem: Problem) -> str:
+    """A table of variables and labels, for spreadsheets."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerows([CSV_HEADER, *problem.labelled(assignment).items()])
+    return text.getvalue()
+
+
+_VALUES_ONLY: dict[str, Callable[[Assignment, Problem], str]] = {
+    ".sol": lambda assignment, _: as_sol(assignment),
+    ".mpe": lambda assignment, _: as_mpe(assignment),
+    ".csv": as_csv,
+}
+"""Suffixes of files that hold an assignment and nothing else, and what is in them."""
+
+
+def _from_csv(source: Source, text: str, problem: Problem) -> Assignment:
+    values: dict[str, Label] = {}
+    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        next(rows)
+        for row in rows:
+            if len(row) not in (0, 2):
+                raise source.error(f"a variable and its value were expected, {len(row)} fields found", rows.line_num)
+            if row and values.setdefault(row[0], row[1]) != row[1]:
+                raise source.error(f"variable {row[0]!r} has two values", rows.line_num)
+    except csv.Error as error:
+        raise source.error(f"this is not a table of values ({error})", rows.line_num) from None
+    return _labels(source, values, problem)
 
 
 def _from_json(source: Source, text: str, problem: Problem) -> Assignment:

@@ -112,12 +112,41 @@ SOLVERS: dict[str, Entry] = {
 }
 
 
+ELSEWHERE: dict[str, str] = {
+    **dict.fromkeys(("maxsum", "amaxsum", "maxproduct", "minsum", "beliefpropagation", "loopybp", "lbp"), "bp"),
+    **dict.fromkeys(("dampedmaxsum", "maxsumad", "dampedbp"), "dbp"),
+    **dict.fromkeys(("dpop", "adpop", "bucketelimination", "variableelimination", "minibucket"), "mbe"),
+    **dict.fromkeys(("gibbs", "sa", "simulatedannealing", "neal", "dwave", "qubo"), "annealing"),
+    **dict.fromkeys(("trws", "mplp", "srmp", "lpdual", "mpbp"), "dual"),
+    **dict.fromkeys(("syncbb", "ncbb", "afb", "branchandbound", "cpsat", "ortools", "hbfs", "exact"), "toulbar2"),
+    **dict.fromkeys(("mgm2", "dba", "gdba"), "mgm"),
+    **dict.fromkeys(("dsatuto", "adsa", "mixeddsa", "icm"), "dsa"),
+    **dict.fromkeys(("tabusearch", "localsearch"), "tabu"),
+    "lns": "forest-lns",
+    "vns": "toulbar2-vns",
+    "incop": "toulbar2-incop",
+    "pils": "toulbar2-pils",
+    "gatpcm": "gat-pcm-lns",
+    "portfolio": "auto",
+}
+"""What other tools and papers call a method, in small letters without hyphens → who does it here, or comes nearest."""
+
+
 def entry(name: str) -> Entry:
     """The registry's line for a solver, or an error that suggests the nearest name."""
     try:
         return SOLVERS[name]
     except KeyError:
-        raise ParameterError(f"there is no solver {name!r}{suggestion(name, SOLVERS)}") from None
+        raise ParameterError(f"there is no solver {name!r}{_hint(name)}") from None
+
+
+def _hint(name: str) -> str:
+    """Which solver was meant: one of ours in other letters, another tool's name for one, or a mistyped one."""
+    plain = name.lower().replace("_", "-")
+    known = ELSEWHERE.get(plain.replace("-", "").replace(" ", ""))
+    if plain in SOLVERS:
+        return f"; did you mean {plain!r}?"
+    return suggestion(name, SOLVERS) if known is None else f"; nearest to what other tools call that is {known!r}"
 
 
 def parameters(name: str) -> dict[str, tuple[Any, Any]]:
