@@ -37,6 +37,8 @@ def info(
 
 
 def _print(facts: dict[str, Any], indent: str = "") -> None:
+    from dabp.problem.shown import shown
+
     for key, value in facts.items():
         if isinstance(value, dict) and key == "presolved":
             print(f"{indent}{key}:")
@@ -46,7 +48,7 @@ def _print(facts: dict[str, Any], indent: str = "") -> None:
         elif isinstance(value, list):
             print(f"{indent}{key:12s} " + ("; ".join(map(str, value)) or "nothing"))
         else:
-            print(f"{indent}{key:12s} {value}")
+            print(f"{indent}{key:12s} {shown(str(value))}")
 
 
 def describe(problem: Problem) -> dict[str, Any]:
