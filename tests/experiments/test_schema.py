@@ -110,5 +110,5 @@ def test_lines_are_json_of_bounded_length(monkeypatch):
 
 def test_complaints_get_their_place():
     """File, line and key."""
-    with pytest.raises(FormatError, match="x.jsonl:3: 'type' is improvement, bound, restart, not 'other'"):
+    with pytest.raises(FormatError, match=r"x\.jsonl:3: 'type' is improvement, bound, restart, not 'other'"):
         fitting(row_of, {"type": "other"}, Path("x.jsonl"), 3)

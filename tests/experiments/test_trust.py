@@ -46,7 +46,7 @@ def test_nothing_runs_that_is_no_solver(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     for name in ("Popen", "f", "x", "sys"):
-        with pytest.raises(ParameterError, match="no solver|cannot be imported"):
+        with pytest.raises(ParameterError, match=r"no solver|cannot be imported"):
             own_solver(f"mine_own:{name}", {"args": ["false"]}, ["mine_own"])
     with pytest.raises(ParameterError, match="does not take these parameters"):
         own_solver("mine_own:Solver", {}, ["mine_own"])
