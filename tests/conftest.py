@@ -39,9 +39,8 @@ def importable_faults() -> Iterator[None]:
 def results(importable_faults: None, tmp_path_factory: pytest.TempPathFactory) -> Results:
     """36 runs: two groups, three solvers that answer and one that fails."""
     from dabp.experiments.plan import load_plan
-    from dabp.experiments.run import run_plan
     from dabp.experiments.store import Results
-    from tests.experiments.small import SMALL
+    from tests.experiments.small import SMALL, run_plan
 
     folder = tmp_path_factory.mktemp("experiment")
     plan = folder / "small.toml"

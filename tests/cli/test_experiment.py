@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from typer.testing import CliRunner
 
 from dabp.cli.experiment import _progress_bar, app
 from dabp.experiments.run import Progress as State
 from tests.cli.terminal import NAMES, terminal
+from tests.experiments.small import SMALL
 
 runner = CliRunner()
 
@@ -32,16 +35,89 @@ def test_commands_read_a_folder_and_a_packed_file(results, tmp_path):
     assert "Wilcoxon" in call("compare", packed, "short", "long (steps=10)")
 
 
+PLAN = """
+[[instances]]
+family = "random-cop"
+parameters = {{ variables = 5, domain = 2 }}
+[[solvers]]
+solver = "{solver}"
+"""
+
+
+def plan_of(folder, solver):
+    path = folder / "plan.toml"
+    path.write_text(PLAN.format(solver=solver))
+    return path
+
+
 def test_run_tells_what_it_did(tmp_path):
     """Counts, and the last failure's reason; nothing drawn where there is no terminal."""
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        '[[instances]]\nfamily = "random-cop"\nparameters = { variables = 5, domain = 2 }\n'
-        '[[solvers]]\nsolver = "nothing:Here"\n'
-    )
-    output = call("run", plan, "-o", tmp_path / "out")
+    output = call("run", plan_of(tmp_path, "nothing:Here"), "-o", tmp_path / "out", "--trust", "nothing")
     assert "1 run, 0 already there, 1 failed, of 1" in output
     assert "cannot be imported" in output
+
+
+def test_a_plan_runs_no_program_that_the_caller_did_not_allow(run, tmp_path):
+    """Refused in a sentence that says how to allow it; nothing is imported, made or written."""
+    code, out, err = run("experiment", "run", plan_of(tmp_path, "subprocess:Popen"), "-o", tmp_path / "out")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--trust subprocess" in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def damaged(results, tmp_path):
+    """The small experiment with an empty result, a cut-off one, one that lies about its type, and a cut-off trace."""
+    folder = shutil.copytree(results.path, tmp_path / "damaged")
+    empty, cut, lying, trace = [folder / "runs" / f"{run.key}.jsonl" for run in results.plan().runs[:4]]
+    empty.write_bytes(b"")
+    cut.write_bytes(cut.read_bytes()[:100])
+    lying.write_text(lying.read_text().replace('"state": "done"', '"state": 7'))
+    trace.write_bytes(trace.read_bytes() + b'{"type": "improvement", "time": 1')
+    return folder, [empty, cut, lying, trace]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["table"],
+        ["report", "-o", "OUT.html"],
+        ["plot", "--figure", "cost-iterations", "-o", "OUT.svg"],
+        ["compare", "short", "long (steps=10)"],
+        ["pack", "-o", "OUT.jsonl.xz"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_damaged_results_are_left_out_with_a_line_that_names_them(run, damaged, tmp_path, words):
+    """One damaged file of many costs neither the others nor a traceback."""
+    folder, files = damaged
+    target = [str(tmp_path / word) if word.startswith("OUT") else word for word in words]
+    code, _, err = run("experiment", target[0], folder, *target[1:])
+    assert code == 0
+    lines = [line for line in err.splitlines() if "left out" in line]
+    assert sorted(line.split(":")[1].strip() for line in lines if "this result" in line) == sorted(map(str, files[:3]))
+    assert all(line.startswith("dabp: ") for line in lines)
+
+
+def test_damaged_results_are_made_again(run, damaged, tmp_path, monkeypatch):
+    """Run says which, and afterwards all are whole."""
+    folder, files = damaged
+    (tmp_path / "small.toml").write_text(SMALL)
+    code, out, err = run("experiment", "run", tmp_path / "small.toml", "-o", folder, "--trust", "faults")
+    assert code == 0
+    assert "3 run, 33 already there" in out
+    assert sum(str(file) in err for file in files[:3]) == 3
+    assert "left out" not in run("experiment", "table", folder).err
+
+
+def test_a_damaged_plan_is_one_sentence(run, damaged):
+    """It cannot be guessed; the file is named."""
+    folder, _ = damaged
+    for content in (b"", b"{}", b"[1]", b"\xff", b'{"runs": 3}'):
+        (folder / "plans" / "small.json").write_bytes(content)
+        code, out, err = run("experiment", "table", folder)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "small.json" in err
 
 
 @pytest.mark.parametrize("name", NAMES)

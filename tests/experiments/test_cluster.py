@@ -9,9 +9,8 @@ import psutil
 import pytest
 
 from dabp.errors import DabpError
-from dabp.experiments.run import run_plan
 from dabp.experiments.store import Results
-from tests.experiments.small import TRIVIAL, contents, make_plan, refuse, stop, wait_for
+from tests.experiments.small import TRIVIAL, contents, make_plan, refuse, run_plan, stop, wait_for
 
 
 def test_a_cluster_loses_a_worker_and_nothing_else(tmp_path):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dabp.experiments.run import run_plan
 from dabp.experiments.store import Results
-from tests.experiments.small import TRIVIAL, make_plan
+from tests.experiments.small import TRIVIAL, make_plan, run_plan
 
 FAULTS = (
     ("allocate", ""),

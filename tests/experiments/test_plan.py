@@ -131,6 +131,12 @@ def test_a_solvers_limits_add_to_the_plans(tmp_path):
     assert load_plan(tmp_path / "plan.toml").runs[0].limits == Limits(2.5, 100, None, 1000)
 
 
+def test_a_device_is_no_plan():
+    """An endless file is not read to its end."""
+    with pytest.raises(ParameterError, match="/dev/zero: a plan has at most"):
+        load_plan("/dev/zero")
+
+
 def test_amounts_of_memory():
     """Decimal and binary units."""
     assert [bytes_of(text) for text in (5, "4 GB", "2MiB", "0.5 kb")] == [5, 4 * 10**9, 2 * 2**20, 500]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 from dabp.experiments.plan import Limits, Run
 from dabp.experiments.preparation import Preparation, preparation_for, prepare
+from dabp.experiments.worker import THREAD_VARIABLES
 
 MADE = {"family": "small-world", "parameters": {"domain": 3}, "seed": 0}
 FILE = {"file": "x.wcsp", "sha256": "0"}
@@ -29,7 +31,13 @@ def test_each_solver_is_rehearsed_once_for_each_shape():
 def test_what_cannot_be_prepared_is_left_to_the_run():
     """A missing module and parameters that do not fit end nothing here."""
     prepare(["no.such.module"], [("dbp", {"damping": 7}, "random-cop", {"variables": 3})])
-    assert Preparation().to_dict() == {"modules": [], "rehearsals": []}
+    assert Preparation().to_dict() == {"modules": [], "rehearsals": [], "trust": []}
+
+
+def test_a_shape_that_few_variables_do_not_make_small_is_not_rehearsed():
+    """A domain of a million values would fill the memory of the server, which has no limit."""
+    large = {"family": "random-cop", "parameters": {"domain": 10**6}, "seed": 0}
+    assert preparation_for([run("dbp", large)]).rehearsals == []
 
 
 def test_a_rehearsal_compiles_and_starts_no_thread():
@@ -39,5 +47,6 @@ def test_a_rehearsal_compiles_and_starts_no_thread():
         "prepare(['dabp.driver.solve'], [('tabu', {}, 'random-cop', {'variables': 6, 'domain': 2})])\n"
         "print(psutil.Process().num_threads())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.strip() == "1"

@@ -10,9 +10,8 @@ import psutil
 import pytest
 
 from dabp.errors import ParameterError
-from dabp.experiments.run import run_plan
 from dabp.experiments.store import Results
-from tests.experiments.small import TRIVIAL, contents, make_plan, wait_for
+from tests.experiments.small import TRIVIAL, contents, make_plan, run_plan, wait_for
 
 
 def test_finished_runs_are_skipped_and_failures_retried_on_request(tmp_path):
@@ -30,7 +29,17 @@ def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path):
     plan = make_plan(tmp_path, 30, TRIVIAL)
     run_plan(plan, tmp_path / "calm", jobs=2)
     main = [sys.executable, "-c", "from dabp.cli.experiment import app; app()"]
-    command = [*main, "run", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "out"), "--jobs", "2"]
+    command = [
+        *main,
+        "run",
+        str(tmp_path / "plan.toml"),
+        "-o",
+        str(tmp_path / "out"),
+        "--jobs",
+        "2",
+        "--trust",
+        "faults",
+    ]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     runs = tmp_path / "out" / "runs"
     wait_for(lambda: runs.is_dir() and len(list(runs.glob("*.jsonl"))) >= 5)

@@ -112,6 +112,14 @@ WRONG = [
     (SOLVER + "[[instances]]\nfiles = '.'", "no file matches '.'"),
     (SOLVER + "[[instances]]\nfiles = 'plan.toml'\nlabel = 1", "'label' of [[instances]] entry 1 is non-empty text"),
     (SOLVER + "[[instances]]\nfiles = 'plan.toml'\nseeds = 3", "'seeds' of [[instances]] entry 1 goes with family"),
+    # without bounds
+    (REST + "seeds = 1e9", "'seeds' of [[instances]] entry 1 is at most 250,000"),
+    ("repetitions = 1e9\n" + REST, "'repetitions' of the plan is at most 250,000"),
+    ("seed = 1e300\n" + REST, "'seed' of the plan is at most"),
+    ("repetitions = 1000\n" + REST + "seeds = 1000", "more than the 250,000 runs that a plan may have"),
+    (REST + f"sweep = {{variables = {list(range(1, 999))}, domain = {list(range(1, 999))}}}", "more than 250,000 comb"),
+    (SOLVER + "[[instances]]\nfiles = '/dev/zero'", "/dev/zero: is not a file that can be read twice"),
+    ("name = '.hidden'\n" + REST, "name is letters, digits"),
     # not TOML for Python's reader
     ("a = " + "[" * 5000, "is not TOML"),
     ("a = " + "9" * 5000, "is not TOML"),

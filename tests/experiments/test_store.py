@@ -7,10 +7,9 @@ import dataclasses
 import pytest
 
 from dabp.errors import ParameterError
-from dabp.experiments.run import run_plan
 from dabp.experiments.store import Results, ResultsFolder
 from dabp.experiments.table import rows
-from tests.experiments.small import TRIVIAL, make_plan
+from tests.experiments.small import TRIVIAL, make_plan, run_plan
 
 
 def test_where_results_were_made_stays_on_record(tmp_path):

@@ -12,9 +12,8 @@ import pytest
 
 from dabp.errors import DabpError
 from dabp.experiments.preparation import Preparation
-from dabp.experiments.run import run_plan
 from dabp.experiments.worker import Worker
-from tests.experiments.small import TRIVIAL, contents, make_plan, refuse
+from tests.experiments.small import TRIVIAL, contents, make_plan, refuse, run_plan
 
 
 def test_a_killed_worker_is_replaced(tmp_path):
@@ -40,11 +39,11 @@ def test_a_server_with_threads_prepares_nothing(tmp_path, monkeypatch):
         "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
-    worker = Worker(Preparation(["threaded"]))
+    worker = Worker(Preparation(["threaded"], trust=["faults"]))
     lines = worker.run(make_plan(tmp_path, 1, TRIVIAL).runs[0])
     worker.close()
     assert json.loads(lines.splitlines()[0])["state"] == "done"
-    assert worker.preparation == Preparation()
+    assert worker.preparation == Preparation(trust=["faults"])
 
 
 @pytest.mark.parametrize(("words", "start"), [("no process can be started", "popen"), ("nonsense", "import")])

@@ -42,6 +42,7 @@ def main() -> int:
                 message: Any = worker.pipe.recv()
             except (EOFError, ConnectionError):
                 failures.append(f"seed {worker.seed}, {worker.doing}: its process died")
+                _say(failures[-1])
                 workers[workers.index(worker)] = worker = _anew(worker, chosen.solver)
                 _next(worker, seeds, end)
                 continue

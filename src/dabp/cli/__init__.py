@@ -90,6 +90,8 @@ def main() -> None:
 
 
 def _complain(message: str) -> int:
-    text = " ".join(message.split())
+    from dabp.problem.shown import shown
+
+    text = shown(" ".join(message.split()))
     print(f"dabp: {text or 'stopped'}", file=sys.stderr)
     return 2

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -17,6 +20,13 @@ if TYPE_CHECKING:
     from dabp.problem import Problem
 
 
+class _HarmlessConsole(Console):
+    """A console to which text is only text: what would move the cursor or turn the direction is written out."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(shown(text, keep="\n\t"), **options)
+
+
 def console(stderr: bool = False) -> Console:
     """A console that does not wrap or colour when its output is not a terminal, and shows names as they are.
 
@@ -24,7 +34,7 @@ def console(stderr: bool = False) -> Console:
     """
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 120
-    return Console(
+    return _HarmlessConsole(
         stderr=stderr, width=width, highlight=False, soft_wrap=not stream.isatty(), markup=False, emoji=False
     )
 
@@ -91,7 +101,7 @@ def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:
     out = console()
     normalized = result.to_dict(problem)["normalized_cost"]
     rows = [
-        ("problem", f"{problem.name} ({problem.num_variables} variables, {problem.num_factors} factors)"),
+        ("problem", f"{shown(problem.name)} ({problem.num_variables} variables, {problem.num_factors} factors)"),
         ("solver", result.solver),
         ("status", f"{result.status.value}: {result.status.sentence}"),
         ("cost", number(result.cost) if result.feasible else "no feasible assignment found"),
@@ -107,9 +117,9 @@ def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:
     for note in result.notes:
         out.print(f"  · {note}")
     if result.values is not None:
-        shown = [f"{name}={label}" for name, label in list(result.values.items())[:limit]]
-        rest = len(result.values) - len(shown)
-        out.print(f"{'assignment':15s} " + " ".join(shown) + (f" … and {rest} more (--output FILE)" if rest else ""))
+        taken = [shown(f"{name}={label}") for name, label in list(result.values.items())[:limit]]
+        rest = len(result.values) - len(taken)
+        out.print(f"{'assignment':15s} " + " ".join(taken) + (f" … and {rest} more (--output FILE)" if rest else ""))
 
 
 def print_comparison(rows: list[tuple[Problem, Result]]) -> None:
@@ -120,7 +130,7 @@ def print_comparison(rows: list[tuple[Problem, Result]]) -> None:
     for problem, result in rows:
         facts = result.to_dict(problem)
         table.add_row(
-            problem.name,
+            shown(problem.name),
             result.status.value,
             number(result.cost),
             "–" if facts["normalized_cost"] is None else f"{facts['normalized_cost']:.4f}",

@@ -98,10 +98,11 @@ def _print(name: str, cost: float, violated: int, lines: list[FactorCost]) -> No
     from rich.table import Table
 
     from dabp.cli.display import console, number
+    from dabp.problem.shown import shown
 
-    print(f"{name}: cost {number(cost) if math.isfinite(cost) else 'infinite'}, {violated} violated")
+    print(f"{shown(name)}: cost {number(cost) if math.isfinite(cost) else 'infinite'}, {violated} violated")
     table = Table("factor", "variables", "cost")
     for line in lines:
-        taken = ", ".join(f"{n}={v}" for n, v in zip(line.scope, line.values, strict=True))
-        table.add_row(line.name, taken, "violated" if line.violated else number(line.cost))
+        taken = ", ".join(shown(f"{n}={v}") for n, v in zip(line.scope, line.values, strict=True))
+        table.add_row(shown(line.name), taken, "violated" if line.violated else number(line.cost))
     console().print(table)

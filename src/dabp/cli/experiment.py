@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,23 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+
+@app.callback()
+def _told(context: typer.Context) -> None:
+    context.with_resource(_warnings_in_a_line())
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Let a warning (a damaged file that is left out) be a line on standard error, not one of Python's."""
+    from dabp.problem.shown import shown
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: typer.echo(f"dabp: {shown(str(message))}", err=True)
+        yield
+
+
 ResultsPath = Annotated[Path, typer.Argument(help="Folder of results, or a packed file (.jsonl.xz).")]
 PlanName = Annotated[str | None, typer.Option("--plan", help="One plan of the folder; by default all of them.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; by default standard output.")]
@@ -35,14 +53,19 @@ def run(
         str | None, typer.Option(help="Address of a Dask scheduler, tcp://host:8786, to run there instead.")
     ] = None,
     retry_failed: Annotated[bool, typer.Option(help="Run failed runs again.")] = False,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(help="A module whose solvers the plan may run as module:Class; repeatable.", show_default=False),
+    ] = None,
 ) -> None:
     """Run what is missing of a plan; stop and call again at will."""
     from dabp.experiments.plan import load_plan
     from dabp.experiments.run import run_plan
+    from dabp.problem.shown import shown
 
     loaded = load_plan(plan)
     command = ["dabp", *sys.argv[1:]]
-    with _interruptible(), _progress_bar(loaded.title) as progress:
+    with _interruptible(), _progress_bar(shown(loaded.title)) as progress:
         try:
             state = run_plan(
                 loaded,
@@ -50,6 +73,7 @@ def run(
                 jobs=jobs,
                 scheduler=scheduler,
                 retry_failed=retry_failed,
+                trust=trust or (),
                 command=command,
                 progress=progress,
             )
@@ -62,7 +86,7 @@ def run(
         f"'dabp experiment table {output}' shows them"
     )
     if state.failed:
-        typer.echo(f"last failure: {state.last_failure}", err=True)
+        typer.echo(f"last failure: {shown(state.last_failure)}", err=True)
 
 
 def _failed_before(count: int) -> str:
@@ -111,7 +135,9 @@ def plot(
     drawn = draw_figure(made, label_order(made))
     take_names_literally(drawn)
     try:
-        drawn.savefig(target, dpi=150)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=r"Glyph \d+")  # a name in a script that the font has not
+            drawn.savefig(target, dpi=150)
     except ValueError as error:
         raise ParameterError(f"{target} cannot be drawn: {error}") from None
     typer.echo(f"wrote {target}", err=True)
@@ -142,11 +168,12 @@ def compare(
     """Compare two solvers on the same instances: wins, draws, losses and Wilcoxon's signed-rank test."""
     from dabp.experiments.store import Results
     from dabp.experiments.table import compare as pair
+    from dabp.problem.shown import shown
 
     source = Results(results)
     found = pair(source, source.plan(plan), first, second)
     test = found.test
-    typer.echo(f"{first} against {second}: {found.wins} wins, {found.draws} draws, {found.losses} losses")
+    typer.echo(f"{shown(first)} against {shown(second)}: {found.wins} wins, {found.draws} draws, {found.losses} losses")
     typer.echo(f"mean difference of cost per constraint {found.mean_difference:+.4f}")
     how = "exact" if test.exact else "normal approximation"
     typer.echo(f"Wilcoxon signed-rank: W = {test.statistic:g} over {test.pairs} differing pairs, p = {test.p_value:.3g}"

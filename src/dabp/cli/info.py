@@ -40,12 +40,14 @@ def info(
 
 
 def _print(facts: dict[str, Any], indent: str = "") -> None:
+    from dabp.problem.shown import shown
+
     for key, value in facts.items():
         if key == "presolved":
             print(f"{indent}{key}:")
             _print(value, indent + "  ")
         else:
-            print(f"{indent}{key:12s} {_words(key, value)}")
+            print(f"{indent}{key:12s} {shown(_words(key, value))}")
 
 
 def _words(key: str, value: Any) -> str:

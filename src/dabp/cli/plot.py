@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Draw a problem, a trace, or several traces together.", no_args_is_help=True, rich_markup_mode=None
 )
+
+LONGEST = 1e12
+"""Seconds, and (below) iterations, beyond which a trace is not one of a solve."""
+MOST_ITERATIONS = 2**53
 
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="File to write (.png, .svg, .pdf); shown on screen without it.")
@@ -72,11 +77,21 @@ def _load(file: Path) -> Trace:
     from dabp.driver.trace import Trace
 
     try:
-        return Trace.load(file)
-    except FileNotFoundError:
-        raise FormatError("there is no such file", source=str(file)) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+        return _plausible(Trace.load(file))
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        what = "there is no such file" if missing else f"cannot be read ({error.strerror})"
+        raise FormatError(what, source=str(file)) from None
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise FormatError("not a trace; `dabp solve --trace FILE` writes one", source=str(file)) from None
+
+
+def _plausible(trace: Trace) -> Trace:
+    """A trace whose moments can stand on an axis; `ValueError` for other numbers, `TypeError` for none."""
+    for time, iteration, _ in (*trace.improvements, *trace.bounds, *((*block, 0.0) for block in trace.blocks)):
+        if not (0 <= time < LONGEST and 0 <= iteration < MOST_ITERATIONS and iteration == int(iteration)):
+            raise ValueError(f"an event at {time} s, iteration {iteration}")
+    return trace
 
 
 def _finish(ax: Axes, output: Path | None) -> None:
@@ -93,6 +108,8 @@ def _finish(ax: Axes, output: Path | None) -> None:
         plt.show()
         return
     try:
-        figure.savefig(str(output), dpi=150)  # type: ignore[union-attr]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=r"Glyph \d+")  # a name in a script that the font has not
+            figure.savefig(str(output), dpi=150)  # type: ignore[union-attr]
     except ValueError as error:
         raise FormatError(f"cannot write this kind of picture: {error}", source=str(output)) from None

@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dabp.errors import ParameterError, suggestion
 from dabp.experiments.figures import FIGURES
 from dabp.experiments.plan import Plan
+from dabp.experiments.trust import check_trusted, is_own
 from dabp.generators import check_parameters
 from dabp.solvers import SOLVERS, make_solver, parameters
 from dabp.solvers.hints import check_types
 
 
-def check(plan: Plan) -> None:
-    """Refuse a plan without runs, or whose solvers, families, figures or parameters do not exist or do not fit."""
+def check(plan: Plan, trust: Sequence[str] = ()) -> None:
+    """Refuse a plan without runs, or whose solvers, families, figures or parameters do not exist or do not fit.
+
+    Solvers of the user's own are refused but for those of modules in `trust`.
+    """
     try:
-        _check(plan)
+        _check(plan, trust)
     except ParameterError as error:
         raise ParameterError(f"plan {plan.name!r}: {error}") from None
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: Plan, trust: Sequence[str]) -> None:
     if not plan.runs:
         raise ParameterError("there is nothing to run")
     for name in plan.figures:
         if name not in FIGURES:
             raise ParameterError(f"there is no figure {name!r}{suggestion(name, FIGURES)}")
     for run in {f"{run.solver} {run.parameters}": run for run in plan.runs}.values():
-        _check_solver(run.solver, run.parameters)
+        _check_solver(run.solver, run.parameters, trust)
     made = [run.instance for run in plan.runs if "family" in run.instance]
     for instance in {f"{each['family']} {each['parameters']}": each for each in made}.values():
         _check_family(instance["family"], instance["parameters"])
 
 
-def _check_solver(name: str, given: Mapping[str, Any]) -> None:
-    """A class of the user's own may exist on the workers only, and is left to them."""
-    if name not in SOLVERS and ":" in name:
-        if re.fullmatch(r"\w+(\.\w+)*:\w+", name) is None:
-            raise ParameterError(f"a solver of your own is 'module:Class', not {name!r}")
+def _check_solver(name: str, given: Mapping[str, Any], trust: Sequence[str]) -> None:
+    """A class of the user's own may exist on the workers only, and is left to them, if it is trusted."""
+    if is_own(name):
+        check_trusted(name, trust)
         return
     if name in SOLVERS:
         hints = {key: hint for key, (hint, _) in parameters(name).items()}

@@ -32,7 +32,8 @@ _lock = threading.Lock()
 class ClusterPool:
     """A client of a Dask scheduler."""
 
-    def __init__(self, address: str):
+    def __init__(self, address: str, trust: Sequence[str] = ()):
+        self._trust = trust
         try:
             from distributed import Client
         except ImportError:
@@ -52,7 +53,7 @@ class ClusterPool:
         """Each run's lines as it ends."""
         from distributed import KilledWorker, as_completed
 
-        preparation = preparation_for(runs)
+        preparation = preparation_for(runs, self._trust)
         for run in runs:
             future = self._client.submit(
                 run_on_worker,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ from dabp.driver.result import Result
 from dabp.driver.trace import Trace
 from dabp.errors import DabpError, ParameterError
 from dabp.experiments.plan import Run
+from dabp.experiments.schema import FORMAT
+from dabp.experiments.trust import is_own, own_solver
 from dabp.problem import Problem
-from dabp.solvers import SOLVERS, make_solver
+from dabp.solvers import make_solver
 from dabp.solvers.base import Solver
 from dabp.solvers.status import Status
 
@@ -29,15 +31,18 @@ ALLOCATION = ("allocate memory", "bad_alloc")
 """How PyTorch and toulbar2 say that there is no more memory."""
 
 
-def execute(run: Run) -> list[str]:
-    """Solve and tell: a summary line, then the trace's lines. What fails is told in the summary."""
+def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
+    """Solve and tell: a summary line, then the trace's lines. What fails is told in the summary.
+
+    `trust` are the modules that solvers of the user's own may come from.
+    """
     started = time.perf_counter()
     try:
         problem = _problem(run)
         made = time.perf_counter()
         result = dabp.solve(
             problem,
-            _solver(run),
+            _solver(run, trust),
             time_limit=run.limits.time,
             max_iterations=run.limits.iterations,
             seed=run.seed,
@@ -57,7 +62,7 @@ def identity(run: Run) -> dict[str, Any]:
     data = run.to_dict()
     for label in ("group", "series", "swept"):
         del data[label]
-    return {**data, "instance_key": run.instance_key, "version": dabp.__version__}
+    return {**data, "format": FORMAT, "instance_key": run.instance_key, "version": dabp.__version__}
 
 
 def failure(run: Run, kind: str, detail: str) -> dict[str, Any]:
@@ -94,23 +99,19 @@ def _problem(run: Run) -> Problem:
     path = Path(spec["file"])
     if not path.is_file():
         raise ParameterError(f"{path} is not on this machine: instances must lie where every worker can read them")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != spec["sha256"]:
+    with open(path, "rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != spec["sha256"]:
         raise ParameterError(f"{path} is not the file that the plan was made with: its content differs")
     problem: Problem = dabp.read(path)
     return problem
 
 
-def _solver(run: Run) -> Solver:
+def _solver(run: Run, trust: Sequence[str]) -> Solver:
     """A registered solver, or a class of the user's own as ``module:Class``."""
-    if run.solver in SOLVERS or ":" not in run.solver:
-        return make_solver(run.solver, run.parameters)
-    module, _, name = run.solver.partition(":")
-    try:
-        cls = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise ParameterError(f"solver {run.solver!r} cannot be imported: {error}") from None
-    solver: Solver = cls(**run.parameters)
-    return solver
+    if is_own(run.solver):
+        return own_solver(run.solver, run.parameters, trust)
+    return make_solver(run.solver, run.parameters)
 
 
 def _trace_lines(trace: Trace) -> list[str]:

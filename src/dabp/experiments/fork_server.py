@@ -26,7 +26,7 @@ import psutil
 from dabp.experiments.execution import execute, failure
 from dabp.experiments.messages import receive, send
 from dabp.experiments.plan import Run
-from dabp.experiments.preparation import prepare
+from dabp.experiments.preparation import Preparation, prepare
 
 TICK = 0.05
 """Seconds between looks at a run's memory."""
@@ -52,12 +52,13 @@ def serve(commands: int, replies: int) -> None:
         os.set_blocking(end, False)
     signal.set_wakeup_fd(wake_write)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    prepare(**json.loads(receive(commands) or b"{}"))
+    preparation = Preparation(**json.loads(receive(commands) or b"{}"))
+    prepare(preparation.modules, preparation.rehearsals)
     gc.freeze()
     send(replies, json.dumps({"ready": True, "threads": psutil.Process().num_threads()}).encode())
     while _asked(commands) and (message := receive(commands)) is not None:
         run = Run.from_dict(json.loads(message))
-        payload = _supervise(run, commands, wake_read)
+        payload = _supervise(run, preparation.trust, commands, wake_read)
         if payload is None:
             return
         send(replies, payload)
@@ -75,13 +76,13 @@ def _asked(commands: int) -> bool:
     return False
 
 
-def _supervise(run: Run, commands: int, wake: int) -> bytes | None:
+def _supervise(run: Run, trust: list[str], commands: int, wake: int) -> bytes | None:
     """Fork the run and watch its time and memory; its lines, or None if the experiment is gone."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
         child = os.fork()
         if child == 0:
-            _run_child(run, output, errors)
+            _run_child(run, trust, output, errors)
         try:
             watched = _watch(run, child, started, commands, wake)
         except SystemExit:
@@ -123,7 +124,7 @@ def _watch(
             return reason, status, usage
 
 
-def _run_child(run: Run, output: BinaryIO, errors: BinaryIO) -> None:
+def _run_child(run: Run, trust: list[str], output: BinaryIO, errors: BinaryIO) -> None:
     """In the child: tie it to its parent, limit it, run, write. Never returns."""
     code = 1
     try:
@@ -141,7 +142,7 @@ def _run_child(run: Run, output: BinaryIO, errors: BinaryIO) -> None:
             _, hard = resource.getrlimit(resource.RLIMIT_AS)
             with contextlib.suppress(ValueError, OSError):  # a lower hard limit already holds
                 resource.setrlimit(resource.RLIMIT_AS, (space, hard))
-        output.write("\n".join(execute(run)).encode())
+        output.write("\n".join(execute(run, trust)).encode())
         output.flush()
         code = 0
     except BaseException:

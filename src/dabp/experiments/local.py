@@ -14,8 +14,8 @@ from dabp.experiments.worker import Worker, WorkerDiedError
 class LocalPool:
     """`jobs` fork servers that take runs from one queue."""
 
-    def __init__(self, jobs: int, runs: Sequence[Run]):
-        preparation = preparation_for(runs)
+    def __init__(self, jobs: int, runs: Sequence[Run], trust: Sequence[str] = ()):
+        preparation = preparation_for(runs, trust)
         self._workers = [Worker(preparation) for _ in range(min(jobs, len(runs)))]
         self._waiting: queue.SimpleQueue[Run | None] = queue.SimpleQueue()
         self._ended: queue.SimpleQueue[tuple[Run, bytes] | BaseException] = queue.SimpleQueue()

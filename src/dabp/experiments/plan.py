@@ -11,6 +11,7 @@ import glob
 import hashlib
 import itertools
 import json
+import math
 import os
 import re
 import tomllib
@@ -21,11 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from dabp.errors import ParameterError
-from dabp.experiments.section import Section
+from dabp.experiments.section import MOST_RUNS, Section
 
 FORMAT = 1
 """Part of every key: a change here means that old results no longer say the same thing."""
 
+MOST_BYTES = 10_000_000
+"""Of a plan's file: a device or a dump of results is none."""
 LARGEST = 2**63
 """Bytes that no limit of a process can express."""
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -145,7 +148,11 @@ def load_plan(path: str | Path) -> Plan:
     """Read a plan; file instances are found relative to it."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        with open(path, "rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ParameterError(f"{path}: a plan has at most {MOST_BYTES:,} bytes; this is something else")
+        text = content.decode("utf-8")
         data = tomllib.loads(text)
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read: {error.strerror}") from None
@@ -166,12 +173,17 @@ def _plan(data: Mapping[str, Any], text: str, path: Path) -> Plan:
     top = Section(data, "the plan")
     top.only("name", "title", "seed", "repetitions", "figures", "limits", "instances", "solvers")
     name = top.text("name", path.stem)
-    if not re.fullmatch(r"[\w.-]+", name):
-        raise ParameterError(f"name is letters, digits, '-', '_' and '.', not {name!r}")
-    seed, repetitions = top.whole("seed", 0, 0), top.whole("repetitions", 1, 1)
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise ParameterError(f"name is letters, digits, '-', '_' and '.' (not first), not {name!r}")
+    seed, repetitions = top.whole("seed", 0, 0), top.whole("repetitions", 1, 1, MOST_RUNS)
     title, figures = top.text("title", name), tuple(top.texts("figures"))
     solvers = list(_solvers(top))
-    instances = list(_instances(top, path.parent))
+    instances = list(itertools.islice(_instances(top, path.parent), MOST_RUNS + 1))
+    if len(solvers) * len(instances) * repetitions > MOST_RUNS:
+        raise ParameterError(
+            f"{len(instances):,} instances × {len(solvers):,} solvers × {repetitions:,} repetitions are more than "
+            f"the {MOST_RUNS:,} runs that a plan may have: make several plans of it"
+        )
     runs = tuple(
         Run(instance, solver, parameters, own, run_seed(seed, instance, repetition), repetition, group, series, swept)
         for group, instance in instances
@@ -234,14 +246,20 @@ def _files(entry: Section, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _content(path: Path) -> str:
+    """The hash of a file's content; devices and pipes have none that stays."""
+    if not path.is_file():
+        raise ParameterError(f"{path}: is not a file that can be read twice")
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        with open(path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _sweep(entry: Section) -> list[dict[str, Any]]:
     choices = entry.choices("sweep")
+    if math.prod(map(len, choices.values())) > MOST_RUNS:
+        raise ParameterError(f"'sweep' of {entry.place} has more than {MOST_RUNS:,} combinations")
     return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
 
 

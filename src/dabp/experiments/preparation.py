@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,22 +24,27 @@ REHEARSED = 25
 FEW = 14
 """Variables of a rehearsal: enough for every family's parameters in the paper."""
 
+MODEST = 100
+"""Largest domain (or other size) of a rehearsal."""
+
 Rehearsal = tuple[str, dict[str, Any], str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Modules to import, and (solver, parameters, family, its parameters) to rehearse."""
+    """Modules to import, (solver, parameters, family, its parameters) to rehearse, and whose programs runs may be."""
 
     modules: list[str] = field(default_factory=list)
     rehearsals: list[Rehearsal] = field(default_factory=list)
+    trust: list[str] = field(default_factory=list)
+    """The modules that solvers of the user's own may come from."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for a message."""
         return asdict(self)
 
 
-def preparation_for(runs: Iterable[Run]) -> Preparation:
+def preparation_for(runs: Iterable[Run], trust: Sequence[str] = ()) -> Preparation:
     """The driver, the instances' readers and makers, and the plan's registered solvers; others come when they run."""
     runs = list(runs)
     registered = [run for run in runs if run.solver in SOLVERS]
@@ -48,14 +53,21 @@ def preparation_for(runs: Iterable[Run]) -> Preparation:
     sources = {f"dabp.generators.{GENERATORS[name]}" if name in GENERATORS else "dabp.formats" for name in families}
     rehearsals: dict[tuple[str, str, Any], Rehearsal] = {}
     for run in registered:
-        if run.solver not in STARTS_PROCESSES:
+        if run.solver not in STARTS_PROCESSES and _is_modest(run.instance.get("parameters", {})):
             family, shape = run.instance.get("family", "random-cop"), dict(run.instance.get("parameters", {}))
             rehearsal = (run.solver, dict(run.parameters), family, {**shape, "variables": FEW})
             rehearsals.setdefault((run.solver, family, shape.get("domain")), rehearsal)
     return Preparation(
         ["dabp.driver.solve", "numpy.random", "numpy.ma", *sorted(sources), *solvers],
         list(rehearsals.values()),
+        list(trust),
     )
+
+
+def _is_modest(shape: Mapping[str, Any]) -> bool:
+    """Whether few variables of this shape are a small problem, too: the server itself has no limit of memory."""
+    sizes = (value for key, value in shape.items() if key not in ("variables", "max_cost"))
+    return all(not isinstance(value, int | float) or value <= MODEST for value in sizes)
 
 
 def prepare(modules: Iterable[str], rehearsals: Iterable[Rehearsal]) -> None:

@@ -24,6 +24,7 @@ from dabp.experiments.store import Results, write_atomically
 from dabp.experiments.table import HEADINGS, Row, cells, compare, rows
 from dabp.plots.drawing import Figure
 from dabp.plots.style import PALETTE
+from dabp.problem.shown import shown
 
 DEFAULT_FIGURES = ("cost-iterations", "cost-time", "convergence", "ablation", "memory")
 """Shown for a plan that names no figures."""
@@ -42,7 +43,7 @@ def write_report(results: Results, target: str | Path, title: str | None = None)
     middle, _, rest = rest.partition("/* DATA */")
     between, _, tail = rest.partition("/* PROGRAM */")
     filled = "".join([head, _part("page.css"), middle, _json(data), between, _part("page.js"), tail])
-    write_atomically(Path(target), filled.replace("PAGE TITLE", html.escape(heading), 1).encode())
+    write_atomically(Path(target), filled.replace("PAGE TITLE", html.escape(shown(heading)), 1).encode())
 
 
 def _plan_data(results: Results, name: str) -> dict[str, Any]:
@@ -110,13 +111,16 @@ def _part(name: str) -> str:
 
 def _json(data: Any) -> str:
     """JSON that can stand inside a script element."""
-    text = json.dumps(_without_nan(data), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(_presentable(data), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
-def _without_nan(data: Any) -> Any:
+def _presentable(data: Any) -> Any:
+    """Data without what JSON has no word for (NaN), and with names that do not turn a page's text around."""
     if isinstance(data, float):
         return data if math.isfinite(data) else None
+    if isinstance(data, str):
+        return shown(data, keep="\n\t")
     if isinstance(data, dict):
-        return {key: _without_nan(value) for key, value in data.items()}
-    return [_without_nan(value) for value in data] if isinstance(data, list | tuple) else data
+        return {key: _presentable(value) for key, value in data.items()}
+    return [_presentable(value) for value in data] if isinstance(data, list | tuple) else data

@@ -55,6 +55,7 @@ def run_plan(
     jobs: int = 1,
     scheduler: str | None = None,
     retry_failed: bool = False,
+    trust: Sequence[str] = (),
     command: Sequence[str] = (),
     progress: Callable[[Progress], None] | None = None,
 ) -> Progress:
@@ -70,6 +71,8 @@ def run_plan(
         Address of a Dask scheduler, ``tcp://host:8786``; `jobs` is then left to its workers.
     retry_failed
         Run failed runs again; otherwise a recorded failure stands.
+    trust
+        Modules that solvers written as ``module:Class`` may come from: a plan can name any program.
     command
         How this was called, for the report.
     progress
@@ -77,7 +80,7 @@ def run_plan(
     """
     if jobs < 1:
         raise ParameterError(f"jobs is at least 1, not {jobs}")
-    check(plan)
+    check(plan, trust)
     store = ResultsFolder(folder)
     with store.held():
         finished = store.finished(retry_failed)
@@ -90,7 +93,7 @@ def run_plan(
             progress(state)
         if not missing:
             return state
-        pool = _pool(missing, jobs, scheduler)
+        pool = _pool(missing, jobs, scheduler, trust)
         try:
             for run, lines in pool.map(missing):
                 store.save(run.key, lines)
@@ -102,14 +105,14 @@ def run_plan(
     return state
 
 
-def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None) -> Pool:
+def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None, trust: Sequence[str]) -> Pool:
     if scheduler is None:
         from dabp.experiments.local import LocalPool
 
-        return LocalPool(jobs, runs)
+        return LocalPool(jobs, runs, trust)
     from dabp.experiments.cluster import ClusterPool
 
-    return ClusterPool(scheduler)
+    return ClusterPool(scheduler, trust)
 
 
 def _count(state: Progress, run: Run, lines: bytes) -> None:

@@ -11,6 +11,10 @@ from typing import Any
 
 from dabp.errors import ParameterError
 
+MOST_RUNS = 250_000
+"""Of a plan; each is kept in memory, and a file of its own."""
+LARGEST = 2**63 - 1
+"""Whole numbers beyond are no counts and no seeds."""
 FINITE = sys.float_info.max
 """Numbers from here on are no seconds."""
 
@@ -48,15 +52,18 @@ class Section:
         value = self._fitting(key, None, lambda v: _is_text(v) or (bool(v) and listed(v)), wanted)
         return [value] if isinstance(value, str) else list(value)
 
-    def whole(self, key: str, default: int, least: int) -> int:
-        """A whole number that is not too small."""
-        return int(self._fitting(key, default, _whole_from(least), f"a whole number of at least {least}"))
+    def whole(self, key: str, default: int, least: int, most: int = LARGEST) -> int:
+        """A whole number that is neither too small nor too large."""
+        value = int(self._fitting(key, default, _whole_from(least), f"a whole number of at least {least}"))
+        self._few(key, value, most)
+        return value
 
     def seeds(self, key: str) -> list[int]:
         """The numbers below a whole number (by default 1), or those of a list that is not empty."""
         count, listed = _whole_from(1), _list_of(_whole_from(0))
         wanted = "a whole number of at least 1, or a non-empty list of whole numbers of at least 0"
         value = self._fitting(key, 1, lambda v: count(v) or (bool(v) and listed(v)), wanted)
+        self._few(key, len(value) if isinstance(value, list) else int(value), MOST_RUNS)
         return [int(each) for each in value] if isinstance(value, list) else list(range(int(value)))
 
     def positive(self, key: str) -> float | None:
@@ -90,6 +97,10 @@ class Section:
             name: inner._fitting(name, None, lambda v: isinstance(v, list) and bool(v), "a list of values")
             for name in self.values(key)
         }
+
+    def _few(self, key: str, count: int, most: int) -> None:
+        if count > most:
+            raise ParameterError(f"{key!r} of {self.place} is at most {most:,}, not {_shown(count)}")
 
     def _fitting(self, key: str, default: Any, fits: Callable[[Any], bool], wanted: str) -> Any:
         """The value of a key if it fits; all lookups come through here."""

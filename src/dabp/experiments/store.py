@@ -11,16 +11,21 @@ import fcntl
 import json
 import lzma
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dabp.errors import ParameterError
+from dabp.errors import FormatError, ParameterError
 from dabp.experiments.plan import Plan, Run
+from dabp.experiments.schema import FORMAT, fitting, lines_of, plan_of, row_of, summary_of
 
 Summary = Mapping[str, Any]
 Trace = list[dict[str, Any]]
+
+LARGEST_PACKED = 2**33
+"""Bytes that a packed file may unpack to: a hundred thousand runs of thousands of improvements."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +48,19 @@ class Outcome:
 
 
 class Results:
-    """What an experiment has found so far; for reading."""
+    """What an experiment has found so far; for reading.
+
+    A result whose file is damaged is left out, with a warning that names it: it was one of many.
+    """
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
         self._plans: dict[str, dict[str, Any]] = {}
         self._packed: dict[str, tuple[Summary, Trace]] | None = None
+        self._left_out: set[str] = set()
         if self.path.is_dir():
             for file in sorted((self.path / "plans").glob("*.json")):
-                self._plans[file.stem] = json.loads(file.read_text(encoding="utf-8"))
+                self._plans[file.stem] = read_record(file)
         elif self.path.is_file():
             self._unpack()
         if not self._plans:
@@ -85,19 +94,27 @@ class Results:
         if self._packed is not None:
             return self._packed[key][0] if key in self._packed else None
         try:
-            with open(self.path / "runs" / f"{key}.jsonl", "rb") as stream:
-                summary: Summary = json.loads(stream.readline())
-        except FileNotFoundError:
+            return read_summary(self.path / "runs" / f"{key}.jsonl")
+        except FormatError as error:
+            self._leave_out(key, f"{error}; this result is left out, 'dabp experiment run' makes it again")
             return None
-        return summary
 
     def trace(self, key: str) -> Trace:
         """The improvements, bounds and records of a run."""
         if self._packed is not None:
             return self._packed[key][1]
-        with open(self.path / "runs" / f"{key}.jsonl", "rb") as stream:
-            stream.readline()
-            return [json.loads(line) for line in stream]
+        path = self.path / "runs" / f"{key}.jsonl"
+        try:
+            with open(path, "rb") as stream:
+                return [fitting(row_of, row, path, line) for line, row in lines_of(stream, path) if line > 1]
+        except FormatError as error:
+            self._leave_out(key, f"{error}; this trace is left out")
+            return []
+
+    def _leave_out(self, key: str, sentence: str) -> None:
+        if key not in self._left_out:
+            self._left_out.add(key)
+            warnings.warn(sentence, stacklevel=3)
 
     def pack(self, target: str | Path) -> int:
         """Write plans and results to one compressed file; how many results."""
@@ -122,15 +139,27 @@ class Results:
     def _unpack(self) -> None:
         self._packed = {}
         try:
-            with lzma.open(self.path, "rt", encoding="utf-8") as stream:
-                for line in stream:
-                    row = json.loads(line)
-                    if row.pop("type") == "plan":
-                        self._plans[row["name"]] = row
-                    else:
-                        self._packed[row["summary"]["key"]] = (row["summary"], row["trace"])
-        except (lzma.LZMAError, ValueError, KeyError, EOFError):
+            with lzma.open(self.path, "rb") as stream:
+                for line, row in lines_of(stream, self.path):
+                    if stream.tell() > LARGEST_PACKED:
+                        raise FormatError(f"unpacks to more than {LARGEST_PACKED:,} bytes", source=str(self.path))
+                    self._take(row, line)
+        except (lzma.LZMAError, EOFError, OSError):
             raise ParameterError(f"{self.path} is not a packed file of results, or is damaged") from None
+
+    def _take(self, row: Any, line: int) -> None:
+        """One line of a packed file: a plan, or a result with its trace."""
+        assert self._packed is not None
+        kind = row.pop("type", None) if isinstance(row, dict) else None
+        if kind == "plan":
+            plan = fitting(plan_of, row, self.path, line)
+            self._plans[plan["name"]] = plan
+        elif kind == "result":
+            summary = fitting(summary_of, row.get("summary"), self.path, line)
+            rows = row.get("trace") if isinstance(row.get("trace"), list) else [None]
+            self._packed[summary["key"]] = summary, [fitting(row_of, each, self.path, line) for each in rows]
+        else:
+            raise FormatError("this is no plan and no result", source=str(self.path), line=line)
 
 
 def _distinct(plans: list[Plan]) -> list[Plan]:
@@ -175,13 +204,21 @@ class ResultsFolder:
 
     def finished(self, retry_failed: bool = False) -> set[str]:
         """Keys of the runs that need not run (again)."""
-        keys = {path.stem for path in self.runs.glob("*.jsonl")}
-        return {key for key in keys if not self.failed(key)} if retry_failed else keys
+        found = set()
+        for path in sorted(self.runs.glob("*.jsonl")):
+            try:
+                summary = read_summary(path)
+            except FormatError as error:
+                warnings.warn(f"{error}; this run is done again if the plan has it", stacklevel=2)
+                continue
+            if summary is not None and not (retry_failed and summary["state"] == "failed"):
+                found.add(path.stem)
+        return found
 
     def failed(self, key: str) -> bool:
         """Whether a run is recorded as failed."""
-        with open(self.runs / f"{key}.jsonl", "rb") as stream:
-            return bool(json.loads(stream.readline())["state"] == "failed")
+        summary = read_summary(self.runs / f"{key}.jsonl")
+        return summary is not None and bool(summary["state"] == "failed")
 
     def save_plan(self, plan: Plan, environment: Mapping[str, Any], *, new: bool = True) -> None:
         """Keep the expanded plan with its results; `new` says whether any will be made in this environment.
@@ -191,14 +228,48 @@ class ResultsFolder:
         path = self.path / "plans" / f"{plan.name}.json"
         made = dict(environment)
         if path.exists():
-            before = json.loads(path.read_text(encoding="utf-8"))["environment"]
-            earlier = before.pop("earlier", [])
-            made = {**made, "earlier": [*earlier, before]} if new else {**before, "earlier": earlier}
-        write_atomically(path, json.dumps({**plan.to_dict(), "environment": made}).encode())
+            try:
+                before = read_record(path)["environment"]
+            except FormatError as error:
+                warnings.warn(f"{error}; where earlier results were made is no longer known", stacklevel=2)
+            else:
+                earlier = before.pop("earlier", [])
+                made = {**made, "earlier": [*earlier, before]} if new else {**before, "earlier": earlier}
+        write_atomically(path, json.dumps({"format": FORMAT, **plan.to_dict(), "environment": made}).encode())
 
     def save(self, key: str, lines: bytes) -> None:
         """Keep one result."""
         write_atomically(self.runs / f"{key}.jsonl", lines + b"\n")
+
+
+def read_summary(path: Path) -> Summary | None:
+    """The first line of a result's file, checked; None if there is no such file."""
+    try:
+        with open(path, "rb") as stream:
+            for line, data in lines_of(stream, path):
+                summary = fitting(summary_of, data, path, line)
+                if summary["key"] != path.stem:
+                    raise FormatError("this is the result of another run", source=str(path), line=line)
+                return summary
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise FormatError(f"cannot be read ({error.strerror})", source=str(path)) from None
+    raise FormatError("this file is empty", source=str(path))
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """A plan as a folder keeps it, checked."""
+    try:
+        with open(path, "rb") as stream:
+            for line, data in lines_of(stream, path):
+                record = fitting(plan_of, data, path, line)
+                if record["name"] != path.stem:
+                    raise FormatError("this is the record of another plan", source=str(path))
+                return record
+    except OSError as error:
+        raise FormatError(f"cannot be read ({error.strerror})", source=str(path)) from None
+    raise FormatError("this file is empty", source=str(path))
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from dabp.errors import ParameterError, suggestion
 from dabp.experiments.plan import Plan
 from dabp.experiments.statistics import Wilcoxon, mean_interval, wilcoxon
 from dabp.experiments.store import Outcome, Results
+from dabp.problem.shown import shown
 
 HEADINGS = ("Solver", "Cost", "±95 %", "Gap", "Time", "CPU", "Runs", "Failed")
 
@@ -127,8 +129,8 @@ def cells(row: Row) -> list[str]:
     cost = "–" if math.isnan(row.cost) else f"{row.cost:.3f}"
     half = "–" if math.isnan(row.half) else f"{row.half:.3f}"
     gap = "–" if math.isnan(row.gap) else f"{100 * row.gap:.2f} %"
-    failed = f"{row.failed} ({row.reasons})" if row.failed else "0"
-    return [row.label, cost, half, gap, seconds(row.time), seconds(row.cpu), str(row.runs), failed]
+    failed = f"{row.failed} ({shown(row.reasons)})" if row.failed else "0"
+    return [shown(row.label), cost, half, gap, seconds(row.time), seconds(row.cpu), str(row.runs), failed]
 
 
 def as_text(table: Sequence[Row]) -> str:
@@ -139,7 +141,7 @@ def as_text(table: Sequence[Row]) -> str:
         widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
         text = ["  ".join(_pad(cell, width, i) for i, (cell, width) in enumerate(zip(line, widths, strict=True)))
                 for line in lines]  # fmt: skip
-        parts.append("\n".join([group, *(line.rstrip() for line in text)]))
+        parts.append("\n".join([shown(group), *(line.rstrip() for line in text)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -147,11 +149,16 @@ def as_markdown(table: Sequence[Row]) -> str:
     """A table per group; the best in bold."""
     parts = []
     for group, members in _by_group(table):
-        lines = [f"**{group}**", "", "| " + " | ".join(HEADINGS) + " |", "| --- |" + " ---: |" * (len(HEADINGS) - 1)]
+        lines = [
+            f"**{_markdown(shown(group))}**",
+            "",
+            "| " + " | ".join(HEADINGS) + " |",
+            "| --- |" + " ---: |" * (len(HEADINGS) - 1),
+        ]
         for row in members:
-            shown = [cell.replace("|", "\\|") for cell in cells(row)]
-            shown[1] = f"**{shown[1]}**" if row.best else shown[1]
-            lines.append("| " + " | ".join(shown) + " |")
+            written = [_markdown(cell) for cell in cells(row)]
+            written[1] = f"**{written[1]}**" if row.best else written[1]
+            lines.append("| " + " | ".join(written) + " |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -164,7 +171,8 @@ def as_csv(table: Sequence[Row]) -> str:
         ["group", "solver", "cost", "half_width_95", "gap", "seconds", "cpu_seconds", "runs", "failed", "reasons"]
     )
     for r in table:
-        writer.writerow([r.group, r.label, r.cost, r.half, r.gap, r.time, r.cpu, r.runs, r.failed, r.reasons])
+        names = [shown(r.group), shown(r.label)]
+        writer.writerow([*names, r.cost, r.half, r.gap, r.time, r.cpu, r.runs, r.failed, shown(r.reasons)])
     return stream.getvalue()
 
 
@@ -172,11 +180,11 @@ def as_latex(table: Sequence[Row]) -> str:
     """For ``booktabs``; the best in bold."""
     lines = ["\\begin{tabular}{@{}lrrrrrrr@{}}", "\\toprule", " & ".join(map(_latex, HEADINGS)) + " \\\\"]
     for group, members in _by_group(table):
-        lines += ["\\midrule", f"\\multicolumn{{{len(HEADINGS)}}}{{c}}{{{_latex(group)}}} \\\\", "\\midrule"]
+        lines += ["\\midrule", f"\\multicolumn{{{len(HEADINGS)}}}{{c}}{{{_latex(shown(group))}}} \\\\", "\\midrule"]
         for row in members:
-            shown = [_latex(cell) for cell in cells(row)]
-            shown[1] = f"\\textbf{{{shown[1]}}}" if row.best else shown[1]
-            lines.append(" & ".join(shown) + " \\\\")
+            written = [_latex(cell) for cell in cells(row)]
+            written[1] = f"\\textbf{{{written[1]}}}" if row.best else written[1]
+            lines.append(" & ".join(written) + " \\\\")
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
 
 
@@ -193,6 +201,11 @@ _LATEX = {"\\": r"\textbackslash{}", "±": r"$\pm$", "–": "--", "λ": r"$\lamb
 
 def _latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _markdown(text: str) -> str:
+    """Text that Markdown shows as it is: no emphasis, link, code or HTML comes of it."""
+    return re.sub(r"[\\`*\[\]<>&|]", lambda match: f"\\{match[0]}", text)
 
 
 def _pad(cell: str, width: int, column: int) -> str:

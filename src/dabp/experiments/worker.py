@@ -104,11 +104,15 @@ class Worker:
         except OSError as error:
             self._stop()
             raise DabpError(f"no process can be started to run in: {error.strerror}") from None
-        if json.loads(reply)["threads"] > 1 and self.preparation != Preparation():
+        if json.loads(reply)["threads"] > 1 and self.preparation != self._least():
             # Forking a process with threads can deadlock the child: prepare nothing, let each run load for itself.
             self._stop()
-            self.preparation = Preparation()
+            self.preparation = self._least()
             self._start()
+
+    def _least(self) -> Preparation:
+        """What a server must know even if it prepares nothing."""
+        return Preparation(trust=self.preparation.trust)
 
     def _launch(self, errors: IO[bytes]) -> None:
         commands_read, self._commands = os.pipe()

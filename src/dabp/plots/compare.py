@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dabp.driver.trace import Trace
-from dabp.plots.style import colour, dash, marker
+from dabp.plots.style import HUGE, colour, dash, marker
+from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,14 +23,14 @@ def plot_compare(traces: Mapping[str, Trace], ax: Axes | None = None) -> Axes:
         _, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
     end = max((_end(trace) for trace in traces.values()), default=1.0)
     for index, (name, trace) in enumerate(traces.items()):
-        times = np.array([time for time, _, _ in trace.improvements])
-        costs = np.array([cost for _, _, cost in trace.improvements])
-        if not len(times):
+        shown_costs = [(time, cost) for time, _, cost in trace.improvements if abs(cost) < HUGE]
+        if not shown_costs:
             continue
+        times, costs = np.array(shown_costs).T
         times, costs = np.append(np.maximum(times, 1e-3), end), np.append(costs, costs[-1])
         style = {"color": colour(index), "linestyle": dash(index), "marker": marker(index), "markersize": 4}
-        ax.step(times, costs, where="post", label=name, **style)
-        if trace.bounds:
+        ax.step(times, costs, where="post", label=shown(name), **style)
+        if trace.bounds and abs(trace.bounds[-1][2]) < HUGE:
             ax.axhline(trace.bounds[-1][2], color=colour(index), linewidth=0.7, linestyle=":")
     ax.set_xscale("log")
     ax.set_xlabel("seconds")

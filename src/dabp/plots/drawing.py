@@ -14,6 +14,7 @@ import numpy as np
 
 from dabp.errors import ParameterError
 from dabp.plots.style import colour, dash, marker
+from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,26 +73,26 @@ def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | N
         else:
             _draw_word(ax, figure.kind, curve, index, panel)
     if figure.kind != "line":
-        ax.set_yticks(range(len(panel.curves)), [curve.label for curve in panel.curves])
+        ax.set_yticks(range(len(panel.curves)), [shown(curve.label) for curve in panel.curves])
         ax.invert_yaxis()
         ax.set_xlabel(figure.y_label)
         ax.grid(axis="x", alpha=0.3)
     else:
-        ax.set_xlabel(figure.x_label)
+        ax.set_xlabel(shown(figure.x_label))
         ax.set_ylabel(figure.y_label)
         ax.grid(alpha=0.3)
         if figure.log_x:
             ax.set_xscale("log")
         if panel.focus is not None:
             ax.set_ylim(*panel.focus)
-    ax.set_title(panel.title, fontsize="medium")
+    ax.set_title(shown(panel.title), fontsize="medium")
     return ax
 
 
 def _draw_line(ax: Axes, curve: Curve, index: int) -> None:
     x, y = np.array(curve.x, dtype=float), np.array(curve.y)
     few = len(x) <= MARKED
-    ax.plot(x, y, dash(index), color=colour(index), marker=marker(index) if few else None, label=curve.label)
+    ax.plot(x, y, dash(index), color=colour(index), marker=marker(index) if few else None, label=shown(curve.label))
     if curve.half:
         half = np.nan_to_num(np.array(curve.half))
         ax.fill_between(x, y - half, y + half, color=colour(index), alpha=0.15, linewidth=0)
@@ -100,10 +101,12 @@ def _draw_line(ax: Axes, curve: Curve, index: int) -> None:
 def _draw_word(ax: Axes, kind: str, curve: Curve, index: int, panel: Panel) -> None:
     place = panel.curves.index(curve)
     if kind == "bars":
-        ax.barh(place, curve.y[0], color=colour(index), label=curve.label)
+        ax.barh(place, curve.y[0], color=colour(index), label=shown(curve.label))
         return
     half = curve.half[0] if curve.half and not math.isnan(curve.half[0]) else None
-    ax.errorbar(curve.y[0], place, xerr=half, fmt=marker(index), color=colour(index), capsize=3, label=curve.label)
+    ax.errorbar(
+        curve.y[0], place, xerr=half, fmt=marker(index), color=colour(index), capsize=3, label=shown(curve.label)
+    )
 
 
 def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
@@ -125,7 +128,7 @@ def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
             handles.setdefault(label, handle)
     if figure.kind == "line":
         canvas.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)))
-    canvas.suptitle(figure.title)
+    canvas.suptitle(shown(figure.title))
     return canvas
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dabp.plots.layout import spring_layout
 from dabp.plots.style import colour
 from dabp.problem import Problem
+from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,9 @@ def plot_problem(problem: Problem, ax: Axes | None = None) -> Axes:
         _draw_graph(problem, binary, large, ax)
     else:
         _draw_matrix(problem, ax)
-    ax.set_title(f"{problem.name}: {problem.num_variables:,} variables, {problem.num_factors:,} factors", fontsize=10)
+    ax.set_title(
+        f"{shown(problem.name)}: {problem.num_variables:,} variables, {problem.num_factors:,} factors", fontsize=10
+    )
     return ax
 
 
@@ -68,7 +71,7 @@ def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.i
     ax.scatter(places[:count, 0], places[:count, 1], s=_size(count), color=colour(0), zorder=3, label="variables")
     if count <= 40:
         for i, (x, y) in enumerate(places[:count].tolist()):
-            ax.annotate(problem.variable_name(i), (x, y), xytext=(4, 4), textcoords="offset points", fontsize=7)
+            ax.annotate(shown(problem.variable_name(i)), (x, y), xytext=(4, 4), textcoords="offset points", fontsize=7)
     if len(large):
         ax.legend(loc="upper right", fontsize=8)
     ax.set_axis_off()

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
 """Okabe and Ito's colours, the yellow darkened so that a thin line shows on white."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+HUGE = 1e300
+"""Numbers from here on cannot be drawn: the range of an axis would be infinite."""
 DASHES = ("-", "--", "-.", ":")
 
 

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dabp.driver.trace import Trace
-from dabp.plots.style import colour
+from dabp.plots.style import HUGE, colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+WINDOW = ("iteration", *(f"{what}_{part}" for what in ("damping", "weight") for part in ("min", "mean", "max")))
+"""What a record of a DABP window has."""
 
 
 def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
@@ -20,7 +24,7 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
     A DABP trace gets two more panels when no axes are given: damping factors, and weights × (degree − 1), each as the
     range and mean of a window. The axes of the costs are returned.
     """
-    windows = [record for record in trace.records if "damping_min" in record]
+    windows = [record for record in trace.records if _has_numbers(record, *WINDOW)]
     panels: list[Axes] = []
     if ax is None:
         from matplotlib import pyplot as plt
@@ -43,18 +47,39 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
 
 
 def restarts(trace: Trace) -> list[int]:
-    """The last iteration of each restart but the last, from the solver's records."""
-    numbered = [(record["restart"], record["iteration"]) for record in trace.records if "restart" in record]
+    """The last iteration of each restart but the last, as far as the solver records it.
+
+    BP tells how many iterations each restart had, DABP where each of its windows ended. What members of a portfolio
+    record counts their own iterations, which are not the trace's.
+    """
+    numbered: list[tuple[float, int]] = []
+    passed = 0.0
+    for record in trace.records:
+        if "member" in record or not _has_numbers(record, "restart"):
+            continue
+        if _has_numbers(record, "iteration"):
+            passed = record["iteration"]
+        elif _has_numbers(record, "iterations"):
+            passed += record["iterations"]
+        else:
+            continue
+        numbered.append((record["restart"], int(passed)))
     return [done for (before, done), (after, _) in pairwise(numbered) if after != before]
+
+
+def _has_numbers(record: dict[str, Any], *keys: str) -> bool:
+    """Whether a record, which may come from a file, has numbers under these keys."""
+    return all(isinstance(record.get(key), int | float) and abs(record[key]) < HUGE for key in keys)
 
 
 def _plot_costs(trace: Trace, ax: Axes) -> None:
     iterations, costs = trace.points
-    finite = np.isfinite(costs)
+    finite = np.abs(costs) < HUGE
     ax.plot(iterations[finite], costs[finite], ".", color="0.7", markersize=3, label="each iteration")
-    if trace.improvements:
-        at = np.array([max(iteration, 1) for _, iteration, _ in trace.improvements] + [max(trace.iterations, 1)])
-        best = np.array([cost for *_, cost in trace.improvements] + [trace.improvements[-1][2]])
+    improvements = [(iteration, cost) for _, iteration, cost in trace.improvements if abs(cost) < HUGE]
+    if improvements:
+        at = np.array([max(iteration, 1) for iteration, _ in improvements] + [max(trace.iterations, 1)])
+        best = np.array([cost for _, cost in improvements] + [improvements[-1][1]])
         ax.step(at, best, where="post", color=colour(0), label="best so far")
     ax.set_ylabel("cost")
     ax.grid(alpha=0.3)
