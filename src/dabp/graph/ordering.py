@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dabp.kernels.elimination import ordering as compiled
 from dabp.problem import Problem
-from dabp.problem.guard import Guard
 from dabp.problem.columns import offsets_of
+from dabp.problem.guard import Guard
 
 DENSE_LIMIT = 5_000
 """Vertices up to which min-fill runs (its bit matrix takes n²/8 bytes)."""
@@ -47,9 +47,7 @@ def edges(problem: Problem) -> NDArray[np.int64]:
     return np.stack([unique // max(n, 1), unique % max(n, 1)], axis=1)
 
 
-def elimination_order(
-    problem: Problem, *, widest: int | None = None, guard: Guard | None = None
-) -> EliminationOrder:
+def elimination_order(problem: Problem, *, widest: int | None = None, guard: Guard | None = None) -> EliminationOrder:
     """A min-fill order: exact on forests, linear there, and min-fill on what remains when leaves are gone.
 
     Once wider than `widest`, the rest of the order is arbitrary: it is of no use then to who asks so. Of more than

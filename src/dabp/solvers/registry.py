@@ -68,9 +68,6 @@ SOLVERS: dict[str, Entry] = {
     "dual": Entry(
         "dual.solver", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
     ),
-    "expansion": Entry(
-        "graph_cut.expansion", "Expansion", "α-expansion and fusion moves by minimum cuts; strong on images"
-    ),
     "mbe": Entry(
         "elimination.mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"
     ),

@@ -12,6 +12,7 @@ from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST, damping_and_rate
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
+from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.portfolio.exact_parts import PreparedElimination
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
@@ -156,7 +157,7 @@ def _polish(situation: Situation) -> Run:
 
 def _expand(situation: Situation) -> Run:
     """Moves of many variables at once, from the incumbent, which the dual or belief propagation found."""
-    return Run(make_solver("expansion"), _incumbent(situation))
+    return Run(Expansion(), _incumbent(situation))
 
 
 def _dual(situation: Situation) -> Run:
