@@ -140,11 +140,7 @@ class FactorGraph:
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * factor_ranges.sum() / scale + problem.num_variables * perturbation + 1.0
 
-        tables = problem.pool / scale
-        cells = np.diff(problem.pool_offsets)
-        stand_ins = np.repeat(lowest / scale + forbidden, cells)
-        np.copyto(tables, stand_ins, where=np.isinf(tables))
-
+        tables = _scaled(problem, lowest, scale, forbidden)
         sizes = problem.domain_sizes
         variable_offsets = offsets_of(sizes)
         unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, size=int(variable_offsets[-1]))
@@ -174,6 +170,23 @@ def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None
         raise ParameterError(f"cost_scale is positive, not {cost_scale}")
 
 
+def _scaled(problem: Problem, lowest: NDArray[np.float64], scale: float, forbidden: float) -> NDArray[np.float64]:
+    """The pool in scaled units, with a stand-in where a cell is forbidden: its table's least cost plus `forbidden`."""
+    tables = problem.pool / scale
+    barred = np.flatnonzero(np.isinf(tables))
+    if len(barred):
+        table = np.searchsorted(problem.pool_offsets, barred, side="right") - 1
+        tables[barred] = (lowest / scale + forbidden)[table]
+    return tables
+
+
+def _numbered(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different keys, all below `count`, in ascending order, and the number of each key among them."""
+    seen = np.zeros(count, dtype=np.bool_)
+    seen[keys] = True
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
+
+
 def _groups(
     problem: Problem, tables: NDArray[np.float64], unary: NDArray[np.float64], copies: int, dtype: np.dtype[Any]
 ) -> tuple[FactorGroup, ...]:
@@ -185,7 +198,7 @@ def _groups(
     groups: list[FactorGroup] = []
     edges = 0
     for shape, factors, scope in _by_shape(problem):
-        used, index = np.unique(problem.factor_table[factors], return_inverse=True)
+        used, index = _numbered(problem.factor_table[factors], len(problem.pool_offsets) - 1)
         places = problem.pool_offsets[used][:, None] + np.arange(math.prod(shape))
         stacked = tables[places]
         if len(shape) == 1:
@@ -209,6 +222,9 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
         if arity == 0:
             continue
         lengths = problem.domain_sizes[arity_group.variables]
+        if (lengths == lengths[0]).all():
+            yield tuple(int(d) for d in lengths[0]), arity_group.factors, arity_group.variables
+            continue
         kind = np.zeros(len(lengths), dtype=np.int64)
         for axis in range(arity):
             kind = np.unique(kind * (lengths.max() + 1) + lengths[:, axis], return_inverse=True)[1]

@@ -32,12 +32,17 @@ COMPACT = 0.75
 """Rows of tables are padded to whole vectors if the values fill more than this share of them."""
 
 
+def aligned_zeros(count: int, dtype: Any) -> Reals:
+    """Zeros that start at a cache line: vectors of whole lines then never straddle two."""
+    size = np.dtype(dtype).itemsize
+    room = np.zeros(count + 64 // size, dtype=dtype)
+    skip = (-room.ctypes.data % 64) // size
+    return room[skip : skip + count]
+
+
 def aligned(values: Reals) -> Reals:
-    """A copy that starts at a cache line: vectors of whole lines then never straddle two."""
-    spare = 64 // values.itemsize
-    room = np.empty(len(values) + spare, dtype=values.dtype)
-    skip = (-room.ctypes.data % 64) // values.itemsize
-    result = room[skip : skip + len(values)]
+    """A copy that starts at a cache line."""
+    result = aligned_zeros(len(values), values.dtype)
     result[:] = values
     return result
 
@@ -89,9 +94,10 @@ def _variables(graph: FactorGraph, lanes: int) -> Variables:
     width = _whole(graph.domain_sizes, lanes)
     unary_start = offsets_of(width)
     places = np.repeat(unary_start[:-1] - graph.variable_offsets[:-1], graph.domain_sizes) + np.arange(len(graph.unary))
-    unary = np.full(unary_start[-1], PADDING, dtype=graph.dtype)
+    unary = aligned_zeros(int(unary_start[-1]), graph.dtype)
+    unary[:] = PADDING
     unary[places] = graph.unary
-    mask = np.zeros_like(unary)
+    mask = aligned_zeros(len(unary), graph.dtype)
     mask[places] = 1
     copies = np.arange(len(graph.scales))
     edge_copy = _joined([np.tile(np.repeat(copies, g.arity), g.num_factors) for g in graph.groups], (0,))
@@ -100,8 +106,8 @@ def _variables(graph: FactorGraph, lanes: int) -> Variables:
         unary_start=unary_start,
         edge_start=graph.variable_edge_offsets,
         message_start=offsets_of(np.diff(graph.variable_edge_offsets) * width),
-        unary=aligned(unary),
-        mask=aligned(mask),
+        unary=unary,
+        mask=mask,
         edge_scale=np.array(graph.scales, dtype=graph.dtype)[edge_copy[graph.variable_edges]],
     )
 
@@ -124,7 +130,8 @@ def _joined(parts: list[Ints], empty: tuple[int, ...]) -> Ints:
 def _in_order(group: FactorGroup) -> tuple[Ints, Ints, Ints]:
     """Factors by first variable, tables by first use: neighbours in memory are then used together."""
     order = np.argsort(group.scope.min(axis=1), kind="stable")
-    _, first = np.unique(group.table_index[order], return_index=True)
+    first = np.empty(len(group.tables), dtype=np.int64)
+    first[group.table_index[order[::-1]]] = np.arange(len(order))[::-1]  # of equals the last, hence first use, stays
     tables = np.argsort(first, kind="stable")
     place = np.empty_like(tables)
     place[tables] = np.arange(len(tables))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dabp.kernels.elimination import ordering as compiled
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.guard import Guard
 
 DENSE_LIMIT = 5_000
 """Vertices up to which min-fill runs (its bit matrix takes n²/8 bytes)."""
@@ -46,7 +47,7 @@ def edges(problem: Problem) -> NDArray[np.int64]:
     return np.stack([unique // max(n, 1), unique % max(n, 1)], axis=1)
 
 
-def elimination_order(problem: Problem, *, widest: int | None = None) -> EliminationOrder:
+def elimination_order(problem: Problem, *, widest: int | None = None, guard: Guard | None = None) -> EliminationOrder:
     """A min-fill order: exact on forests, linear there, and min-fill on what remains when leaves are gone.
 
     Once wider than `widest`, the rest of the order is arbitrary: it is of no use then to who asks so. Of more than
@@ -58,7 +59,10 @@ def elimination_order(problem: Problem, *, widest: int | None = None) -> Elimina
     if complete is not None and (widest is None or (complete.width is not None and complete.width <= widest)):
         return complete
     if widest not in known:
-        known[widest] = _computed(problem, widest)
+        found = _computed(problem, widest, guard)
+        if guard is not None and guard.over:
+            return found
+        known[widest] = found
     return known[widest]
 
 
@@ -67,7 +71,7 @@ def _known_orders(problem: Problem) -> dict[int | None, EliminationOrder]:
     return {}
 
 
-def _computed(problem: Problem, widest: int | None) -> EliminationOrder:
+def _computed(problem: Problem, widest: int | None, guard: Guard | None) -> EliminationOrder:
     n = problem.num_variables
     pairs = edges(problem)
     offsets, neighbours = _rows(pairs, n)
@@ -79,7 +83,7 @@ def _computed(problem: Problem, widest: int | None) -> EliminationOrder:
     rest = np.flatnonzero(core)
     inside = pairs[core[pairs].all(axis=1)]
     if len(rest) > DENSE_LIMIT:
-        first, degree, inside = _least_degree(rest, inside)
+        first, degree, inside = _least_degree(rest, inside, widest, guard)
         order[count : count + len(first)] = first
         count, width = count + len(first), max(width, degree)
         core[first] = False
@@ -111,7 +115,9 @@ def _bit_rows(pairs: NDArray[np.int64], n: int) -> NDArray[np.uint64]:
     return rows
 
 
-def _least_degree(vertices: NDArray[np.int64], pairs: NDArray[np.int64]) -> tuple[list[int], int, NDArray[np.int64]]:
+def _least_degree(
+    vertices: NDArray[np.int64], pairs: NDArray[np.int64], widest: int | None, guard: Guard | None
+) -> tuple[list[int], int, NDArray[np.int64]]:
     """Eliminate by least degree until few vertices are left or all are of high degree.
 
     Returns the eliminated vertices in order, the width so far and the edges that remain.
@@ -122,12 +128,15 @@ def _least_degree(vertices: NDArray[np.int64], pairs: NDArray[np.int64]) -> tupl
         near[b].add(a)
     heap = [(len(others), v) for v, others in near.items()]
     heapq.heapify(heap)
-    order, width = [], 0
+    order: list[int] = []
+    width = 0
     while len(near) > DENSE_LIMIT:
         degree, v = heapq.heappop(heap)
         if v not in near or degree != len(near[v]):
             continue  # an old entry
-        if degree > DEGREE_LIMIT:
+        if degree > (DEGREE_LIMIT if widest is None else min(widest, DEGREE_LIMIT)):
+            break
+        if guard is not None and len(order) % 256 == 0 and guard.over:
             break
         others = near.pop(v)
         order.append(v)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -37,3 +38,13 @@ def beside(first: Problem, second: Problem, constant: float = 0.0) -> Problem:
         np.concatenate([first.pool_offsets, first.pool_offsets[-1] + second.pool_offsets[1:]]),
         constant=constant,
     )
+
+
+def from_pairs(side: int, domain: int, table: Callable[[], np.ndarray]) -> Problem:
+    """A square grid whose pairs of neighbours have the tables that `table` makes."""
+    number = np.arange(side * side).reshape(side, side)
+    pairs = [(number[:, :-1], number[:, 1:]), (number[:-1], number[1:])]
+    scopes = np.concatenate([np.stack(pair, axis=-1).reshape(-1, 2) for pair in pairs])
+    ends = np.arange(len(scopes) + 1)
+    pool = np.concatenate([np.asarray(table(), dtype=float).ravel() for _ in scopes])
+    return Problem(np.full(side * side, domain), scopes.ravel(), 2 * ends, pool, domain**2 * ends)

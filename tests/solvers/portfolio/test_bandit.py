@@ -28,3 +28,15 @@ def test_without_an_answer_time_goes_to_the_search_for_one() -> None:
     for cost, bound in ((np.inf, -np.inf), (np.inf, 3.0), (5.0, -np.inf)):
         searching, bounding = bandit.weights(cost, bound)
         assert bounding < 20 * searching
+
+
+def test_a_patient_member_is_judged_by_whole_runs() -> None:
+    """Bad costs in the midst of a run do not hold it back; after some runs that ended far away they do."""
+    bandit = Bandit([1.0, 1.0], [True, False], [False, False], memory=5.0)
+    bandit.reward(1, 0.1, 0.0, 100.0)
+    for _ in range(5):
+        bandit.reward(0, 0.1, 0.0, 500.0)
+    assert bandit.weights(90.0, 0.0)[0] > bandit.weights(90.0, 0.0)[1]
+    for _ in range(2):
+        bandit.reward(0, 0.1, 0.0, 500.0, ended=True)
+    assert bandit.weights(90.0, 0.0)[0] < bandit.weights(90.0, 0.0)[1]

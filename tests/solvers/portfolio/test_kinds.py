@@ -10,8 +10,9 @@ from dabp.errors import ParameterError
 from dabp.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.solver import BeliefPropagation
+from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.incumbent import Incumbent
-from dabp.solvers.portfolio.kinds import kinds_for
+from dabp.solvers.portfolio.kinds import line_up
 from dabp.solvers.portfolio.member import Situation
 from tests.solvers.portfolio.shapes import cliques
 
@@ -25,18 +26,18 @@ def test_members_that_suit_nothing_are_refused() -> None:
 
 def test_members_follow_size_time_and_choice() -> None:
     """DABP only with a minute or when asked for; a second run of reinforced BP only on large problems."""
-    small, large = cliques(1, 8, 3), Problem([2] * 1000)
-    assert "dabp" not in {kind.name for kind in kinds_for(small, 10.0)}
-    assert "dabp" in {kind.name for kind in kinds_for(small, 100.0)}
-    assert [kind.name for kind in kinds_for(small, 10.0, names=frozenset({"dabp"}))] == ["dabp"]
-    assert "bp-reinforced 2" not in {kind.name for kind in kinds_for(small, 10.0)}
-    assert "bp-reinforced 2" in {kind.name for kind in kinds_for(large, 10.0)}
+    small, large = cliques(1, 8, 3), Problem([3] * 1000)
+    assert "dabp" not in {kind.name for kind in line_up(features_of(small), 10.0).kinds}
+    assert "dabp" in {kind.name for kind in line_up(features_of(small), 100.0).kinds}
+    assert [kind.name for kind in line_up(features_of(small), 10.0, names=frozenset({"dabp"})).kinds] == ["dabp"]
+    assert "bp-reinforced 2" not in {kind.name for kind in line_up(features_of(small), 10.0).kinds}
+    assert "bp-reinforced 2" in {kind.name for kind in line_up(features_of(large), 10.0).kinds}
 
 
 def test_reinforced_runs_slow_down_as_time_allows() -> None:
     """On a large problem later runs take a rate that fills the time left, given how long the run before took."""
-    large = Problem([2] * 1000)
-    second = next(kind for kind in kinds_for(large, 100.0) if kind.name == "bp-reinforced 2")
+    large = Problem([3] * 1000)
+    second = next(kind for kind in line_up(features_of(large), 100.0).kinds if kind.name == "bp-reinforced 2")
     incumbent, rates = Incumbent(large), []
     for number, (left, last) in enumerate([(100.0, 0.0), (90.0, 1.0), (80.0, 12.0)]):
         solver = second.plan(Situation(number, np.random.default_rng(0), left, last, incumbent)).solver
@@ -51,7 +52,7 @@ def test_polishing_starts_from_the_incumbent() -> None:
     problem = cliques(1, 6, 3)
     incumbent = Incumbent(problem)
     incumbent.offer(np.ones(6, dtype=np.int64), "a", 0.0)
-    kinds = {kind.name: kind for kind in kinds_for(problem, 10.0)}
+    kinds = {kind.name: kind for kind in line_up(features_of(problem), 10.0).kinds}
 
     def initial(name: str, number: int) -> np.ndarray | None:
         return kinds[name].plan(Situation(number, np.random.default_rng(0), 9.0, 1.0, incumbent)).initial

@@ -54,3 +54,16 @@ def test_runs_draw_from_seeds_of_their_own_and_resume_with_them() -> None:
     resumed.resume(3, False)
     assert len(np.unique(whole)) == 5
     assert drawn(resumed, 2) == whole[3:]
+
+
+def test_a_polishing_member_waits_for_a_better_incumbent() -> None:
+    """After a run it has nothing to do until somebody finds something better."""
+    problem = cliques(1, 6, 3)
+    incumbent = Incumbent(problem)
+    incumbent.offer(np.zeros(6, dtype=np.int64), "a", 0.0)
+    member = Member(Kind("mbe", lambda situation: Run(make_solver("mbe")), polishing=True), problem, 0, 0)
+    assert not member.waits(incumbent.cost)
+    while not member.slice(1.0, incumbent, time.perf_counter, 1.0, lambda: False).ended:
+        assert not member.waits(incumbent.cost)
+    assert member.waits(incumbent.cost)
+    assert not member.waits(incumbent.cost - 1.0)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import numpy as np
+
 import dabp.solvers.portfolio
 from dabp.problem import Problem
-from dabp.solvers.portfolio.kinds import kinds_for
-from dabp.solvers.portfolio.plan import SHARES
-from tests.solvers.portfolio.shapes import cliques
+from dabp.solvers.portfolio.features import features_of
+from dabp.solvers.portfolio.kinds import line_up
+from dabp.solvers.portfolio.plan import SHARES, character, setup_seconds
+from tests.solvers.portfolio.shapes import cliques, from_pairs
 
 
 def test_no_other_module_of_the_portfolio_has_constants() -> None:
@@ -29,8 +32,31 @@ def test_no_other_module_of_the_portfolio_has_constants() -> None:
 
 
 def test_every_member_can_take_part() -> None:
-    """Each name of the plan is a kind on some problem with some time, so that none is there in vain."""
-    taking_part = {
-        kind.name for problem in (cliques(1, 8, 3), Problem([2] * 1000)) for kind in kinds_for(problem, 100.0)
+    """Each name of the plan is one of the solver's members on some problem, so that none is there in vain."""
+    rng = np.random.default_rng(0)
+    image = from_pairs(25, 4, lambda: rng.integers(1, 9) * (1.0 - np.eye(4)))
+    problems = (cliques(1, 8, 3), Problem([3] * 1000), image)
+    taking_part = {kind.name for problem in problems for kind in line_up(features_of(problem), 100.0).kinds}
+    assert taking_part | {"elimination"} == set(SHARES)
+
+
+def test_characters() -> None:
+    """Problems of each kind are recognised, by their tables and not by their size alone, and the reason says why."""
+    rng = np.random.default_rng(0)
+    grids = {
+        "image": from_pairs(25, 4, lambda: rng.integers(1, 9) * (1.0 - np.eye(4))),
+        "large": from_pairs(25, 4, lambda: rng.integers(0, 9, (4, 4)).astype(float)),
+        "binary": from_pairs(25, 2, lambda: rng.choice([-1.0, 1.0]) * np.eye(2)),
+        "small": from_pairs(10, 4, lambda: rng.integers(0, 9, (4, 4)).astype(float)),
     }
-    assert taking_part == set(SHARES)
+    for expected, problem in grids.items():
+        found, reason = character(features_of(problem))
+        assert found == expected
+        assert reason
+
+
+def test_starting_takes_longer_the_larger_the_problem() -> None:
+    """What a start costs grows with the edges, and nobody is left out of a small problem for it."""
+    small, larger = (features_of(from_pairs(side, 3, lambda: np.eye(3))) for side in (5, 20))
+    for name in SHARES:
+        assert 0.0 <= setup_seconds(name, small) <= setup_seconds(name, larger) < 0.1

@@ -13,7 +13,8 @@ from dabp.generators import generate
 from dabp.solvers.base import Budget
 from dabp.solvers.dual.solver import DualSearch
 from dabp.solvers.portfolio import Portfolio
-from dabp.solvers.portfolio.kinds import kinds_for
+from dabp.solvers.portfolio.features import features_of
+from dabp.solvers.portfolio.kinds import LineUp, line_up
 from dabp.solvers.portfolio.timed_search import TimedSearch
 from dabp.solvers.status import Status
 from tests.problems import exhaustive
@@ -41,7 +42,7 @@ def test_a_resumed_portfolio_starts_from_what_was_known(tmp_path: Path) -> None:
     assert second.bound is not None
     assert second.bound >= first.bound
     assert second.runtime > first.runtime
-    search = TimedSearch(problem, [], seed=0, budget=Budget(), initial=None, horizon=1.0, prove=False)
+    search = TimedSearch(problem, LineUp([], []), seed=0, budget=Budget(), initial=None, horizon=1.0, prove=False)
     search.load_state_dict({"assignment": first.assignment, "bound": first.bound, "bound_by": "dual", "finds": []})
     step = search.step()
     search.close()
@@ -55,7 +56,7 @@ def test_toulbar2_proves_beside_the_members(threads: int) -> None:
     problem = cliques(1, 12, 4)
     search = TimedSearch(
         problem,
-        kinds_for(problem, 30.0, names=frozenset(QUICK_MEMBERS.split(","))),
+        line_up(features_of(problem), 30.0, names=frozenset(QUICK_MEMBERS.split(","))),
         seed=0,
         budget=Budget(threads=threads),
         initial=None,
@@ -88,7 +89,7 @@ def test_a_proof_never_comes_with_an_older_answer(monkeypatch: pytest.MonkeyPatc
     """If a member finds and proves the optimum while a step is being told, the proof waits for the next step."""
     problem = cliques(1, 6, 3)
     optimum, best = exhaustive(problem)
-    search = TimedSearch(problem, [], seed=0, budget=Budget(), initial=None, horizon=1.0, prove=False)
+    search = TimedSearch(problem, LineUp([], []), seed=0, budget=Budget(), initial=None, horizon=1.0, prove=False)
     incumbent = search._incumbent
     told = incumbent.best
 
@@ -119,3 +120,19 @@ def test_a_member_that_breaks_costs_nothing_else(monkeypatch: pytest.MonkeyPatch
         )
     assert result.cost is not None
     assert any("dual gave up: ZeroDivisionError" in note for note in result.notes)
+
+
+def test_what_was_found_since_the_last_step_is_not_lost() -> None:
+    """Ended between two steps, the search still has its best answer to give."""
+    problem = cliques(1, 6, 3)
+    _, best = exhaustive(problem)
+    search = TimedSearch(
+        problem, LineUp([], []), seed=0, budget=Budget(), initial=np.zeros(6, dtype=np.int64), horizon=1.0, prove=False
+    )
+    search.step()
+    assert search.pending() is None
+    search._incumbent.offer(best, "a member", 0.0)
+    found = search.pending()
+    search.close()
+    assert found is not None
+    assert found.tolist() == best.tolist()

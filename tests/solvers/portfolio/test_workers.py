@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from dataclasses import dataclass
 
 import pytest
 
+from dabp.problem import Assignment, Problem
 from dabp.solvers import make_solver
+from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Kind, Member, Run, Situation
@@ -57,3 +61,43 @@ def test_nobody_works_while_none_is_active() -> None:
     workers.active = 1
     assert workers.reports.get(timeout=60.0).member == "mbe"
     workers.close()
+
+
+class Slow(Search):
+    """A search with one long step."""
+
+    def __init__(self) -> None:
+        self.closed = threading.Event()
+
+    def step(self) -> Step:
+        """Take a second."""
+        time.sleep(1.0)
+        return Step()
+
+    def close(self) -> None:
+        """Tell."""
+        self.closed.set()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowSolver(Solver):
+    """Starts what it was given."""
+
+    search: Slow
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """As it is."""
+        return self.search
+
+
+def test_the_end_does_not_wait_for_a_long_step() -> None:
+    """Closing returns while a member is in the midst of a step, which is ended by its own thread afterwards."""
+    problem, search = cliques(1, 6, 3), Slow()
+    member = Member(Kind("slow", lambda _: Run(SlowSolver(search=search))), problem, 0, 0)
+    workers = Workers([member], Bandit([1.0], [False], [False], 1.0), Incumbent(problem), 1, time.perf_counter, 60.0)
+    workers.start()
+    while not workers._busy:
+        time.sleep(0.01)
+    workers.close()
+    assert not search.closed.is_set()
+    assert search.closed.wait(30.0)

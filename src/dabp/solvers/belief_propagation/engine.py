@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
-from dabp.graph.message_layout import aligned, lane_count, make_layout
+from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout
 from dabp.kernels.belief_propagation.iteration import gain_of, iterate, note_cost, verdict
 from dabp.kernels.belief_propagation.layout import Layout, PairShape, Reals
 from dabp.kernels.belief_propagation.memory import (
@@ -25,6 +25,7 @@ from dabp.kernels.belief_propagation.memory import (
     Rules,
 )
 from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, send_pairs, update_variables
+from dabp.kernels.belief_propagation.warm_start import lean
 from dabp.kernels.simd import lanes_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
@@ -87,14 +88,7 @@ class MinSum:
 
     def incline(self, assignment: Assignment, charge: float) -> None:
         """First v2f messages that charge every value but the assignment's: a warm start that fades as messages do."""
-        variables = self.layout.variables
-        width = np.diff(variables.unary_start)
-        charges = np.full(len(variables.unary), charge, dtype=self.graph.dtype) * variables.mask
-        charges[variables.unary_start[:-1] + assignment] = 0
-        degree = np.diff(variables.edge_start)
-        own = np.repeat(np.arange(len(degree)), degree * width)
-        place = np.arange(len(own)) - variables.message_start[own]
-        self.memory.v2f[:] = charges[variables.unary_start[own] + place % width[own]]
+        lean(self.layout.variables, np.asarray(assignment), charge, self.memory.v2f)
 
     def run(self, iterations: int, rules: Rules) -> tuple[NDArray[np.float64], int]:
         """Up to `iterations` iterations: the cost after each, and why they ended (`RUNNING` if they did not)."""
@@ -160,9 +154,9 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout) -> Memory:
     """Room for messages and answers, all zero; the cost of no answer yet is infinite."""
     messages, real = layout.variables.message_start[-1], graph.dtype
     return Memory(
-        v2f=aligned(np.zeros(messages, dtype=real)),
-        f2v=aligned(np.zeros(messages, dtype=real)),
-        field=aligned(np.zeros(len(layout.variables.unary), dtype=real)),
+        v2f=aligned_zeros(messages, real),
+        f2v=aligned_zeros(messages, real),
+        field=aligned_zeros(len(layout.variables.unary), real),
         damping=np.zeros(graph.num_edges, dtype=real),
         assignment=np.full(graph.num_variables, -1, dtype=np.int64),
         best=np.zeros(graph.num_variables, dtype=np.int64),

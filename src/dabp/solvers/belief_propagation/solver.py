@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,6 +23,9 @@ from dabp.solvers.status import Status
 
 WARM_MESSAGE = 1.0
 """First v2f messages of a warm start: what they charge, in scaled units, for leaving the initial value."""
+
+LARGE_SETUP = 200_000
+"""Edges from which preparations are cut into stages."""
 
 _RESTART_STREAM = 0xB9
 
@@ -139,21 +143,45 @@ class BeliefPropagationSearch(Search):
         self, solver: BeliefPropagation, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
     ):
         self._solver, self._problem, self._seed, self._budget = solver, problem, seed, budget
-        graph = FactorGraph.from_problem(
-            problem, solver.split_ratio, cost_scale=solver.cost_scale, seed=seed, perturbation=solver.perturbation
-        )
-        self._engine = MinSum(problem, graph, budget.threads)
-        self._graph = graph
+        self._initial = initial
+        self._setup: Iterator[None] | None = self._stages()
         limited = budget.time_limit is not None or budget.max_iterations is not None
         endless = solver.restarts is None and solver.reinforcement > 0 and limited
         self._restarts = None if endless else solver.restarts or 1
         self._restart = 0
         self._iterations = 0
         self._block = 1
-        self._begin(initial)
+
+    def _stages(self) -> Iterator[None]:
+        """The graph, its layout, the first start: on large problems seconds, between which a solve can be ended."""
+        solver = self._solver
+        self._graph = FactorGraph.from_problem(
+            self._problem,
+            solver.split_ratio,
+            cost_scale=solver.cost_scale,
+            seed=self._seed,
+            perturbation=solver.perturbation,
+        )
+        if len(self._graph.edge_variable) > LARGE_SETUP:
+            yield
+        self._engine = MinSum(self._problem, self._graph, self._budget.threads)
+        if len(self._graph.edge_variable) > LARGE_SETUP:
+            yield
+        self._begin(self._initial)
+
+    def _set_up(self) -> None:
+        """Whatever of the preparations is left."""
+        if self._setup is not None:
+            for _ in self._setup:
+                pass
+            self._setup = None
 
     def step(self) -> Step:
-        """Iterate for about a block's time, at most to the end of the current start."""
+        """Iterate for about a block's time, at most to the end of the current start; first a stage of preparations."""
+        if self._setup is not None:
+            if next(self._setup, True) is None:
+                return Step()
+            self._setup = None
         engine, before = self._engine, self._engine.best_cost
         left = self._cap - engine.iterations
         if self._budget.max_iterations is not None:
@@ -213,6 +241,7 @@ class BeliefPropagationSearch(Search):
 
     def state_dict(self) -> State:
         """Messages, incumbent and counters; what a start drew follows from its number."""
+        self._set_up()
         memory = self._engine.memory
         return {
             "v2f": memory.v2f.copy(),
@@ -228,6 +257,7 @@ class BeliefPropagationSearch(Search):
 
     def load_state_dict(self, state: State) -> None:
         """Continue bit for bit."""
+        self._set_up()
         self._restart, self._iterations = int(state["restart"]), int(state["iterations"])
         self._begin()
         for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
@@ -235,4 +265,5 @@ class BeliefPropagationSearch(Search):
 
     def close(self) -> None:
         """End the threads."""
-        self._engine.close()
+        if self._setup is None:
+            self._engine.close()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dabp.solvers.portfolio.plan import CLOSING, DRIFT, FLOOR, SMALL_GAP
+from dabp.solvers.portfolio.plan import CLOSING, DRIFT, FLOOR, PATIENT_RUNS, SMALL_GAP
 
 
 @dataclass
@@ -16,7 +16,7 @@ class Arm:
 
     prior: float
     patient: bool = False
-    """Whether its costs say nothing before a run ends, so that it is never held back for them."""
+    """Whether its costs say nothing before a run ends; it is not held back for them before it had some."""
     bounding: bool = False
     """Whether it raises the bound, which pays most when the gap is nearly closed."""
     used: float = 0.0
@@ -24,7 +24,11 @@ class Arm:
     gain: float = 0.0
     """How much it improved the incumbent or the bound, older gains counting less."""
     recent: float = np.inf
-    """The best cost of its latest slices."""
+    """The best cost of its latest slices; of its latest runs if it is patient."""
+    run_best: float = np.inf
+    """The best cost of the run under way."""
+    runs: int = 0
+    """How many runs have ended."""
 
 
 class Bandit:
@@ -39,7 +43,7 @@ class Bandit:
     priors
         One per member: what it deserves before anything is known.
     patient, bounding
-        One per member: whether it keeps its share whatever it finds (its gains still count), and whether it gets
+        One per member: whether it is judged by whole runs, and not before `PATIENT_RUNS` of them, and whether it gets
         more when the gap is small.
     memory
         Seconds after which a gain counts half.
@@ -65,15 +69,18 @@ class Bandit:
         total = sum(arm.gain for arm in self.arms)
         result = []
         for arm, distance in zip(self.arms, distances.tolist(), strict=True):
-            untried = arm.used == 0.0
-            merit = 1.0 if untried or arm.patient else float(np.exp(-distance / unit))
+            untried = arm.runs < PATIENT_RUNS if arm.patient else arm.used == 0.0
+            merit = 1.0 if untried else float(np.exp(-distance / unit))
             if arm.bounding and near:
                 merit = CLOSING
             result.append(arm.prior * (FLOOR + merit + (arm.gain / total if total > 0 else 0.0)))
         return result
 
-    def reward(self, index: int, seconds: float, gain: float, best: float) -> None:
-        """Tell how a slice went: how long it took, what it improved, the best cost it saw (inf if none)."""
+    def reward(self, index: int, seconds: float, gain: float, best: float, ended: bool = False) -> None:
+        """Tell how a slice went: how long it took, what it improved, the best cost it saw (inf if none).
+
+        `ended` tells that a run ended with it.
+        """
         fade = 0.5 ** (seconds / self._memory)
         for arm in self.arms:
             arm.gain *= fade
@@ -81,6 +88,12 @@ class Bandit:
         arm = self.arms[index]
         arm.used += seconds
         arm.gain += gain if np.isfinite(gain) else 0.0
+        if arm.patient:
+            arm.run_best = min(arm.run_best, best)
+            if not ended:
+                return
+            best, arm.run_best = arm.run_best, np.inf
+            arm.runs += 1
         # A slice without a feasible candidate says little; a worse one lets the memory drift towards it.
         if np.isfinite(best):
             arm.recent = best if best <= arm.recent else arm.recent + DRIFT * (best - arm.recent)

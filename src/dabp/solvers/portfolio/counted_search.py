@@ -8,7 +8,8 @@ from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, State, Step
 from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent
-from dabp.solvers.portfolio.member import Kind, Member
+from dabp.solvers.portfolio.kinds import LineUp
+from dabp.solvers.portfolio.member import Member
 from dabp.solvers.portfolio.plan import GROWTH
 from dabp.solvers.status import Status
 
@@ -20,15 +21,15 @@ class CountedSearch(Search):
     steps, since what a turn has found is shared when it ends.
     """
 
-    def __init__(self, problem: Problem, kinds: list[Kind], *, seed: int, budget: Budget, initial: Assignment | None):
+    def __init__(self, problem: Problem, line: LineUp, *, seed: int, budget: Budget, initial: Assignment | None):
         self._incumbent = Incumbent(problem)
         if initial is not None:
             self._incumbent.offer(initial, "the given start", 0.0)
-        self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(kinds)]
+        self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(line.kinds)]
         self._left = budget.max_iterations
         self._turn, self._done = 0, 0
         self._told = -np.inf
-        self._notes: list[str] = []
+        self._notes = list(line.notes)
         self._running: Member | None = None
         self._turn_left = 0
         self._best: Assignment | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from dabp.graph.components import component, component_labels
 from dabp.graph.ordering import elimination_order
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant
-from dabp.solvers.base import Search, State, Step
+from dabp.problem.guard import Guard
+from dabp.solvers.base import Budget, Search, Solver, State, Step
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.portfolio.plan import ENTRIES, WIDEST
 from dabp.solvers.status import Status
@@ -46,25 +48,39 @@ def contradicted(problem: Problem) -> bool:
     return nullary_constant(problem) == np.inf
 
 
-def exact_search(problem: Problem, work: float = np.inf) -> MiniBucketSearch | None:
-    """An elimination that is exact, fits the memory and adds up at most `work` costs, or None."""
-    elimination = elimination_order(problem, widest=WIDEST)
-    if elimination.width is None or elimination.width > WIDEST:
+def exact_search(problem: Problem, work: float = np.inf, guard: Guard | None = None) -> MiniBucketSearch | None:
+    """An elimination that is exact, fits the memory and adds up at most `work` costs, or None.
+
+    None too if the guard ends the search for an order in which to eliminate.
+    """
+    elimination = elimination_order(problem, widest=WIDEST, guard=guard)
+    if elimination.width is None or elimination.width > WIDEST or (guard is not None and guard.over):
         return None
     search = MiniBucketSearch(problem, max(1, elimination.width), ENTRIES, elimination)
     return search if search.exact and search.work <= work else None
 
 
-def narrow_components(problem: Problem, work: float = np.inf) -> Indices:
+@dataclass(frozen=True, kw_only=True)
+class PreparedElimination(Solver):
+    """An elimination that was planned, to be run as a member beside others."""
+
+    search: MiniBucketSearch
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin what was planned."""
+        return self.search
+
+
+def narrow_components(problem: Problem, work: float = np.inf, guard: Guard | None = None) -> Indices:
     """Numbers of the components that are eliminated together: as many of the smallest as fit, never all."""
     labels, count = component_labels(problem)
     if count < 2:
         return np.zeros(0, dtype=np.int64)
     smallest_first = np.argsort(np.bincount(labels, minlength=count), kind="stable")
     fits, fails = 0, count
-    while fails - fits > max(1, count // 64):
+    while fails - fits > max(1, count // 64) and not (guard is not None and guard.over):
         middle = (fits + fails + 1) // 2
-        if exact_search(component(problem, labels, smallest_first[:middle])[0], work) is None:
+        if exact_search(component(problem, labels, smallest_first[:middle])[0], work, guard) is None:
             fails = middle
         else:
             fits = middle

@@ -117,6 +117,9 @@ class Incumbent:
 def cheapest_values(problem: Problem) -> Assignment:
     """Each variable's cheapest value by its own costs: an answer before anyone has worked."""
     costs, starts = unary_costs(problem)
+    if not len(costs):
+        return np.zeros(problem.num_variables, dtype=np.int64)
     owner = np.repeat(np.arange(problem.num_variables), problem.domain_sizes)
-    order = np.lexsort((np.arange(len(costs)), costs, owner))
-    return np.asarray(order[starts[:-1]] - starts[:-1], dtype=np.int64)
+    cheapest = np.flatnonzero(costs == np.minimum.reduceat(costs, starts[:-1])[owner])
+    first = np.concatenate([[True], np.diff(owner[cheapest]) > 0])
+    return np.asarray(cheapest[first] - starts[:-1], dtype=np.int64)

@@ -7,36 +7,73 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dabp.problem import Assignment, Problem
+from dabp.problem import Assignment
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST, damping_and_rate
+from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
+from dabp.solvers.graph_cut.expansion import Expansion
+from dabp.solvers.portfolio.exact_parts import PreparedElimination
+from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
-from dabp.solvers.portfolio.plan import FIRST_RATE, GENEROUS, LARGE, LONG_RUN, SECOND_RUN, SHARES
+from dabp.solvers.portfolio.plan import (
+    FIRST_RATE,
+    GENEROUS,
+    LARGE,
+    LONG_RUN,
+    SECOND_RUN,
+    SETUP_PART,
+    SHARES,
+    character,
+    setup_seconds,
+)
 
 
-def kinds_for(problem: Problem, horizon: float, *, names: frozenset[str] | None = None) -> list[Kind]:
-    """The members that suit a problem and the time there is; `names` leaves only these."""
-    large = problem.num_variables >= LARGE
+class LineUp(NamedTuple):
+    """Who takes part, and why."""
+
+    kinds: list[Kind]
+    notes: list[str]
+
+
+def line_up(features: Features, horizon: float, *, names: frozenset[str] | None = None) -> LineUp:
+    """The members that suit a problem and the time there is; `names` leaves only these, however long they take."""
+    kind, reason = character(features)
+    large = features.num_variables >= LARGE
     ways = {
-        "bp-reinforced": _Way(_Unhurried((0.2, 0.4), horizon) if large else _reinforced, patient=large),
-        "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3)), patient=large),
+        "bp-reinforced": _Way(_Unhurried((0.2, 0.4), horizon) if large else _reinforced, patient=kind == "large"),
+        "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3)), patient=True),
         "tabu": _Way(_restarted("tabu")),
         "annealing": _Way(_restarted("annealing")),
         "bp-split": _Way(_split),
         "forest-lns": _Way(_polish),
+        "expansion": _Way(_expand, polishing=True),
         "dual": _Way(_dual, once=True, patient=True, bounding=True),
         "dabp": _Way(_deep),
     }
-    wanted = set(SHARES if names is None else names)
+    wanted = frozenset(ways) if names is None else names
     if names is None and (horizon < GENEROUS or large):
-        wanted.discard("dabp")
-    kinds = []
+        wanted -= {"dabp"}
+    line, notes = LineUp([], [reason]), []
     for name, share in SHARES.items():
-        weight = share.large if large else share.prior
-        if weight > 0 and name in wanted:
-            kinds.append(Kind(name, prior=weight, turn=share.turn, delay=share.delay, **ways[name]._asdict()))
-    return kinds
+        weight = share.weights[kind]
+        if weight <= 0 or name not in wanted or name not in ways:
+            continue
+        seconds = setup_seconds(name, features)
+        if names is None and seconds > SETUP_PART * horizon:
+            notes.append(name)
+            continue
+        line.kinds.append(Kind(name, prior=weight, turn=share.turn, delay=share.delay, **ways[name]._asdict()))
+    if notes:
+        line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(notes)}")
+    return line
+
+
+def elimination_kind(search: MiniBucketSearch) -> Kind:
+    """An elimination that takes too long to wait for, as a member that proves when it ends."""
+    share = SHARES["elimination"]
+    run = Run(PreparedElimination(search=search))
+    return Kind("elimination", lambda situation: run, max(share.weights.values()), share.turn, once=True, patient=True)
 
 
 class _Way(NamedTuple):
@@ -46,6 +83,7 @@ class _Way(NamedTuple):
     once: bool = False
     patient: bool = False
     bounding: bool = False
+    polishing: bool = False
 
 
 def _reinforced(situation: Situation) -> Run:
@@ -115,6 +153,11 @@ def _split(situation: Situation) -> Run:
 def _polish(situation: Situation) -> Run:
     """Forests around the incumbent."""
     return Run(make_solver("forest-lns"), _incumbent(situation))
+
+
+def _expand(situation: Situation) -> Run:
+    """Moves of many variables at once, from the incumbent, which the dual or belief propagation found."""
+    return Run(Expansion(), _incumbent(situation))
 
 
 def _dual(situation: Situation) -> Run:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.plan import CLOSE, STALE, STALE_SECONDS
@@ -55,6 +56,8 @@ class Kind:
     """Whether its costs say nothing before a run ends."""
     bounding: bool = False
     """Whether it raises the bound."""
+    polishing: bool = False
+    """Whether its runs only improve the incumbent, so that the next one waits for another."""
     delay: float = 0.0
     """Fraction of the time that passes before it takes part."""
 
@@ -70,14 +73,19 @@ class Report:
     """By how much the gap became smaller, from above or from below."""
     best: float = np.inf
     finished: Status | None = None
+    ended: bool = False
+    """Whether a run came to its end."""
     error: Exception | None = None
 
 
 class Member:
     """One kind of search on one problem, with its current run."""
 
-    def __init__(self, kind: Kind, problem: Problem, seed: int, number: int):
+    def __init__(self, kind: Kind, problem: Problem, seed: int, number: int, guard: Guard | None = None):
         self.kind, self._problem = kind, problem
+        self._guard = Guard() if guard is None else guard
+        self._polished = np.inf
+        """The incumbent's cost when the last run ended."""
         self._entropy = [seed, 0xA070, number]
         self._seed = np.random.SeedSequence(self._entropy)
         self._search: Search | None = None
@@ -116,11 +124,13 @@ class Member:
                 report.finished = step.finished
                 if step.finished is Status.OPTIMAL:  # then what it offered, hence the incumbent, is optimal
                     incumbent.raise_bound(incumbent.cost, self.kind.name)
-                self._finish()
+                report.ended = True
+                self._finish(incumbent)
                 break
             spent = time.perf_counter() - started
             if self._stale(report.best, self.seconds + spent, incumbent.cost):
-                self._finish()
+                report.ended = True
+                self._finish(incumbent)
                 break
             if spent > seconds:
                 break
@@ -150,9 +160,8 @@ class Member:
         run = self.kind.plan(Situation(self.rounds, rng, time_left, self.seconds - self._run_began, incumbent))
         self._run_began = self._run_improved = self.seconds
         self._run_best = np.inf
-        self._search = run.solver.start(
-            self._problem, seed=int(rng.integers(2**31)), budget=budget or run.budget, initial=run.initial
-        )
+        given = replace(budget or run.budget, guard=self._guard)
+        self._search = run.solver.start(self._problem, seed=int(rng.integers(2**31)), budget=given, initial=run.initial)
         self.rounds += 1
 
     def _stale(self, best: float, now: float, incumbent: float) -> bool:
@@ -163,6 +172,11 @@ class Member:
             return False
         return now - self._run_improved > STALE_SECONDS + STALE * (now - self._run_began)
 
-    def _finish(self) -> None:
+    def waits(self, incumbent: float) -> bool:
+        """Whether there is nothing to do for it unless the incumbent gets better than this cost."""
+        return self.kind.polishing and self._search is None and incumbent >= self._polished
+
+    def _finish(self, incumbent: Incumbent) -> None:
         self.close()
+        self._polished = incumbent.cost
         self.exhausted = self.exhausted or self.kind.once

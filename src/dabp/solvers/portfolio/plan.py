@@ -7,14 +7,35 @@ members' runs are set up is in `kinds`. Here is what each gets, and when.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dabp.solvers.portfolio.features import Features
 
 HORIZON = 30.0
 """Seconds that members plan for when there is no time limit."""
 
+# ---- before any member runs (`first_answer`, `features`) ------------------------------------------------------------
+
+FIRST_ANSWER = 0.02
+"""Part of the time that descent to a first answer may take."""
+
+DESCENT_SWEEPS, DESCENT_CHUNK = 20, 50_000
+"""Sweeps of that descent at most, and variables between two looks at the clock."""
+
+SAMPLED_TABLES = 256
+"""Factors whose tables are looked at to tell what a problem is like."""
+
 # ---- first: what elimination solves exactly (`exact_parts`) ---------------------------------------------------------
 
-EXACT_PART, EXACT_SECONDS = 0.2, 10.0
-"""Elimination alone, before there is any answer, may take this part of the time, and so many seconds at most."""
+ORDER_PART = 0.03
+"""Part of the time in which an elimination order must be found, and that of its components."""
+
+EXACT_PART, EXACT_SECONDS = 0.05, 3.0
+"""Elimination alone, before any member runs, may take this part of the time, and so many seconds at most."""
+
+BESIDE_PART = 0.5
+"""One that would take longer, but no more than this part of the time, runs beside the members instead."""
 
 WORK_PER_SECOND = 3e8
 """Costs that elimination adds up in a second."""
@@ -33,32 +54,78 @@ LARGE = 600
 GENEROUS = 60.0
 """Seconds from which DABP takes part: it needs torch, whose import alone takes seconds, and some windows to learn."""
 
+MOSTLY = 0.9
+"""Share of tables from which a problem counts as made of that kind."""
+
+IMAGE_VARIABLES, IMAGE_DEGREE = 400, 30.0
+"""Images: at least so many variables, at most so many neighbours each, and mostly attractive tables."""
+
+
+def character(features: Features) -> tuple[str, str]:
+    """What kind of problem this is, which decides the members' shares, and why in words.
+
+    - ``image``: attractive tables on a sparse graph. Its relaxation is nearly tight: the dual comes first, then
+      labellings read from it and moves that change many variables at once.
+    - ``binary``: two values each, not attractive: local search makes millions of moves a second.
+    - ``large``: anything else from `LARGE` variables on: reinforced BP, which takes a whole run to tell its worth.
+    - ``small``: the rest: many short runs of local search and of BP.
+    """
+    sparse = features.num_variables >= IMAGE_VARIABLES and features.degree <= IMAGE_DEGREE
+    if sparse and features.largest_arity <= 2 and features.attractive >= MOSTLY:
+        return (
+            "image",
+            f"{features.attractive:.0%} of the tables favour agreement: the dual comes first",
+        )
+    if features.largest_domain <= 2 and features.largest_arity <= 2:
+        return "binary", "two values a variable: local search comes first"
+    if features.num_variables >= LARGE:
+        return "large", f"{features.num_variables:,} variables: reinforced belief propagation comes first"
+    return "small", f"{features.num_variables:,} variables: local search and short runs of belief propagation"
+
 
 @dataclass(frozen=True)
 class Share:
     """What a member gets before anything is known about how it does."""
 
-    prior: float
-    """Its weight beside the others' on problems below `LARGE`."""
-    large: float
-    """The same from `LARGE` on."""
+    weights: dict[str, float]
+    """Its weight beside the others' by `character`; where there is none it is left out."""
     turn: int
     """Iterations of its first turn when members take turns."""
     delay: float = 0.0
     """Fraction of the time that passes before it takes part."""
+    setup: float = 0.0
+    """Seconds that it takes to start per million edges (a message of 50 costs counting as one more edge)."""
+
+
+def _weights(small: float = 0.0, large: float = 0.0, image: float = 0.0, binary: float = 0.0) -> dict[str, float]:
+    return {"small": small, "large": large, "image": image, "binary": binary}
 
 
 SHARES = {
-    "bp-reinforced": Share(1.0, 5.0, 200),
-    "bp-reinforced 2": Share(0.0, 3.0, 200),
-    "tabu": Share(2.0, 0.3, 100),
-    "annealing": Share(1.5, 0.6, 200),
-    "bp-split": Share(0.3, 0.3, 200),
-    "forest-lns": Share(0.4, 0.4, 40),
-    "dual": Share(0.35, 0.35, 100),
-    "dabp": Share(0.3, 0.3, 40, delay=0.25),
+    "bp-reinforced": Share(_weights(1.0, 5.0, 0.6, 0.4), 200, setup=0.7),
+    "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
+    "tabu": Share(_weights(2.0, 0.3, 0.0, 2.5), 100, setup=2.0),
+    "annealing": Share(_weights(1.5, 0.6, 0.2, 3.0), 200, setup=2.0),
+    "bp-split": Share(_weights(0.3, 0.3, 0.1, 0.1), 200, setup=1.4),
+    "forest-lns": Share(_weights(0.4, 0.4, 0.3, 0.4), 40, setup=0.8),
+    "expansion": Share(_weights(image=3.0), 10, setup=0.4),
+    "dual": Share(_weights(0.35, 0.35, 4.0, 0.35), 100, setup=0.4),
+    "dabp": Share(_weights(small=0.3, binary=0.3), 40, delay=0.25),
+    "elimination": Share(_weights(1.0, 1.0, 1.0, 1.0), 100),
 }
-"""All members there are, in the order of their turns; one with a weight of 0 is left out."""
+"""All members there are, in the order of their turns; one without a weight is left out."""
+
+SETUP_PART = 0.3
+"""A member whose start would take more than this part of the time left is left out."""
+
+EDGE_COSTS = 50.0
+"""How many costs of messages take as long to lay out as an edge."""
+
+
+def setup_seconds(name: str, features: Features) -> float:
+    """About how long a member takes to start."""
+    return SHARES[name].setup * 1e-6 * (features.num_edges + features.num_messages / EDGE_COSTS)
+
 
 FIRST_RATE = 1e-3
 """Reinforcement of a first run: an answer at once, and how long an iteration takes here."""
@@ -74,6 +141,9 @@ CLOSE = 0.005
 
 # ---- time among the members (`workers`, `bandit`) -------------------------------------------------------------------
 
+GRACE = 0.15
+"""Seconds that the end of a solve waits for members in the midst of a step; who takes longer ends by itself."""
+
 SLICE_SECONDS = 0.15
 """How long a member runs before the bandit is asked again."""
 
@@ -86,6 +156,9 @@ FLOOR = 0.08
 SMALL_GAP, CLOSING = 0.03, 8.0
 """With a relative gap below this, members that raise the bound weigh so many times their prior."""
 
+PATIENT_RUNS = 2
+"""Whole runs that a patient member has before it is judged by what they found."""
+
 DRIFT = 0.2
 """How far what is remembered of a member's costs moves towards a worse slice."""
 
@@ -94,8 +167,8 @@ GROWTH = 2
 
 # ---- toulbar2 beside them (`timed_search`, `prover`) ----------------------------------------------------------------
 
-PROVER_CELLS, PROVER_FACTORS = 20_000_000, 300_000
-"""The largest problem that is handed to toulbar2: beyond, reading it would take its whole time."""
+PROVER_CELLS, PROVER_FACTORS = 1_000_000, 15_000
+"""The largest problem that is handed to toulbar2, for each second of the time: beyond, reading it would take most."""
 
 MAX_JOBS = 64
 """With more components than this the whole problem is one job."""
@@ -108,6 +181,9 @@ FIRST_LOOK = 1.0
 
 TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
 """The part of the time, between these seconds, that toulbar2 has a core before its prospects are judged."""
+
+VAST_DIGITS, VAST_TRIAL = 60.0, 0.05
+"""From so many decimal digits of the number of assignments on, the trial is this part of the time."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""

@@ -19,6 +19,8 @@ from dabp.solvers.portfolio.plan import (
     SHORTEST_TRIAL,
     STALL,
     TRIAL,
+    VAST_DIGITS,
+    VAST_TRIAL,
 )
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
@@ -33,7 +35,8 @@ class Prover:
         self, problem: Problem, incumbent: Incumbent, seed: int, horizon: float, memory_limit: int | None = None
     ):
         self._budget = Budget(memory_limit=memory_limit)
-        self._trial = float(np.clip(TRIAL * horizon, SHORTEST_TRIAL, LONGEST_TRIAL))
+        vast = float(np.log10(problem.domain_sizes).sum()) > VAST_DIGITS
+        self._trial = float(np.clip((VAST_TRIAL if vast else TRIAL) * horizon, SHORTEST_TRIAL, LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
         apart = 1 < incumbent.num_components <= MAX_JOBS

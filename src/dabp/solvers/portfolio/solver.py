@@ -5,13 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.portfolio.counted_search import CountedSearch
 from dabp.solvers.portfolio.exact_parts import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
-from dabp.solvers.portfolio.kinds import kinds_for
-from dabp.solvers.portfolio.plan import EXACT_PART, EXACT_SECONDS, HORIZON, SHARES, WORK_PER_SECOND
+from dabp.solvers.portfolio.features import features_of
+from dabp.solvers.portfolio.kinds import elimination_kind, line_up
+from dabp.solvers.portfolio.plan import (
+    BESIDE_PART,
+    EXACT_PART,
+    EXACT_SECONDS,
+    HORIZON,
+    ORDER_PART,
+    SHARES,
+    WORK_PER_SECOND,
+)
 from dabp.solvers.portfolio.timed_search import TimedSearch
 
 
@@ -54,27 +66,46 @@ class Portfolio(Solver):
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
         if problem.num_variables == 0 or contradicted(problem):
             return Settled(problem)
-        horizon = budget.time_limit if budget.time_limit is not None else HORIZON
+        horizon = _horizon(budget)
         work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
-        if (exact := exact_search(problem, work)) is not None:
+        # Counted runs have no clock that decides anything unless they were given a time limit as well.
+        timed = budget.time_limit is not None or budget.max_iterations is None
+        guard = budget.guard.within(ORDER_PART * horizon) if timed else budget.guard
+        exact = exact_search(problem, WORK_PER_SECOND * BESIDE_PART * horizon, guard)
+        if exact is not None and (exact.work <= work or budget.max_iterations is not None):
             return exact
 
         def begin(part: Problem, start: Assignment | None) -> Search:
-            return self._search(part, seed, budget, start)
+            return self._search(part, seed, budget, start, exact if part is problem else None)
 
-        narrow = narrow_components(problem, work)
+        narrow = narrow_components(problem, work, guard) if exact is None else ()
         if len(narrow):
-            return PartlyNarrow(problem, narrow, begin, initial)
+            return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
         return begin(problem, initial)
 
-    def _search(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None) -> Search:
-        horizon = budget.time_limit if budget.time_limit is not None else HORIZON
-        kinds = kinds_for(problem, horizon, names=self._names())
-        if not kinds:
+    def _search(
+        self,
+        problem: Problem,
+        seed: int,
+        budget: Budget,
+        initial: Assignment | None,
+        elimination: MiniBucketSearch | None,
+    ) -> Search:
+        horizon = _horizon(budget)
+        line = line_up(features_of(problem), horizon, names=self._names())
+        if not line.kinds:
             raise ParameterError(f"none of the members {self.members!r} suits this problem")
         if budget.max_iterations is not None:
-            return CountedSearch(problem, kinds, seed=seed, budget=budget, initial=initial)
-        return TimedSearch(problem, kinds, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
+            return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
+        if elimination is not None:
+            line.kinds.append(elimination_kind(elimination))
+        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
 
     def _names(self) -> frozenset[str] | None:
         return None if self.members is None else frozenset(name.strip() for name in self.members.split(","))
+
+
+def _horizon(budget: Budget) -> float:
+    """Seconds that there are to plan with."""
+    limit = HORIZON if budget.time_limit is None else budget.time_limit
+    return limit if budget.max_iterations is not None else min(limit, budget.guard.seconds_left)

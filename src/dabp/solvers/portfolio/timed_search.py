@@ -11,13 +11,16 @@ import numpy as np
 
 from dabp.errors import DabpError
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.clock import Clock
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.explain import explain
+from dabp.solvers.portfolio.first_answer import descended
 from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
-from dabp.solvers.portfolio.member import Kind, Member, Report
-from dabp.solvers.portfolio.plan import MEMORY, PROVER_CELLS, PROVER_FACTORS, SHARED_CORE
+from dabp.solvers.portfolio.kinds import LineUp
+from dabp.solvers.portfolio.member import Member, Report
+from dabp.solvers.portfolio.plan import FIRST_ANSWER, MEMORY, PROVER_CELLS, PROVER_FACTORS, SHARED_CORE
 from dabp.solvers.portfolio.prover import Prover
 from dabp.solvers.portfolio.workers import Workers
 from dabp.solvers.status import Status
@@ -28,8 +31,8 @@ class TimedSearch(Search):
 
     Parameters
     ----------
-    problem, kinds, seed, budget, initial
-        As for any solver; `kinds` are the members.
+    problem, line, seed, budget, initial
+        As for any solver; `line` are the members.
     horizon
         Seconds that members plan for.
     prove
@@ -39,7 +42,7 @@ class TimedSearch(Search):
     def __init__(
         self,
         problem: Problem,
-        kinds: list[Kind],
+        line: LineUp,
         *,
         seed: int,
         budget: Budget,
@@ -47,12 +50,11 @@ class TimedSearch(Search):
         horizon: float,
         prove: bool,
     ):
-        self._clock = Clock()
+        self._clock, self._guard = Clock(), budget.guard
         self._incumbent = Incumbent(problem)
-        self._incumbent.offer(cheapest_values(problem), "the first guess", 0.0)
-        if initial is not None:
-            self._incumbent.offer(initial, "the given start", 0.0)
-        self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(kinds)]
+        self._first_answers(problem, initial, budget.guard.within(FIRST_ANSWER * horizon))
+        kinds = line.kinds
+        self._members = [Member(kind, problem, seed, number, budget.guard) for number, kind in enumerate(kinds)]
         bandit = Bandit(
             [kind.prior for kind in kinds],
             [kind.patient for kind in kinds],
@@ -61,14 +63,14 @@ class TimedSearch(Search):
         )
         self._workers = Workers(self._members, bandit, self._incumbent, budget.threads, self._now, horizon)
         self._threads = budget.threads
-        self._notes: list[str] = []
+        self._notes = list(line.notes)
         self._told = (np.inf, -np.inf)
         self._heard = self._now()
         self._turn_ends, self._provers_turn = 0.0, True
         self._verdict: Status | None = None
         self._workers.start()  # before toulbar2's process, whose start takes a moment
         cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())  # toulbar2 shares no tables
-        affordable = cells <= PROVER_CELLS and problem.num_factors <= PROVER_FACTORS
+        affordable = cells <= PROVER_CELLS * horizon and problem.num_factors <= PROVER_FACTORS * horizon
         memory = budget.memory_limit
         try:
             self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if prove and affordable else None
@@ -120,7 +122,21 @@ class TimedSearch(Search):
             self._prover.close()
         self._workers.close()
 
+    def pending(self) -> Assignment | None:
+        """What members have found since the last step."""
+        assignment, cost = self._incumbent.best()
+        return assignment if cost < self._told[0] else None
+
     # ---- inside --------------------------------------------------------------------------------
+
+    def _first_answers(self, problem: Problem, initial: Assignment | None, guard: Guard) -> None:
+        """A guess, the given start, and a descent from the better of them."""
+        guess = cheapest_values(problem)
+        self._incumbent.offer(guess, "the first guess", 0.0)
+        if initial is not None:
+            self._incumbent.offer(initial, "the given start", 0.0)
+        best = self._incumbent.assignment
+        self._incumbent.offer(descended(problem, guess if best is None else best, guard), "descent", self._now())
 
     def _now(self) -> float:
         return self._clock.now

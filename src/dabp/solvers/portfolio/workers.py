@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable
 
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Member, Report
-from dabp.solvers.portfolio.plan import SLICE_SECONDS
+from dabp.solvers.portfolio.plan import GRACE, SLICE_SECONDS
 
 
 class Workers:
@@ -32,6 +33,8 @@ class Workers:
         self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
         self._changed = threading.Condition()
         self._stop = False
+        self._left = False
+        """Whether `close` has gone, so that threads still at work end their members themselves."""
         self._active = size
         self._busy: set[int] = set()
         self._threads = [
@@ -58,17 +61,22 @@ class Workers:
     @property
     def idle(self) -> bool:
         """Whether no member has anything left to do."""
-        return not self._busy and all(member.exhausted for member in self._members)
+        cost = self._incumbent.cost
+        return not self._busy and all(member.exhausted or member.waits(cost) for member in self._members)
 
     def close(self) -> None:
-        """Wait for the current steps to end, and end the members."""
+        """End the members; who is in the midst of a long step after `GRACE` ends by itself when that is done."""
         with self._changed:
             self._stop = True
             self._changed.notify_all()
+        deadline = time.perf_counter() + GRACE
         for thread in self._threads:
             if thread.is_alive():
-                thread.join()
-        for member in self._members:
+                thread.join(max(0.0, deadline - time.perf_counter()))
+        with self._changed:
+            self._left = True
+            idle = [member for i, member in enumerate(self._members) if i not in self._busy]
+        for member in idle:
             member.close()
 
     def _work(self, number: int) -> None:
@@ -98,14 +106,18 @@ class Workers:
             self.reports.put(report)  # before it counts as idle, so that who sees it idle finds its report
             with self._changed:
                 self._busy.discard(index)
-                self._bandit.reward(index, max(report.seconds, 1e-6), report.gain, report.best)
+                self._bandit.reward(index, max(report.seconds, 1e-6), report.gain, report.best, report.ended)
                 self._changed.notify_all()
+                left = self._left
+            if left:
+                member.close()
 
     def _next(self) -> int | None:
         elapsed = self._clock() / max(self._horizon, 1e-9)
+        cost = self._incumbent.cost
         available = [
             i
             for i, member in enumerate(self._members)
-            if i not in self._busy and not member.exhausted and elapsed >= member.kind.delay
+            if i not in self._busy and not member.exhausted and elapsed >= member.kind.delay and not member.waits(cost)
         ]
-        return self._bandit.choose(available, self._incumbent.cost, self._incumbent.bound)
+        return self._bandit.choose(available, cost, self._incumbent.bound)

@@ -1,0 +1,78 @@
+"""What a problem is like: counts against the plain definitions, and shapes of tables against brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dabp.problem import Problem
+from dabp.solvers.portfolio.features import features_of, is_attractive, is_potts, is_submodular
+from tests.problems import random_problem
+from tests.solvers.portfolio.shapes import from_pairs
+
+POTTS = 3.0 * (1.0 - np.eye(4))
+TRUNCATED = np.minimum(np.abs(np.subtract.outer(np.arange(4), np.arange(4))), 2.0)
+LINEAR = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+
+
+@pytest.mark.parametrize(
+    ("table", "attractive", "potts", "submodular"),
+    [
+        (POTTS, True, True, False),
+        (TRUNCATED, True, False, False),
+        (LINEAR, True, False, True),
+        (-POTTS, False, False, False),
+        (np.zeros((3, 3)), False, False, True),
+        (np.where(np.eye(3), 0.0, np.inf), True, True, False),
+        (np.random.default_rng(0).random((4, 4)), False, False, False),
+    ],
+)
+def test_shapes_of_tables(table: np.ndarray, attractive: bool, potts: bool, submodular: bool) -> None:
+    """Potts, truncated linear, linear, repulsive, constant, crisp and random tables."""
+    assert (is_attractive(table), is_potts(table), is_submodular(table)) == (attractive, potts, submodular)
+
+
+def test_submodularity_is_that_of_all_pairs() -> None:
+    """Neighbouring values suffice: checked against the definition over all pairs of values."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        table = rng.integers(0, 3, (3, 4)).astype(float)
+        whole = all(
+            table[a, b] + table[c, d] <= table[a, d] + table[c, b]
+            for a, c in itertools.combinations(range(3), 2)
+            for b, d in itertools.combinations(range(4), 2)
+        )
+        assert is_submodular(table) == whole
+
+
+def test_counts_follow_the_definitions() -> None:
+    """Edges, messages, cells, degrees and domains of problems of mixed arity, one factor at a time."""
+    for seed in range(40):
+        problem = random_problem(seed, maximize=False)
+        scopes = [problem.scope(f) for f in range(problem.num_factors)]
+        higher = [scope for scope in scopes if len(scope) >= 2]
+        sizes = problem.domain_sizes
+        features = features_of(problem)
+        assert features.num_edges == sum(map(len, higher))
+        assert features.num_messages == sum(int(sizes[scope].sum()) for scope in higher)
+        assert features.num_cells == sum(int(np.prod(sizes[scope])) for scope in higher)
+        assert features.largest_arity == max(map(len, scopes), default=0)
+        assert features.digits == pytest.approx(np.log10(np.prod(sizes.astype(float))))
+
+
+def test_shares_are_those_of_the_factors() -> None:
+    """A third of the tables attractive, costs of max-cut, and nothing crisp; also where only a sample is looked at."""
+    tables = itertools.cycle([np.eye(2), -np.eye(2), np.eye(2)])
+    features = features_of(from_pairs(31, 2, lambda: next(tables)))
+    assert features.attractive == pytest.approx(1 / 3, abs=0.02)
+    assert features.unit_costs
+    assert features.crisp == 0.0
+    assert not features_of(from_pairs(5, 2, lambda: 0.5 * np.eye(2))).unit_costs
+
+
+def test_a_problem_without_factors_has_features_too() -> None:
+    """Nothing is divided by zero."""
+    features = features_of(Problem([]))
+    assert (features.num_edges, features.attractive, features.unit_costs) == (0, 0.0, False)
