@@ -50,6 +50,16 @@ def cell_strides(problem: Problem) -> Indices:
     return strides
 
 
+def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:
+    """The place within its row of the first least entry of each row of a ragged array; no row is empty."""
+    if len(starts) < 2:
+        return np.zeros(0, dtype=np.int64)
+    least = np.repeat(np.minimum.reduceat(values, starts[:-1]), np.diff(starts))
+    places = np.flatnonzero(values == least)
+    first = places[np.searchsorted(places, starts[:-1])]
+    return np.asarray(first - starts[:-1], dtype=np.int64)
+
+
 def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
     """The sum of the unary factors of every variable, flat, and where each variable's part starts: [sum D], [N + 1]."""
     starts = offsets_of(problem.domain_sizes)

@@ -54,6 +54,11 @@ SOLVERS: dict[str, Entry] = {
         "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
         {"damping": 0.2, "reinforcement": 1e-4},
     ),
+    "bp-plain": Entry(
+        "belief_propagation.plain",
+        "PlainBeliefPropagation",
+        "reinforced BP in NumPy: nothing to compile, for the first minute on a machine",
+    ),
     "gat-pcm-lns": Entry(
         "gat_pcm.search",
         "GatPcmLns",

@@ -13,7 +13,7 @@ from dabp.graph.places import Places
 from dabp.kernels.graph_cut.fusion import Factors, set_up, take
 from dabp.kernels.graph_cut.max_flow import Network, advance, begin, network
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import cell_strides, offsets_of, ragged_positions, table_ranges, unary_costs
+from dabp.problem.columns import cell_strides, first_least, offsets_of, ragged_positions, table_ranges, unary_costs
 from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
@@ -61,7 +61,7 @@ class ExpansionSearch(Search):
         self._problem, self._guard = problem, guard
         self._factors, self._net = columns(problem)
         unary, starts = unary_costs(problem)
-        self._values = _cheapest(unary, starts) if initial is None else np.array(initial, dtype=np.int64)
+        self._values = first_least(unary, starts) if initial is None else np.array(initial, dtype=np.int64)
         self._cost = float(problem.cost(self._values))
         self._labels = int(problem.domain_sizes.max(initial=1))
         self._turns_left = solver.cycles * self._labels
@@ -134,16 +134,6 @@ class ExpansionSearch(Search):
                 self._values, self._cost, self._idle = moved, cost, 0
         self._proposal = None
         return True
-
-
-def _cheapest(unary: np.ndarray, starts: np.ndarray) -> Assignment:
-    """Each variable's first value of least own cost."""
-    lengths = np.diff(starts)
-    least = np.repeat(np.minimum.reduceat(unary, starts[:-1]), lengths) if len(unary) else unary
-    places = np.flatnonzero(unary == least)
-    owner = np.searchsorted(starts, places, side="right") - 1
-    first = places[np.unique(owner, return_index=True)[1]]
-    return np.asarray(first - starts[:-1], dtype=np.int64)
 
 
 def columns(problem: Problem) -> tuple[Factors, Network]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dabp.graph.components import component_labels, factor_components
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import unary_costs
+from dabp.problem.columns import first_least, unary_costs
 from dabp.solvers.base import State
 
 
@@ -116,10 +116,4 @@ class Incumbent:
 
 def cheapest_values(problem: Problem) -> Assignment:
     """Each variable's cheapest value by its own costs: an answer before anyone has worked."""
-    costs, starts = unary_costs(problem)
-    if not len(costs):
-        return np.zeros(problem.num_variables, dtype=np.int64)
-    owner = np.repeat(np.arange(problem.num_variables), problem.domain_sizes)
-    cheapest = np.flatnonzero(costs == np.minimum.reduceat(costs, starts[:-1])[owner])
-    first = np.concatenate([[True], np.diff(owner[cheapest]) > 0])
-    return np.asarray(cheapest[first] - starts[:-1], dtype=np.int64)
+    return first_least(*unary_costs(problem))
