@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
 from dabp.errors import FormatError
-from dabp.formats.text import MAX_BYTES, Place, open_source, place_name, split_suffix
+from dabp.formats.text import Place, open_source, place_name, split_suffix
 from dabp.problem import Problem
 
 
@@ -28,8 +28,8 @@ class Format:
     module: str
     suffixes: tuple[str, ...]
     summary: str
-    max_bytes: int = MAX_BYTES
-    """The default cap; smaller where a byte costs more to parse."""
+    max_bytes: int | None = None
+    """A cap below the usual one by default, where a byte costs more to parse."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     """Keywords that make the module's functions read and write this dialect."""
@@ -65,9 +65,11 @@ def read(
     format
         A name in `FORMATS`; by default the suffix decides.
     max_cells
-        The most table cells the file may declare: by default 2^24, or as many as it has bytes if that is more.
+        The most table cells the file may declare: by default 2^22, 16 per byte of it up to 2^24, or one per byte,
+        whichever is most. The limits on values, cost functions and entries follow it (`dabp.formats.meter`).
     max_bytes
-        The most bytes after decompression: by default 2^28, 2^24 for YAML.
+        The most bytes after decompression: by default 2^28, 2^24 for YAML, and from 2^24 on not more than 200 times
+        the compressed size.
     """
     line = format_of(place, format)
     source = open_source(place, max_bytes=line.max_bytes if max_bytes is None else max_bytes, max_cells=max_cells)
