@@ -26,6 +26,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from dabp.errors import FormatError
 from dabp.formats import FORMATS, read, write
 from dabp.formats.solution import read_solution
@@ -138,10 +140,19 @@ def seeds() -> list[tuple[str, bytes]]:
     for name in FORMATS:
         for seed in range(4):
             stream = io.BytesIO()
-            write(random_problem(seed, max_variables=4), stream, name)
+            write(_fitting(name, seed), stream, name)
             found.append((name, stream.getvalue()))
     found += [("solution", text.encode()) for text in _ANSWERS]
     return found + [("evidence", text.encode()) for text in _EVIDENCE]
+
+
+def _fitting(name: str, seed: int) -> Problem:
+    """A random problem that a format can say."""
+    if FORMATS[name].module != "quadratic":
+        return random_problem(seed, max_variables=4)
+    rng = np.random.default_rng(seed)
+    couplings = np.triu(rng.integers(-3, 4, (4, 4)), 1)
+    return Problem.from_ising(rng.integers(-1, 2, 4) * (name != "mc"), couplings)
 
 
 def mutated(rng: random.Random, good: list[tuple[str, bytes]]) -> tuple[str, bytes]:

@@ -123,6 +123,15 @@ HOSTILE: dict[str, Hostile] = {
     "yaml range": Hostile("yaml", lambda n: f"domains: {{d: {{values: ['{' ' * n}1']}}}}"),
     "yaml quotes": Hostile("yaml", lambda n: _YAML + "name: " + "'" * n),
     "yaml comments": Hostile("yaml", lambda n: _many("#\n", n) + _YAML),
+    "qubo digits": Hostile("qubo", lambda n: f"p qubo 0 2 1 0\n0 0 {'1' * n}x\n"),
+    "qubo comments": Hostile("qubo", lambda n: _many("c\n", n) + "p qubo 0 2 1 0\n0 0 1\n"),
+    "qubo couplers": Hostile("qubo", lambda n: f"p qubo 0 2 0 {n // 6}\n" + "0 1 1\n" * (n // 6)),
+    "coo terms": Hostile("coo", lambda n: _many("0 {} 1\n", n)),
+    "coo vartype": Hostile("coo", lambda n: "# vartype" + " " * n + "=\n0 1 1\n"),
+    "coo vartypes": Hostile("coo", lambda n: _many("# vartype =\n", n) + "0 1 1\n"),
+    "mc edges": Hostile("mc", lambda n: f"9 {n // 6}\n" + "1 2 1\n" * (n // 6)),
+    "mc digits": Hostile("mc", lambda n: f"2 1\n1 2 {'1' * n}x\n"),
+    "bq entries": Hostile("bq", lambda n: f"9 {n // 8}\n" + "1 2 1.5\n" * (n // 8)),
     "yaml deep": Hostile("yaml", lambda n: "[" * n),
 }
 """Name → kind; about half are valid, the others are refused."""
@@ -149,6 +158,10 @@ SMALL_AND_LARGE = {
         "domains: {d: {values: [1 .. 3000]}}\nvariables: {x: {domain: d}, y: {domain: d}}\nconstraints: "
         "{c: {type: intention, function: x + y}}\n",
     ),
+    "qubo variables": ("qubo", "p qubo 0 99999999 1 0\n0 0 1\n"),
+    "coo variables": ("coo", "0 99999999 1\n"),
+    "mc variables": ("mc", "99999999 1\n1 2 1\n"),
+    "bq variables": ("bq", "99999999 1\n1 2 1\n"),
     "wcsp table": ("wcsp", "p 2 9 1 10\n5000 5000\n2 0 1 0 0\n"),
     "wcsp pairs": (
         "wcsp",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dabp.formats.comments import without_comments
@@ -20,6 +20,7 @@ _KINDS = {
 
 @pytest.mark.parametrize(("trailing", "slashes"), _KINDS)
 @pytest.mark.parametrize("chunk", [1, 7, 2**20])
+@settings(deadline=None)
 @given(text=_text)
 def test_same_as_an_expression(chunk: int, trailing: bool, slashes: bool, text: str) -> None:
     """The same as replacing what an expression finds, however the file is cut into chunks."""

@@ -12,6 +12,22 @@ from dabp.formats import read
 _DATA = Path(__file__).parents[1] / "data"
 
 _EXPECTED = [
+    ("blank.bq", 1, "the file is empty"),
+    ("diagonal.qubo", 3, "1 diagonals were announced, then 1 couplers"),
+    ("fraction.bq", 2, "there is no variable 1.5; there are 1..2"),
+    ("header.qubo", 2, "a line 'p qubo 0 variables diagonals couplers' was expect"),
+    ("huge.coo", 1, "its variables would have 2000000000000 values in all, mor"),
+    ("huge.mc", 1, "its variables would have 1999999999998 values in all, mor"),
+    ("infinite.coo", 2, "a coefficient is inf"),
+    ("negative.coo", 2, "there is no variable -1; there are 0..0"),
+    ("numbers.txt", 3, "there is no variable 9; there are 1..3"),
+    ("rest.mc", 3, "the 1 announced lines are complete, but the file goes on"),
+    ("short.qubo", 3, "the file ends where two variables and a coefficient shoul"),
+    ("triple.coo", 2, "lines of two variables and a coefficient were expected"),
+    ("unknown.txt", 1, "its content does not tell the format; name one with forma"),
+    ("variable.qubo", 3, "there is no variable 2; there are 0..1"),
+    ("word.coo", 2, "a number was expected, 'x' found"),
+    ("zero.mc", 2, "there is no variable 0; there are 1..2"),
     ("default.xml", 5, "a soft relation has no defaultCost, or a tuple has no cost"),
     ("alias.yaml", 5, "YAML aliases (*d) are refused"),
     ("attribute.yaml", 10, "an expression cannot have 'x.real'; only arithmetic and c"),

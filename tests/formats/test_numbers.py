@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dabp.formats.numbers import NUMBER, integer, parse_list
@@ -37,6 +37,7 @@ def test_integers(word: str, expected: int | None) -> None:
     assert integer(word) == expected
 
 
+@settings(deadline=None)
 @given(words=st.lists(_words, max_size=8), repeats=st.sampled_from([1, 5000]))
 def test_lists(words: list[str], repeats: int) -> None:
     """Few and many numbers are parsed in different ways, to the same values."""

@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 _CHUNK = 2**20
-_HASH, _SLASH, _NEWLINE, _SPACE, _TAB = b"#/\n \t"
+_SLASH, _NEWLINE, _SPACE, _TAB = b"/\n \t"
 
 
-def without_comments(data: bytes, *, trailing: bool = False, slashes: bool = False) -> bytes:
-    """The file with spaces for lines that start with ``#``.
+def without_comments(data: bytes, *, mark: bytes = b"#", trailing: bool = False, slashes: bool = False) -> bytes:
+    """The file with spaces for lines that start with ``#``, or another `mark`.
 
-    `trailing` takes what follows a ``#`` after white space for a comment, too, and `slashes` what follows ``//``.
+    `trailing` takes what follows a mark after white space for a comment, too, and `slashes` what follows ``//``.
     """
-    if b"#" not in data and not (slashes and b"//" in data):
+    if mark not in data and not (slashes and b"//" in data):
         return data
-    return b"".join(_blanked(chunk, trailing, slashes) for chunk in _lines(data))
+    return b"".join(_blanked(chunk, mark[0], trailing, slashes) for chunk in _lines(data))
 
 
 def _lines(data: bytes) -> Iterator[bytes]:
@@ -31,9 +31,9 @@ def _lines(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def _blanked(chunk: bytes, trailing: bool, slashes: bool) -> bytes:
+def _blanked(chunk: bytes, mark: int, trailing: bool, slashes: bool) -> bytes:
     letters = np.frombuffer(chunk, dtype=np.uint8)
-    starts = _hashes(letters, trailing)
+    starts = _marks(letters, mark, trailing)
     if slashes:
         both = (letters[:-1] == _SLASH) & (letters[1:] == _SLASH)
         starts = np.sort(np.concatenate([starts, np.flatnonzero(both)]))
@@ -50,9 +50,9 @@ def _blanked(chunk: bytes, trailing: bool, slashes: bool) -> bytes:
     return result.tobytes()
 
 
-def _hashes(letters: NDArray[np.uint8], trailing: bool) -> NDArray[np.int64]:
-    """Where a ``#`` starts a comment."""
-    found: NDArray[np.int64] = np.flatnonzero(letters == _HASH)
+def _marks(letters: NDArray[np.uint8], mark: int, trailing: bool) -> NDArray[np.int64]:
+    """Where a mark starts a comment."""
+    found: NDArray[np.int64] = np.flatnonzero(letters == mark)
     if trailing:
         before = letters[found - 1]  # that of the first letter is the chunk's last, and never asked
         starting: NDArray[np.bool_] = (found == 0) | (before <= _SPACE)
