@@ -1,22 +1,31 @@
-"""How fast and how lean a large ``.wcsp`` file is read, against toulbar2 reading it in the same run.
+"""How fast and how lean files are read.
 
-``python benchmarks/reading.py`` writes files of about 50 MB into a temporary folder, lets each reader read each of
-them in a process of its own, in turns, and prints medians of CPU seconds (which a busy machine stretches
-least), their ratios and the peak memory of the processes.
+``python -m benchmarks.reading growth`` reads every kind of hostile file of the tests, which cover every reader, at
+doubling sizes, and prints CPU seconds and the exponent of their growth: 1 is linear, 2 quadratic.
+``python -m benchmarks.reading`` reads a large ``.wcsp`` file against toulbar2 reading it in the same run: it writes
+files of about 50 MB into a temporary folder, lets each reader read each of them in a process of its own, in turns, and
+prints medians of CPU seconds (which a busy machine stretches least), their ratios and the peak memory of the processes.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from tests.formats.hostile import HOSTILE
+
+from dabp.errors import FormatError
+from dabp.formats import read
 
 _OURS = """
 import json, resource, sys, time
@@ -69,12 +78,45 @@ def _measured(program: str, path: Path) -> tuple[float, float]:
     return seconds, memory
 
 
+def growth(largest: int, doublings: int, chosen: str) -> None:
+    """Print CPU seconds of every kind of hostile file at doubling sizes, and the exponent of the growth."""
+    sizes = [largest >> k for k in reversed(range(doublings + 1))]
+    print("| file | " + " | ".join(f"{size / 1000:.0f} kB, s" for size in sizes) + " | exponent |")
+    print("| --- |" + " --- |" * (len(sizes) + 1))
+    for name, kind in HOSTILE.items():
+        if chosen not in name:
+            continue
+        seconds = [_seconds(kind.make(size), kind.format) for size in sizes]
+        half = len(sizes) // 2  # of the larger ones, as small files take the same time whatever their size
+        slope = np.polyfit(np.log(sizes[half:]), np.log(seconds[half:]), 1)[0]
+        exponent = f"{slope:.2f}" if seconds[-1] > 0.02 else "too quick to tell"
+        print(f"| {name} | " + " | ".join(f"{one:.3f}" for one in seconds) + f" | {exponent} |", flush=True)
+
+
+def _seconds(text: str, format: str) -> float:
+    """The least CPU time of three readings, refused or not."""
+    data, times = text.encode(), []
+    for _ in range(3):
+        start = time.process_time()
+        with contextlib.suppress(FormatError):
+            read(io.BytesIO(data), format)
+        times.append(time.process_time() - start)
+    return max(min(times), 1e-6)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", nargs="?", choices=["toulbar2", "growth"], default="toulbar2")
     parser.add_argument("--megabytes", type=float, default=50)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--largest", type=int, default=1_600_000, help="bytes of the largest file of growth")
+    parser.add_argument("--doublings", type=int, default=4)
+    parser.add_argument("--only", default="", help="kinds of hostile files that have this in their name")
     options = parser.parse_args()
+    if options.what == "growth":
+        growth(options.largest, options.doublings, options.only)
+        return
     print("| file | tuples | MB | ours, CPU s | toulbar2, CPU s | ratio | our memory / file | toulbar2's |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, arity, domain, tuples in (

@@ -1,5 +1,9 @@
 """Mutated files for every reader: only `FormatError` may come out, soon, and without much memory.
 
+Half of the inputs are splices of two valid files of one format, cut where their structure allows: a block in brackets,
+an element, an entry with all that is indented below it, a line or a word of one takes the place of one of the other.
+The rest is cut, repeated and overwritten blindly. Answers and evidence are read, too.
+
 Run ``python -m tests.formats.fuzz --count 100000`` (or ``make fuzz``); the tests run the first 2,000.
 """
 
@@ -11,16 +15,25 @@ import gzip
 import io
 import lzma
 import random
+import re
 import resource
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
 
 from dabp.errors import FormatError
 from dabp.formats import FORMATS, read, write
+from dabp.formats.solution import read_solution
 from dabp.formats.text import split_suffix
+from dabp.formats.uai import read_evidence
+from dabp.problem import Problem
 from tests.problems import random_problem
 
 _GOOD = Path(__file__).parents[1] / "data" / "good"
@@ -103,6 +116,21 @@ class Report:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+_ANSWERED = Problem([2, 3, 2], labels=[("no", "yes"), None, (1.5, 2.5)], variable_names=["a", "b c", "d"])
+_ANSWERS = (
+    *('{"a": "yes", "b c": 2, "d": 1.5}', '{"assignment": {"a": "no", "b c": 0, "d": 2.5}, "cost": null}', "[1, 2, 0]"),
+    *("MPE 1 3 1 2 0", "MPE\n3 0 0 0\n-BEGIN-\n3 1 2 0\n", "1 2 0", "a=yes d=1.5 x=3\n"),
+)
+_EVIDENCE = ("2 0 1 2 1", "1\n2 0 1 2 1\n", "0", "1 1 2")
+
+READERS: dict[str, Callable[[IO[bytes]], Any]] = {
+    **{name: partial(read, format=name) for name in FORMATS},
+    "solution": lambda stream: read_solution(stream, _ANSWERED),
+    "evidence": lambda stream: read_evidence(stream, _ANSWERED),
+}
+"""Name → what reads such files."""
+
+
 def seeds() -> list[tuple[str, bytes]]:
     """Good files of every format, made by hand and by our writers."""
     found = []
@@ -112,14 +140,29 @@ def seeds() -> list[tuple[str, bytes]]:
     for name in FORMATS:
         for seed in range(4):
             stream = io.BytesIO()
-            write(random_problem(seed, max_variables=4), stream, name)
+            write(_fitting(name, seed), stream, name)
             found.append((name, stream.getvalue()))
-    return found
+    found += [("solution", text.encode()) for text in _ANSWERS]
+    return found + [("evidence", text.encode()) for text in _EVIDENCE]
+
+
+def _fitting(name: str, seed: int) -> Problem:
+    """A random problem that a format can say."""
+    if FORMATS[name].module != "quadratic":
+        return random_problem(seed, max_variables=4)
+    rng = np.random.default_rng(seed)
+    couplings = np.triu(rng.integers(-3, 4, (4, 4)), 1)
+    return Problem.from_ising(rng.integers(-1, 2, 4) * (name != "mc"), couplings)
 
 
 def mutated(rng: random.Random, good: list[tuple[str, bytes]]) -> tuple[str, bytes]:
     """A format and a file that once was good."""
     name, data = rng.choice(good)
+    if rng.random() < 0.5:
+        others = [other for kind, other in good if kind == name]
+        for _ in range(rng.choice([1, 1, 2, 4])):
+            data = spliced(rng, data, rng.choice(others))
+        return name, data
     for _ in range(rng.choice([1, 1, 1, 2, 3, 8])):
         data = _mutation(rng, data, good)
     packing = rng.random()
@@ -127,7 +170,58 @@ def mutated(rng: random.Random, good: list[tuple[str, bytes]]) -> tuple[str, byt
         data = rng.choice([gzip.compress, bz2.compress, lzma.compress])(data)
         if packing < 0.02:
             data = _mutation(rng, data, good)
-    return (rng.choice(list(FORMATS)) if rng.random() < 0.02 else name), data
+    return (rng.choice(list(READERS)) if rng.random() < 0.02 else name), data
+
+
+_OPEN = {ord("{"): ord("}"), ord("["): ord("]"), ord("("): ord(")")}
+_ELEMENT = re.compile(rb"<(\w+)[^<>]*/>|<(\w+)[^<>]*>[^<]*</\2>")
+
+
+def spliced(rng: random.Random, data: bytes, other: bytes) -> bytes:
+    """A file with a piece of its structure from another one of the same format."""
+    kind = rng.choice([_blocks, _elements, _entries, _words, _lines])
+    places, pieces = kind(data), kind(other)
+    if not places or not pieces:
+        places, pieces = _words(data), _words(other)
+    if not places or not pieces:
+        return other
+    (start, end), (first, last) = rng.choice(places), rng.choice(pieces)
+    keep = end if rng.random() < 0.3 else start  # beside the old piece, or in its place
+    return data[:keep] + other[first:last] + data[end:]
+
+
+def _blocks(data: bytes) -> list[tuple[int, int]]:
+    """Pieces from a bracket to the one that closes it."""
+    found, waiting = [], []
+    for place, letter in enumerate(data):
+        if letter in _OPEN:
+            waiting.append((place, _OPEN[letter]))
+        elif waiting and letter == waiting[-1][1]:
+            found.append((waiting.pop()[0], place + 1))
+    return found
+
+
+def _elements(data: bytes) -> list[tuple[int, int]]:
+    return [match.span() for match in _ELEMENT.finditer(data)]
+
+
+def _entries(data: bytes) -> list[tuple[int, int]]:
+    """Lines with all lines below them that are indented further."""
+    starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
+    depth = [len(line) - len(line.lstrip()) for line in data.split(b"\n")]
+    found = []
+    for i in range(len(starts)):
+        j = next((k for k in range(i + 1, len(starts)) if depth[k] <= depth[i]), len(starts))
+        found.append((starts[i], starts[j] if j < len(starts) else len(data)))
+    return found
+
+
+def _words(data: bytes) -> list[tuple[int, int]]:
+    return [match.span() for match in re.finditer(rb"[\w.+-]+", data)]
+
+
+def _lines(data: bytes) -> list[tuple[int, int]]:
+    return [match.span() for match in re.finditer(rb"[^\n]*\n", data)]
 
 
 def _mutation(rng: random.Random, data: bytes, good: list[tuple[str, bytes]]) -> bytes:
@@ -168,16 +262,16 @@ def run(count: int, *, seed: int = 0, seconds: float = float("inf")) -> Report:
     start = time.monotonic()
     while report.inputs < count and time.monotonic() - start < seconds:
         name, data = mutated(rng, good)
-        before = time.perf_counter()
+        before = time.process_time()
         try:
-            read(io.BytesIO(data), name)
+            READERS[name](io.BytesIO(data))
             report.read += 1
         except FormatError as error:
             if "\n" in str(error):
                 report.failures.append((name, data, "a message of several lines"))
         except Exception as error:
             report.failures.append((name, data, f"{type(error).__name__}: {error}"))
-        took = time.perf_counter() - before
+        took = time.process_time() - before
         if took > report.slowest:
             report.slowest, report.slowest_input = took, data
         report.inputs += 1

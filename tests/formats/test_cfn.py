@@ -28,3 +28,12 @@ def test_values_by_index_and_by_name() -> None:
     )
     assert read(io.StringIO(text % '"-1"'), "cfn").pool.tolist() == [5, 0]
     assert read(io.StringIO(text % "1"), "cfn").pool.tolist() == [0, 5]
+
+
+def test_separators_inside_of_quotes() -> None:
+    """toulbar2 takes a colon or comma inside of quotes for a separator: ``"type:"`` is a tag."""
+    text = '{"problem:": {"name": "p", "mustbe:": "<10"}, "variables": {"x,": 2, "y": 2}, "functions": {'
+    text += '"f": {"scope": ["x", "y"], "type:": ">=", "params": {"cost": 0, "delta": 0}}}}'
+    with pytest.raises(FormatError, match=r"an integer was expected|is not supported|a number was expected"):
+        read(io.StringIO(text.replace('"cost": 0, "delta": 0', '"delta": x')), "cfn")
+    assert read(io.StringIO(text.replace('"delta": 0', "0")), "cfn").pool.tolist() == [0, float("inf"), 0, 0]

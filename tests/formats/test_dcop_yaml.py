@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from pathlib import Path
 
@@ -30,3 +31,24 @@ def test_code_from_another_file_is_refused(shared_instances: Path) -> None:
     with pytest.raises(FormatError, match="would run code from another file") as caught:
         read(shared_instances / "graph_coloring1_func.yaml")
     assert caught.value.line == 30
+
+
+@pytest.mark.parametrize(
+    ("text", "cost"), [("99999999999999", 1e14 - 1), ("-1", -1), ("1e3", 1000), (".inf", float("inf"))]
+)
+def test_default_costs(text: str, cost: float) -> None:
+    """In the default and among the values every form of a number is a cost."""
+    domain = "domains: {d: {values: [1, 2]}}\nvariables: {x: {domain: d}}\nconstraints: {c: {type: extensional, "
+    problem = read(io.StringIO(domain + f"variables: x, default: {text}, values: {{{text}: 1}}}}}}"), "yaml")
+    assert problem.pool.tolist() == [cost, cost]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("9" * 20, "costs are so large that their sums are not exact"), ("9" * 400, ":3: number '9{40}' cannot be read")],
+)
+def test_integers_beyond_64_bits_are_refused(text: str, reason: str) -> None:
+    """One sentence, no traceback."""
+    domain = "domains: {d: {values: [1, 2]}}\nvariables: {x: {domain: d}}\nconstraints: {c: {type: extensional, "
+    with pytest.raises(FormatError, match=reason):
+        read(io.StringIO(domain + f"variables: x, default: {text}, values: {{}}}}}}"), "yaml")

@@ -10,7 +10,8 @@ import pytest
 from dabp.errors import FormatError
 from dabp.formats import FORMATS, read, write
 from dabp.formats.domains import Domain, compact, typed
-from dabp.formats.text import MIN_CELLS, Source
+from dabp.formats.meter import FREE_CELLS
+from dabp.formats.text import Source
 from dabp.problem import Label, Problem
 
 
@@ -24,7 +25,7 @@ def _yaml(*values: str) -> str:
 
 def _peak(text: str, format: str) -> float:
     """The most megabytes that a reader holds besides the file."""
-    source = Source("file", text.encode(), MIN_CELLS)
+    source = Source("file", text.encode(), FREE_CELLS)
     tracemalloc.start()
     FORMATS[format].load().read(source)
     peak = tracemalloc.get_traced_memory()[1]
@@ -81,8 +82,8 @@ def test_one_relation_on_equal_domains() -> None:
     ],
 )
 def test_limit_on_all_domains_together(text: str, format: str, line: int) -> None:
-    """Domains count against max_cells together, before any of them is made."""
-    with pytest.raises(FormatError, match=f":{line}: its tables would have .* cells.*--max-cells"):
+    """Domains count against the limit together, before any of them is made."""
+    with pytest.raises(FormatError, match=f":{line}: its domains would have .* values in all.*--max-cells"):
         read(io.StringIO(text), format, max_cells=100)
 
 

@@ -195,3 +195,28 @@ def test_refused(text: str) -> None:
     with pytest.raises(FormatError) as caught:
         Expression(_SOURCE, text, 7).evaluate({"x": [0, 1], "y": [1]}, {})
     assert caught.value.line == 7
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = b = x + y\nreturn a * 10 + b",
+        "if x > 0:\n    a = b = c = x\nelse:\n    a = b = c = y\n    b = 3\nreturn a + 10 * b + 100 * c",
+    ],
+)
+def test_chained_assignments(text: str) -> None:
+    """Each name of ``a = b = …`` is assigned, as in Python."""
+    scope: dict[str, Callable[[float, float], float]] = {}
+    exec("def f(x, y):\n" + "\n".join("    " + line for line in text.split("\n")), scope)
+    domains = {"x": [-2, 0, 1, 3], "y": [0.5, 2, -1]}
+    table = Expression(_SOURCE, text, 1).evaluate(domains, {})
+    for i, x in enumerate(domains["x"]):
+        for j, y in enumerate(domains["y"]):
+            assert table[i, j] == scope["f"](x, y)
+
+
+@pytest.mark.parametrize("text", ["a, b = x, y\nreturn a", "a = (b, c) = x\nreturn a", "a = x.y = 3\nreturn a"])
+def test_other_targets_are_refused(text: str) -> None:
+    """What is no plain name cannot be assigned to, in a chain neither."""
+    with pytest.raises(FormatError, match="an expression cannot have"):
+        Expression(_SOURCE, text, 1).evaluate({"x": [1, 2], "y": [1, 2]}, {})

@@ -11,4 +11,4 @@ def test_only_format_errors_come_out() -> None:
     assert report.inputs == 2_000
     assert not report.failures
     assert report.read > 50
-    assert report.slowest < 2
+    assert report.slowest < 2  # CPU seconds of one input: what does not end, not what is slow

@@ -57,7 +57,9 @@ def test_reading_what_was_written(problem: Problem) -> None:
     rng = np.random.default_rng(0)
     assignments = rng.integers(0, problem.domain_sizes, (20, problem.num_variables))
     costs = problem.cost(assignments)
-    for format in FORMATS:
+    for format, line in FORMATS.items():
+        if line.module == "quadratic":
+            continue  # has a test of its own, as few problems are
         try:
             again = _again(problem, format)
         except FormatError:

@@ -13,7 +13,7 @@ import pytest
 from dabp.driver.result import Result
 from dabp.errors import FormatError
 from dabp.formats.solution import holds_values_only, read_solution, write_assignment, write_solution
-from dabp.problem import Problem
+from dabp.problem import Label, Problem
 from dabp.solvers.status import Status
 
 _PROBLEM = Problem([2, 3, 2], labels=[("no", "yes"), None, (1.5, 2.5)], variable_names=["a", "b c", "d"], name="p")
@@ -141,3 +141,39 @@ def test_a_wrong_table_is_one_sentence(text: str, words: str, tmp_path: Path) ->
     with pytest.raises(FormatError, match=words) as caught:
         read_solution(tmp_path / "a.csv", _PROBLEM)
     assert str(tmp_path / "a.csv") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        (False, True),
+        (np.int64(3), np.int64(7)),
+        (np.bool_(False), np.bool_(True)),
+        (np.float32(0.5), np.float64(2.5)),
+        (np.str_("a"), "b"),
+        ("True", "False"),
+    ],
+    ids=["bool", "int64", "bool_", "float", "str_", "text"],
+)
+@pytest.mark.parametrize("name", ["assignment", "status", "x"])
+def test_our_own_answer_is_read_back(labels: tuple[Label, ...], name: str, tmp_path: Path) -> None:
+    """Whatever a variable is called, and whatever NumPy made its labels of."""
+    problem = Problem([2, 2], labels=[labels, None], variable_names=[name, "other"])
+    for values in ([1, 0], [0, 1]):
+        assignment = np.array(values)
+        answer = Result(assignment, 0.0, Status.LIMIT, None, 1, 0.1, 0, "bp", problem.labelled(assignment))
+        write_solution(answer, problem, tmp_path / "a.json")
+        assert read_solution(tmp_path / "a.json", problem).tolist() == values
+
+
+def test_truth_is_no_number() -> None:
+    """JSON's true is not the label 1."""
+    with pytest.raises(FormatError, match="the value of 'b c' is true, its labels are others"):
+        read_solution(io.StringIO('{"a": "yes", "b c": true, "d": 1.5}'), _PROBLEM)
+
+
+def test_a_mapping_of_a_variable_named_assignment() -> None:
+    """A plain mapping is told from our own answer by what stands there."""
+    problem = Problem([2], labels=[("u", "v")], variable_names=["assignment"])
+    assert read_solution(io.StringIO('{"assignment": "v"}'), problem).tolist() == [1]
+    assert read_solution(io.StringIO('{"assignment": {"assignment": "v"}}'), problem).tolist() == [1]

@@ -6,7 +6,9 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from dabp.errors import FormatError
 from dabp.formats import read, write
 from dabp.problem import Problem
 
@@ -45,3 +47,15 @@ def test_a_shared_table_is_written_once() -> None:
     write(problem, stream, "wcsp")
     assert stream.getvalue().count(" -1\n") == 999
     assert read(io.StringIO(stream.getvalue()), "wcsp") == problem
+
+
+def test_numbers_without_a_space_between() -> None:
+    """toulbar2 reads ``29-1`` as two numbers, and lines are counted right after it."""
+    expected = read(io.StringIO("p 2 2 1 100\n2 2\n1 0 29 1\n1 7\n"), "wcsp")
+    assert read(io.StringIO("p 2 2 1 100\n2 2\n1 0 29+1\n1 7\n"), "wcsp") == expected
+    shared = "p 2 2 2 100\n2 2\n-1 0 5 1\n1 7\n1 1 29-1\n"
+    assert read(io.StringIO(shared), "wcsp").factor_table.tolist() == [0, 0]
+    with pytest.raises(FormatError, match=":5: a number was expected, 'x' found"):
+        read(io.StringIO("p 2 2 2 100\n2 2\n1 0 29+1\n1 7\nx"), "wcsp")
+    with pytest.raises(FormatError, match=":3: a number was expected, '29--1' found"):
+        read(io.StringIO("p 2 2 2 100\n2 2\n1 0 29--1\n1 7\n"), "wcsp")

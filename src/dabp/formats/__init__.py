@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
 from dabp.errors import FormatError
-from dabp.formats.text import MAX_BYTES, Place, open_source, place_name, split_suffix
+from dabp.formats.sniffing import sniffed
+from dabp.formats.text import Place, open_source, place_name, split_suffix
 from dabp.problem import Problem
 
 
@@ -28,8 +29,8 @@ class Format:
     module: str
     suffixes: tuple[str, ...]
     summary: str
-    max_bytes: int = MAX_BYTES
-    """The default cap; smaller where a byte costs more to parse."""
+    max_bytes: int | None = None
+    """A cap below the usual one by default, where a byte costs more to parse."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     """Keywords that make the module's functions read and write this dialect."""
@@ -46,6 +47,10 @@ FORMATS: dict[str, Format] = {
     "lg": Format("uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}),
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
     "yaml": Format("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24),
+    "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
+    "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
+    "mc": Format("quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}),
+    "bq": Format("quadratic", (".bq", ".sparse"), "Biq Mac's quadratic programs", options={"dialect": "bq"}),
 }
 
 
@@ -63,14 +68,18 @@ def read(
     place
         A path (``.gz``, ``.bz2`` and ``.xz`` are decompressed), ``"-"`` or a stream.
     format
-        A name in `FORMATS`; by default the suffix decides.
+        A name in `FORMATS`; by default the suffix decides, for ``.txt`` the content.
     max_cells
-        The most table cells the file may declare: by default 2^24, or as many as it has bytes if that is more.
+        The most table cells the file may declare: by default 2^22, 16 per byte of it up to 2^24, or one per byte,
+        whichever is most. The limits on values, cost functions and entries follow it (`dabp.formats.meter`).
     max_bytes
-        The most bytes after decompression: by default 2^28, 2^24 for YAML.
+        The most bytes after decompression: by default 2^28, 2^24 for YAML, and from 2^24 on not more than 200 times
+        the compressed size.
     """
     line = format_of(place, format)
     source = open_source(place, max_bytes=line.max_bytes if max_bytes is None else max_bytes, max_cells=max_cells)
+    if format is None and split_suffix(source.name)[0] == ".txt":
+        line = FORMATS[sniffed(source)]
     return cast(Problem, line.load().read(source, **line.options))
 
 

@@ -167,12 +167,12 @@ class _Reader:
             if self.draft.maximize or keyword == "clique":
                 raise NotSupported("only tables of costs are")
             shape = tuple(self.draft.sizes[v] for v in scope)
-            parts = expand(keyword, parameters, shape, self.bound, self.draft.left)
+            parts = expand(keyword, parameters, shape, self.bound, self.source.meter.left)
             if parameters.taken < len(words):
                 raise NotSupported("it has too many parameters")
         except NotSupported as reason:
             raise self.source.error(f"global function {keyword[:40]!r} is not supported: {reason}", line) from None
-        self.draft.take(PART * len(parts), line)
+        self.source.meter.take_cells(PART * len(parts), line)
         numbers: dict[int, int] = {}
         for axes, table in parts:
             if id(table) not in numbers:

@@ -7,11 +7,11 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.formats.comments import without_comments
+from dabp.formats.numbers import NUMBER, integer, parse_list
 from dabp.formats.text import Source
 
-_COMMENT = re.compile(r"^[ \t]*#[^\n]*|//[^\n]*", re.MULTILINE)
-_WORD = re.compile(r'[\s:,]*(?:"([^"\n]*)"|([{}\[\]])|([^\s":,{}\[\]]+))')
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_WORD = re.compile(r'"([^"\n]*)"|([{}\[\]])|([^\s":,{}\[\]]+)')  # a quote without its second separates, too
 DIGITS = "0123456789"
 """What sizes and indices start with, and names do not."""
 
@@ -24,12 +24,11 @@ class Lexer:
 
     def __init__(self, source: Source):
         self._source = source
-        text = source.text()
-        if "#" in text or "//" in text:  # comments become spaces, so that lines stay
-            text = _COMMENT.sub(lambda match: " " * len(match.group()), text)
-        self._text = text
+        source.data = without_comments(source.data, slashes=True)
+        self._text = source.text()
+        source.release()
         self._at = 0
-        self._peeked: tuple[str, int, bool] | None = None
+        self._peeked: tuple[str, int] | None = None
         self._counted = (0, 1)  # a place in the text and its line
 
     @property
@@ -39,18 +38,16 @@ class Lexer:
         self._counted = (self._at, line + self._text.count("\n", place, self._at))
         return self._counted[1]
 
-    def _scan(self) -> tuple[str, int, bool] | None:
-        """The next word, where it ends, and whether it was quoted."""
+    def _scan(self) -> tuple[str, int] | None:
+        """The next word and where it ends."""
         if self._peeked is None:
-            at = self._at
-            while (match := _WORD.match(self._text, at)) is None:
-                rest = self._text[at:].lstrip(" \t\r\n\f\v:,")
-                if not rest:
-                    return None
-                at = len(self._text) - len(rest) + 1  # a stray quote separates, too
+            match = _WORD.search(self._text, self._at)
+            if match is None:
+                return None
             quoted, bracket, plain = match.groups()
-            word = next(one for one in (quoted, bracket, plain) if one is not None)
-            self._peeked = (word.strip() if quoted is not None else word, match.end(), quoted is not None)
+            # to toulbar2 separators separate inside of quotes, too: "type:" is the word type
+            word = quoted.strip(" \t:,") if quoted is not None else bracket or plain
+            self._peeked = (word, match.end())
         return self._peeked
 
     def peek(self) -> str | None:
@@ -113,16 +110,17 @@ class Lexer:
             return np.inf
         if word.lower() == "-inf":
             return -np.inf
-        if not _NUMBER.fullmatch(word):
+        if not NUMBER.fullmatch(word):
             raise self._source.error(f"a number was expected, {word[:40]!r} found", self.line)
         return float(word)
 
     def integer(self, what: str) -> int:
         """The next word as an integer."""
         word = self.next()
-        if not re.fullmatch(r"[+-]?[0-9]{1,18}", word):
+        value = integer(word)
+        if value is None:
             raise self._source.error(f"{what} was expected, {word[:40]!r} found", self.line)
-        return int(word)
+        return value
 
     def numbers(self) -> NDArray[np.float64]:
         """Every number up to the closing bracket, which is taken."""
@@ -130,11 +128,10 @@ class Lexer:
         end = _BRACKET.search(self._text, self._at)
         if end is None or end.group() in "{[":
             raise self._source.error("a list of costs has no end", self.line)
-        words = self._text[self._at : end.start()].translate(_SEPARATORS).split()
-        try:
-            costs = np.array(words, dtype=np.float64)
-        except ValueError:
-            costs = np.array([self.number(word) for word in words])
+        text = self._text[self._at : end.start()].translate(_SEPARATORS)
+        costs = parse_list(text)
+        if costs is None:
+            costs = np.array([self.number(word) for word in text.split()])
         if np.isnan(costs).any():
             raise self._source.error("a cost is not a number", self.line)
         self._at = end.end()

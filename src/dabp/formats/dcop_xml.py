@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from dabp.errors import FormatError
 from dabp.formats.bounded import below
 from dabp.formats.domains import Domain, Values, named_domains
 from dabp.formats.draft import Draft
+from dabp.formats.numbers import NUMBER
 from dabp.formats.predicates import Predicate
 from dabp.formats.text import Source
 from dabp.problem import Label, Problem
@@ -24,7 +26,6 @@ from dabp.problem import Label, Problem
 _INFINITE = {"infinity": np.inf, "+infinity": np.inf, "inf": np.inf, "-infinity": -np.inf, "-inf": -np.inf}
 _DEEPEST = 50
 _LARGEST = 10**18  # integers with more digits are not numbers of a range
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class _Node(Element):
@@ -53,6 +54,7 @@ def _parse(source: Source) -> _Node:
         def start(self, tag: str, attributes: dict[str, str]) -> Any:
             nonlocal depth
             depth += 1
+            source.meter.take_tokens(1, lambda: int(parser.parser.CurrentLineNumber))
             if depth > _DEEPEST:
                 raise source.error(f"elements are nested more than {_DEEPEST} deep", parser.parser.CurrentLineNumber)
             return super().start(tag, attributes)
@@ -137,7 +139,7 @@ class _Reader:
         text = text.strip()
         if text.lower() in _INFINITE:
             return _INFINITE[text.lower()]
-        if not _NUMBER.fullmatch(text):
+        if not NUMBER.fullmatch(text):
             raise self.source.error(f"a cost was expected, {text[:40]!r} found", line)
         return float(text)
 
@@ -200,7 +202,7 @@ class _Reader:
 
     def _worked(self, scope: list[int], reference: str, line: int) -> tuple[int, ...]:
         shape = self.draft.shape(scope, line)
-        self.draft.spend(self.predicates[reference].steps, shape, line)
+        self.source.meter.spend(self.predicates[reference].steps, math.prod(shape), line)
         return shape
 
     def _parameters(self, node: _Node) -> list[str]:
@@ -277,7 +279,7 @@ class _Reader:
 def _label(word: str) -> Label:
     if re.fullmatch(r"-?(0|[1-9]\d{0,17})", word):
         return int(word)
-    if _NUMBER.fullmatch(word) and str(float(word)) == word:
+    if NUMBER.fullmatch(word) and str(float(word)) == word:
         return float(word)
     return word
 

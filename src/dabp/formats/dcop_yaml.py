@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -164,7 +165,7 @@ class _Reader:
 
     def _tabulate(self, expression: Expression, scope: list[int], line: int, name: str) -> None:
         shape = self.draft.shape(scope, line)
-        self.draft.spend(expression.steps, shape, line)
+        self.source.meter.spend(expression.steps, math.prod(shape), line)
         used = [one for one in expression.names if one not in self.constants]
         domains = {one: _as_python(self.draft.domain_of(v).values) for one, v in zip(used, scope, strict=False)}
         if len(used) < len(scope):  # a cost function that does not mention its own variable
@@ -184,8 +185,8 @@ class _Reader:
             default = self._cost(fields["default"])
         table = np.full(shape, default)
         values = self._field(fields, "values", line)
-        for node, key in ((node, values.keys[key]) for key, node in self._mapping(values, "the values").items()):
-            cost = self._cost(key)
+        for key, node in self._mapping(values, "the values").items():
+            cost = self._cost((values.keys or {})[key])
             for entry in self._text(node).split("|"):
                 place = self._place(entry.split(), texts, scope, node)
                 if place is not None:
@@ -201,9 +202,10 @@ class _Reader:
                 value = float(value) if re.fullmatch(r"[-+\d.eE]{1,40}", value) else np.nan
             except ValueError:
                 value = np.nan
-        if np.isnan(value) or isinstance(value, bool):
+        cost = np.nan if isinstance(value, bool) else float(value)  # an integer beyond 64 bits is one, too
+        if np.isnan(cost):
             raise self.source.error(f"a cost was expected, {self._text(node)[:40]!r} found", node.line)
-        return float(value)
+        return cost
 
     def _place(self, words: list[str], names: list[str], scope: list[int], node: Node) -> tuple[int, ...] | None:
         """The cell of a tuple; None if it has another value for an external variable than it keeps."""

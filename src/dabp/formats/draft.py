@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.formats.domains import Domain, compact, typed
-from dabp.formats.text import Line, Source
+from dabp.formats.meter import Line
+from dabp.formats.text import Source
 from dabp.problem import Label, Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.problem import MOST_AXES
-
-_FEWEST = 8  # cells that a step counts for at least, as on few it takes hardly less time
 
 
 def printable(text: str) -> str:
@@ -37,26 +36,22 @@ class Draft:
         self._domains: dict[Hashable, Domain] = {}
         self._domain_of: list[Domain] = []
         self._checked: set[Domain] = set()
-        self._values = 0
         self._scopes: list[int] = []
         self._offsets = [0]
         self._tables: list[NDArray[np.float64]] = []
         self._factor_table: list[int] = []
         self._factor_names: list[str] = []
-        self._cells = 0
-        self._work = 0
 
     def domain(self, pieces: Sequence[Sequence[Label]], line: Line = None) -> Domain:
         """The domain of these labels, one piece after another.
 
-        Equal domains are one, and all that differ have together no more values than the limit on cells.
+        Equal domains are one, and all that differ have together no more values than the limit.
         """
-        self.source.check_cells(sum(map(len, pieces)), line)
+        self.source.meter.check_labels(sum(map(len, pieces)), line)
         values = compact(pieces[0] if len(pieces) == 1 else tuple(chain.from_iterable(pieces)))
         key = typed(values)
         if key not in self._domains:
-            self._values += len(values)
-            self.source.check_cells(self._values, line)
+            self.source.meter.take_labels(len(values), line)
             self._domains[key] = Domain(values)
         return self._domains[key]
 
@@ -69,7 +64,7 @@ class Draft:
         size = domain if isinstance(domain, int) else len(domain.values)
         if size < 1:
             raise self.source.error(f"variable {name!r} has an empty domain", line)
-        self.source.check_cells(size, line)
+        self.source.meter.take_values(size, line)
         if isinstance(domain, int):
             domain = self._domains.setdefault(range(size), Domain(range(size)))
         elif domain not in self._checked:
@@ -112,31 +107,13 @@ class Draft:
         shape = tuple(self.sizes[v] for v in scope)
         if len(shape) > MOST_AXES:
             raise self.source.error(f"a cost function has {len(shape)} variables; {MOST_AXES} is the most", line)
-        self.source.check_cells(self._cells + math.prod(shape), line)
+        self.source.meter.check_cells(math.prod(shape), line)
         return shape
-
-    @property
-    def left(self) -> int:
-        """How many more cells the limit allows."""
-        return self.source.max_cells - self._cells
-
-    def take(self, cells: int, line: Line = None) -> None:
-        """Count cells against the limit."""
-        self._cells += cells
-        self.source.check_cells(self._cells, line)
-
-    def spend(self, steps: int, shape: tuple[int, ...], line: Line = None) -> None:
-        """Count the steps of evaluating an expression on a table; they may grow with the limit on cells, no further."""
-        self._work += steps * max(_FEWEST, math.prod(shape))
-        if self._work > 16 * self.source.max_cells:
-            raise self.source.error(
-                "its expressions take too long; raise max_cells (--max-cells) if that is meant", line
-            )
 
     def add_table(self, table: ArrayLike, line: Line = None) -> int:
         """A table for `add_factor`, which many factors may share."""
         cells = np.asarray(table, dtype=np.float64).ravel()
-        self.take(cells.size, line)
+        self.source.meter.take_cells(cells.size, line)
         bad = np.isnan(cells) | (cells == (np.inf if self.maximize else -np.inf))
         if bad.any():
             raise self.source.error(f"a cost is {cells[bad][0]}; {self.forbidden} is the only infinite one", line)
@@ -153,6 +130,7 @@ class Draft:
         if not len(scope) and math.isfinite(value := float(self._tables[table][0])):
             self.constant += value
             return
+        self.source.meter.take_factors(1)
         self._scopes.extend(scope)
         self._offsets.append(len(self._scopes))
         self._factor_table.append(table)

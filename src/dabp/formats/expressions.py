@@ -188,8 +188,9 @@ class Expression:
                 self._check_number(value)
                 run.result = np.where(cells, value, run.result)
                 return None
-            if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
-                names[target.id] = self._value(statement.value, names)
+            if isinstance(statement, ast.Assign) and all(isinstance(one, ast.Name) for one in statement.targets):
+                value = self._value(statement.value, names)
+                names.update((target.id, value) for target in statement.targets if isinstance(target, ast.Name))
             elif isinstance(statement, ast.If):
                 condition = _truth(self._value(statement.test, names))
                 yes = self._block(statement.body, names, cells & (condition == 1), run)

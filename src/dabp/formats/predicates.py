@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dabp.formats.text import Source
 from dabp.problem import Label
+from dabp.problem.problem import MOST_AXES
 
 _Array = NDArray[np.float64]
 _Tree = float | str | tuple[str, list["_Tree"]]
@@ -63,6 +64,7 @@ class Predicate:
         if len(words) % 2 or any(kind != "int" for kind in words[::2]):
             raise source.error("parameters of a predicate are 'int name int name …'", line)
         self._parameters = words[1::2]
+        self._known = frozenset(self._parameters)
         text = node.findtext("expression/functional")
         if text is None:
             raise source.error("a predicate without a <functional> expression is not supported", line)
@@ -96,7 +98,7 @@ class Predicate:
         if word.lstrip("+-").isdecimal():
             return float(word)
         if not (self._tokens and self._tokens[-1] == "("):
-            if word not in self._parameters:
+            if word not in self._known:
                 raise self._source.error(f"{word[:20]!r} is not a parameter of the predicate", self._line)
             return word
         if word not in OPERATORS:
@@ -115,6 +117,8 @@ class Predicate:
         """A function from the scope's domains and a shape to the table, for one constraint's actual parameters."""
         if len(words) != len(self._parameters):
             raise self._source.error(f"{len(self._parameters)} parameters are needed, {len(words)} found", line)
+        if len(scope) > MOST_AXES:
+            raise self._source.error(f"a cost function has {len(scope)} variables; {MOST_AXES} is the most", line)
         for word in words:
             if word not in scope and not re.fullmatch(r"[+-]?\d{1,15}", word):
                 raise self._source.error(f"parameter {word[:40]!r} is neither in the scope nor an integer", line)

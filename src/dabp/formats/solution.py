@@ -61,6 +61,13 @@ def write_assignment(assignment: Assignment, problem: Problem, place: Place) -> 
     write_text(place, [_VALUES_ONLY[split_suffix(place_name(place))[0]](assignment, problem)])
 
 
+def _plain(value: object) -> object:
+    """What JSON can say of a label that NumPy made."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
 def holds_values_only(place: Place) -> bool:
     """Whether a solution file of this name has no room for anything but values: it cannot say that there are none.
 
@@ -82,7 +89,7 @@ def _is_plain(path: str) -> bool:
 def _write_json(facts: dict[str, Any], place: Place) -> None:
     from dabp.formats import write_text
 
-    write_text(place, [json.dumps(facts, indent=2, ensure_ascii=False) + "\n"])
+    write_text(place, [json.dumps(facts, indent=2, ensure_ascii=False, default=_plain) + "\n"])
 
 
 def as_mpe(assignment: Assignment) -> str:
@@ -132,8 +139,8 @@ def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise source.error(f"this is not JSON ({getattr(error, 'msg', 'nested too deeply')})", line) from None
-    if isinstance(content, dict) and "assignment" in content and "assignment" not in problem.variable_names:
-        content = content["assignment"]
+    if isinstance(content, dict) and not isinstance(content.get("assignment", 0), str | int | float):
+        content = content["assignment"]  # a variable of that name has a label there, which is no mapping
     if content is None:
         raise source.error("the solution has no values: none was found")
     if isinstance(content, list):
@@ -142,10 +149,24 @@ def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
         return _indices(source, content, problem)
     if not isinstance(content, dict):
         raise source.error('an object of "variable": value was expected')
+    names = (
+        {name: i for i, name in enumerate(problem.variable_names)} if True in map(_is_truth, content.values()) else {}
+    )
     for name, value in content.items():
-        if not isinstance(value, str | int | float) or isinstance(value, bool):
+        if not isinstance(value, str | int | float):
             raise source.error(f"the value of {name!r} is neither text nor a number")
+        if isinstance(value, bool) and name in names and not _has_truths(problem.labels(names[name])):
+            raise source.error(f"the value of {name!r} is {json.dumps(value)}, its labels are others")
     return _labels(source, content, problem)
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _has_truths(labels: tuple[Label, ...]) -> bool:
+    """Whether true and false are labels, or their text is."""
+    return any(_is_truth(label) or label in ("True", "False") for label in labels)
 
 
 def _from_mpe(source: Source, words: list[str], problem: Problem) -> Assignment:

@@ -12,27 +12,19 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, BinaryIO
 
 from dabp.errors import FormatError
+from dabp.formats.meter import FREE_BYTES, MAX_BYTES, MOST_TIMES, Line, Meter, too_dense, too_long
 
 Place = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A path, ``-`` for standard input or output, or an open stream of text or bytes."""
 
-Line = int | Callable[[], int] | None
-"""Where something stands: a line, or how to find it out, should it be needed."""
-
 COMPRESSED = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix → the bytes such a file starts with."""
-
-MIN_CELLS = 2**24
-"""Table cells any file may declare by default; a larger file may declare one per byte of it."""
-
-MAX_BYTES = 2**28
-"""Bytes after decompression by default."""
 
 _PIECE = 2**20
 _XZ_MEMORY = 2**28  # an .xz header may ask for a dictionary of 4 GB
@@ -40,11 +32,18 @@ _XZ_MEMORY = 2**28  # an .xz header may ask for a dictionary of 4 GB
 
 @dataclass
 class Source:
-    """One file in memory: its bytes, its name for messages, and how many table cells it may declare."""
+    """One file in memory: its bytes, its name for messages, and the meter of what it declares.
+
+    `max_cells` is the limit on table cells that was given, None for what the file's size allows.
+    """
 
     name: str
     data: bytes
-    max_cells: int
+    max_cells: int | None = None
+    meter: Meter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.meter = Meter(self.name, len(self.data), self.max_cells)
 
     @property
     def stem(self) -> str:
@@ -75,27 +74,20 @@ class Source:
             raise self.error("this is not text (it has NUL bytes)", text.count("\n", 0, text.index("\0")) + 1)
         return text
 
-    def check_cells(self, cells: int, line: Line = None) -> None:
-        """Refuse tables of more cells than the limit, before anything is allocated."""
-        if cells > self.max_cells:
-            raise self.error(
-                f"its tables would have {_rounded(cells)} cells, more than the limit of {self.max_cells}; "
-                "raise it with max_cells (--max-cells) if that is meant",
-                line,
-            )
-
-
-def _rounded(cells: int) -> str:
-    return str(cells) if cells < 10**15 else f"more than 10^{len(str(cells)) - 1}" if cells < 10**300 else "endless"
-
 
 def open_source(
-    place: Place, *, max_bytes: int = MAX_BYTES, max_cells: int | None = None, empty: bool = False
+    place: Place, *, max_bytes: int | None = None, max_cells: int | None = None, empty: bool = False
 ) -> Source:
     """Read a file or stream wholly, decompressing it if it starts like a compressed one; `empty` allows it to be."""
     name = place_name(place)
-    data = _all_bytes(place, name, max_bytes)
-    source = Source(name, data, max(MIN_CELLS, len(data)) if max_cells is None else max_cells)
+    data = _all_bytes(place, name, MAX_BYTES if max_bytes is None else max_bytes)
+    kind = next((kind for kind, start in COMPRESSED.items() if data.startswith(start)), "")
+    suffix = split_suffix(os.fspath(place))[1] if isinstance(place, str | os.PathLike) else ""
+    if suffix and kind != suffix:
+        raise FormatError(f"its name ends in {suffix}, but it is not compressed that way", source=name)
+    if kind:
+        data = _unpacked(data, name, kind, max_bytes)
+    source = Source(name, data, max_cells)
     if not empty and not data.strip():
         raise source.empty()
     return source
@@ -118,15 +110,16 @@ def split_suffix(path: str) -> tuple[str, str]:
 
 
 def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
-    if not isinstance(place, str | os.PathLike):
-        content = place.read(max_bytes + 1)
-        raw: BinaryIO = io.BytesIO(content.encode() if isinstance(content, str) else content)
-        return _capped(raw, name, "", max_bytes)
-    if os.fspath(place) == "-":
-        return _capped(sys.stdin.buffer, name, "", max_bytes)
+    """The bytes of a place as they are, no more than may be."""
     try:
-        with open(place, "rb") as stream:
-            return _capped(stream, name, split_suffix(os.fspath(place))[1], max_bytes)
+        if not isinstance(place, str | os.PathLike):
+            content = place.read(max_bytes + 1)
+            data = content.encode() if isinstance(content, str) else content
+        elif os.fspath(place) == "-":
+            data = sys.stdin.buffer.read(max_bytes + 1)
+        else:
+            with open(place, "rb") as stream:
+                data = stream.read(max_bytes + 1)
     except FileNotFoundError:
         raise FormatError("there is no such file", source=name) from None
     except IsADirectoryError:
@@ -135,30 +128,22 @@ def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
         raise FormatError("reading it is not permitted", source=name) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise FormatError(f"it cannot be read ({error})", source=name) from None
+    if len(data) > max_bytes:
+        raise too_long(name, max_bytes, packed=False)
+    return data
 
 
-def _capped(raw: BinaryIO, name: str, suffix: str, max_bytes: int) -> bytes:
-    stream = io.BufferedReader(cast(io.RawIOBase, raw)) if not hasattr(raw, "peek") else raw
-    magic = cast(io.BufferedReader, stream).peek(6)[:6]
-    kind = next((kind for kind, start in COMPRESSED.items() if magic.startswith(start)), "")
-    if suffix and kind != suffix:
-        raise FormatError(f"its name ends in {suffix}, but it is not compressed that way", source=name)
-    too_long = FormatError(
-        f"it has more than {max_bytes} bytes{' when decompressed' if kind else ''}; "
-        "raise the limit with max_bytes (--max-bytes) if that is meant",
-        source=name,
-    )
-    if not kind:
-        data = stream.read(max_bytes + 1)
-        if len(data) > max_bytes:
-            raise too_long
-        return data
+def _unpacked(data: bytes, name: str, kind: str, max_bytes: int | None) -> bytes:
+    """What compressed data expands to: by default not much more than its own size makes plausible."""
+    plausible = max(FREE_BYTES, MOST_TIMES * len(data))
     result = bytearray()
     try:
-        for piece in _pieces(stream, kind):
+        for piece in _pieces(io.BytesIO(data), kind):
             result += piece
-            if len(result) > max_bytes:
-                raise too_long
+            if len(result) > (MAX_BYTES if max_bytes is None else max_bytes):
+                raise too_long(name, MAX_BYTES if max_bytes is None else max_bytes, packed=True)
+            if max_bytes is None and len(result) > plausible:
+                raise too_dense(name, MOST_TIMES)
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise FormatError(f"the {kind} data is damaged ({error})", source=name) from None
     return bytes(result)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
+from bisect import bisect_right
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import FormatError
+from dabp.formats.comments import without_comments
+from dabp.formats.numbers import NUMBER_OR_INFINITY, parse_quickly
 from dabp.formats.text import Source
 
 WORD = -(2**63)
@@ -17,10 +19,10 @@ WORD = -(2**63)
 
 _CHUNK = 2**20
 _MOST_WORDS = 100_000
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
 _TOKEN = re.compile(rb"\S+")
 _SPACE = re.compile(rb"\s")
-_COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
+_GLUED = re.compile(rb"[+-]?[0-9]+(?:[+-][0-9]+)+")
+_SIGNED = re.compile(rb"[+-]?[0-9]+")
 
 
 class Tokens:
@@ -37,16 +39,17 @@ class Tokens:
         Index → text of those that are not numbers.
     position
         The index of the next token to take.
+    source
+        The file.
     """
 
-    def __init__(self, source: Source):
-        self._source = source
+    def __init__(self, source: Source, *, trailing_comments: bool = False):
+        self.source = source
         data = source.data
         if data.startswith(b"\xef\xbb\xbf"):
             data = b"   " + data[3:]
-        if b"#" in data:  # comment lines become spaces, so that places in the file stay
-            data = _COMMENT.sub(lambda match: b" " * len(match.group()), data)
-        self._data = data
+        self._data = data = without_comments(data, trailing=trailing_comments)
+        self._glued: list[int] = []  # indices of numbers that no space parts from the one before
         self.words: dict[int, str] = {}
         self.position = 0
         first = _TOKEN.search(data)
@@ -73,9 +76,9 @@ class Tokens:
             start = end
             if chunk.isspace():
                 continue
-            part = None if result.dtype == np.float64 else _parse_quickly(chunk, np.dtype(np.int64))
+            part = None if result.dtype == np.float64 else parse_quickly(chunk, np.dtype(np.int64))
             if part is None:
-                part = _parse_quickly(chunk, np.dtype(np.float64))
+                part = parse_quickly(chunk, np.dtype(np.float64))
             if part is None:
                 part = self._parse_slowly(chunk, count)
             needed = np.result_type(result.dtype, np.dtype(np.int32) if _small(part) else part.dtype)
@@ -89,37 +92,54 @@ class Tokens:
     def _parse_slowly(self, chunk: bytes, count: int) -> NDArray[Any]:
         values: list[float] = []
         for token in chunk.split():
-            if _NUMBER.fullmatch(token):
-                number = float(token)
-                values.append(int(token) if token.lstrip(b"+-").isdigit() and abs(number) < 2**62 else number)
+            if NUMBER_OR_INFINITY.fullmatch(token):
+                values.append(_number(token))
+                continue
+            if _GLUED.fullmatch(token):  # toulbar2 reads "29-1" as two integers
+                parts = [_number(part) for part in _SIGNED.findall(token)]
+                self._glued.extend(range(count + len(values) + 1, count + len(values) + len(parts)))
+                values.extend(parts)
                 continue
             self.words[count + len(values)] = token[:1000].decode("utf-8", "replace")
             if len(self.words) > _MOST_WORDS:
-                line = self._data.count(b"\n", 0, self._start) + 1
-                raise self._source.error("this is not a file of numbers, as it should be after its first word", line)
+                reason = "this is not a file of numbers, as it should be after its first word"
+                raise self.source.error(reason, self.first_line)
             values.append(WORD)
         return np.array(values, dtype=np.float64 if any(isinstance(v, float) for v in values) else np.int64)
 
     def release(self) -> None:
         """Forget everything but the title, once all is taken and memory is short."""
         self.numbers, self._data = self.numbers[:0].copy(), b""
-        self._source.release()
+        self.source.release()
+
+    @property
+    def first_line(self) -> int:
+        """The line of the first token."""
+        return self._data.count(b"\n", 0, self._start) + 1
 
     def line(self, index: int) -> int:
         """The line of a token; walks the file, for messages only."""
-        remaining = min(index, len(self) - 1)
-        first = self._data.count(b"\n", 0, self._start) + 1
-        for number, line in enumerate(self._data[self._start :].split(b"\n"), first):
-            remaining -= len(line.split())
-            if remaining < 0:
-                return number
-        return first
+        index = min(index, len(self) - 1)
+        remaining = index - bisect_right(self._glued, index)
+        start, number = self._start, self.first_line
+        while start < len(self._data):  # chunk by chunk, as a list of all lines may not fit
+            end = self._data.find(b"\n", min(start + _CHUNK, len(self._data))) + 1 or len(self._data)
+            chunk = self._data[start:end]
+            count = len(chunk.split())
+            if remaining < count:
+                for line in chunk.split(b"\n"):
+                    remaining -= len(line.split())
+                    if remaining < 0:
+                        return number
+                    number += 1
+            start, remaining, number = end, remaining - count, number + chunk.count(b"\n")
+        return self.first_line
 
     def error(self, message: str, index: int) -> FormatError:
         """An error at the line of a token; if that is a word, this is what is wrong with it."""
         if index in self.words:
             message = f"a number was expected, {self.words[index][:40]!r} found"
-        return self._source.error(message, self.line(index))
+        return self.source.error(message, self.line(index))
 
     def ended(self, what: str) -> FormatError:
         """The error for running out of tokens, or for the first word before that."""
@@ -145,38 +165,16 @@ class Tokens:
         return int(value)
 
 
+def _number(token: bytes) -> float:
+    """An integer, if it fits in 64 bits, otherwise a float."""
+    value = float(token)
+    digits = token.lstrip(b"+-")
+    if not digits.isdigit() or abs(value) >= 2**62:
+        return value
+    size = int(digits.lstrip(b"0")[:20] or b"0")  # Python refuses thousands of zeros
+    return -size if token.startswith(b"-") else size
+
+
 def _small(numbers: NDArray[Any]) -> bool:
     """Whether these are integers of 32 bits, with room for a sign."""
     return numbers.dtype == np.int64 and bool(numbers.min(initial=0) > -(2**31) and numbers.max(initial=0) < 2**31)
-
-
-def _parse_quickly(chunk: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """The numbers of a chunk, None if it has anything else."""
-    plain = not chunk.translate(None, b"0123456789 \t\n\r")
-    letters = np.frombuffer(chunk, dtype=np.uint8)
-    if not plain and not _signs_lead(letters):
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", DeprecationWarning)  # older NumPy only warns of other words
-            numbers = np.fromstring(chunk, dtype=dtype, sep=" ")
-    except (ValueError, DeprecationWarning):
-        return None
-    if plain:
-        return numbers
-    # NumPy takes "1.5.2" for two numbers and "nan" for one
-    spaces = np.isin(letters, np.frombuffer(b" \t\n\r\v\f", dtype=np.uint8), kind="table")
-    count = int((spaces[:-1] & ~spaces[1:]).sum()) + (not spaces[0])
-    return numbers if len(numbers) == count and not (dtype == np.float64 and np.isnan(numbers).any()) else None
-
-
-def _signs_lead(letters: NDArray[np.uint8]) -> bool:
-    """Whether each sign stands at the start of a number or exponent, where NumPy takes some others for zeros."""
-    signs = np.flatnonzero((letters == ord("-")) | (letters == ord("+")))
-    if not len(signs):
-        return True
-    padded = np.concatenate([[ord(" ")], letters, [ord(" ")]])
-    before, after = padded[signs], padded[signs + 2]
-    leading = (before <= ord(" ")) | (before == ord("e")) | (before == ord("E"))
-    followed = ((after >= ord("0")) & (after <= ord("9"))) | (after == ord(".")) | (after == ord("i"))
-    return bool((leading & followed).all())

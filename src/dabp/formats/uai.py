@@ -5,47 +5,57 @@ A probability p is a cost of −ln p and p = 0 is forbidden, so that the least c
 
 from __future__ import annotations
 
-import math
+from array import array
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import FormatError
-from dabp.formats.draft import Draft
+from dabp.errors import FormatError, ProblemError
+from dabp.formats.draft import printable
+from dabp.formats.scopes import Scopes, domain_sizes
 from dabp.formats.text import Place, Source, open_source
 from dabp.formats.tokens import Tokens
 from dabp.problem import Problem
+from dabp.problem.columns import offsets_of
 
 _LARGEST_COST = 700.0  # exp(±700) is a float64
 
 
 def read(source: Source, *, logarithms: bool = False) -> Problem:
     """Parse a ``.uai`` file, or a ``.LG`` file, which has logarithms of probabilities."""
-    tokens = Tokens(source)
+    tokens = Tokens(source, trailing_comments=True)
     if tokens.title.upper() not in ("MARKOV", "BAYES"):
-        raise source.error(f"MARKOV or BAYES was expected, {tokens.title[:40]!r} found", 1)
-    draft = Draft(source)
-    for i in range(_count(tokens, "the number of variables")):
-        size = tokens.integer("a number of values")
-        if not 1 <= size <= source.max_cells:
-            raise tokens.error(
-                f"variable {i} has {size} values; 1 to {source.max_cells} (max_cells) can be", tokens.position - 1
-            )
-        draft.add_variable(f"x{i}", size)
-    scopes = [_scope(tokens, draft) for _ in range(_count(tokens, "the number of factors"))]
-    for scope, start in scopes:
-        cells = math.prod(draft.shape(scope, partial(tokens.line, start)))
-        declared = tokens.integer("the size of a table")
-        if declared != cells:
-            raise tokens.error(f"a table of {cells} numbers was expected, {declared} announced", tokens.position - 1)
-        first = tokens.position
-        values = tokens.take(cells, "a number of a table").astype(np.float64)
-        draft.add_factor(scope, draft.add_table(_costs(tokens, values, first, logarithms)))
+        raise source.error(f"MARKOV or BAYES was expected, {tokens.title[:40]!r} found", tokens.first_line)
+    sizes = domain_sizes(tokens, _count(tokens, "the number of variables"))
+    scopes = _scopes(tokens, sizes)
+    scopes.take_cells(scopes.cells)
+    pool = _tables(tokens, scopes, logarithms)
     if tokens.position < len(tokens):
         raise tokens.error("the announced tables are complete, but the file goes on", tokens.position)
-    return draft.problem(source.stem)
+    tokens.release()
+    return _problem(source, sizes, scopes, pool)
+
+
+def _problem(source: Source, sizes: NDArray[np.int64], scopes: Scopes, pool: NDArray[np.float64]) -> Problem:
+    """The problem of these columns; finite costs of no variables become the constant."""
+    constant = (scopes.arity == 0) & np.isfinite(pool[offsets_of(scopes.cells)[:-1]])
+    total = float(pool[offsets_of(scopes.cells)[:-1][constant]].sum())
+    if constant.any():
+        pool = pool[np.repeat(~constant, scopes.cells)]
+    pool.flags.writeable = False
+    try:
+        return Problem(
+            sizes,
+            scopes.variables,
+            offsets_of(scopes.arity[~constant]),
+            pool,
+            offsets_of(scopes.cells[~constant]),
+            constant=total,
+            name=printable(source.stem),
+        )
+    except ProblemError as error:
+        raise source.error(str(error)) from None
 
 
 def _count(tokens: Tokens, what: str) -> int:
@@ -55,21 +65,44 @@ def _count(tokens: Tokens, what: str) -> int:
     return count
 
 
-def _scope(tokens: Tokens, draft: Draft) -> tuple[list[int], int]:
-    start = tokens.position
-    arity = _count(tokens, "the number of variables of a factor")
-    variables = tokens.take(arity, "a variable of a factor").tolist()
-    if any(not 0 <= v < len(draft.sizes) or v != int(v) for v in variables):
-        raise tokens.error(f"a factor names a variable outside 0..{len(draft.sizes) - 1}", start)
-    return [int(v) for v in variables], start
+def _scopes(tokens: Tokens, sizes: NDArray[np.int64]) -> Scopes:
+    """Walk from scope to scope, as each one's arity tells where the next one starts."""
+    numbers, end = tokens.numbers, len(tokens)
+    count, position = _count(tokens, "the number of factors"), tokens.position
+    start, arity = array("q"), array("q")
+    for _ in range(count):
+        if position >= end:
+            raise tokens.ended("the number of variables of a factor")
+        size = numbers[position].item()
+        if not 0 <= size <= end or size != int(size):
+            raise tokens.error(f"the number of variables of a factor cannot be {size:g}", position)
+        start.append(position + 1)
+        arity.append(int(size))
+        position += 1 + int(size)
+    if position > end:
+        raise tokens.ended("a variable of a factor")
+    tokens.position = position
+    return Scopes(tokens, sizes, np.array(start, dtype=np.int64), np.array(arity, dtype=np.int64))
 
 
-def _costs(tokens: Tokens, values: NDArray[np.float64], first: int, logarithms: bool) -> NDArray[np.float64]:
-    wrong = (values == np.inf) | np.isnan(values) if logarithms else (values < 0) | ~np.isfinite(values)
+def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> NDArray[np.float64]:
+    """The costs of all tables, one after another; a size stands before each."""
+    first = tokens.position + offsets_of(scopes.cells + 1)
+    there = tokens.numbers[first[:-1][first[:-1] < len(tokens)]]
+    wrong = there != scopes.cells[: len(there)]
     if wrong.any():
         at = int(np.argmax(wrong))
+        message = f"a table of {scopes.cells[at]} numbers was expected, {there[at]:g} announced"
+        raise tokens.error(message, int(first[at]))
+    numbers = tokens.take(int(first[-1]) - tokens.position, "a number of a table")
+    kept = np.ones(len(numbers), dtype=np.bool_)
+    kept[first[:-1] - first[0]] = False
+    values = numbers[kept].astype(np.float64)
+    bad = (values == np.inf) | np.isnan(values) if logarithms else (values < 0) | ~np.isfinite(values)
+    if bad.any():
+        at = int(np.argmax(bad))
         what = "a logarithm" if logarithms else "a probability"
-        raise tokens.error(f"{what} cannot be {values[at]:g}", first + at)
+        raise tokens.error(f"{what} cannot be {values[at]:g}", int(first[0] + np.flatnonzero(kept)[at]))
     with np.errstate(divide="ignore"):
         return 0.0 - (values if logarithms else np.log(values))
 
@@ -83,7 +116,7 @@ def read_evidence(place: Place, problem: Problem) -> dict[int, int]:
     numbers = tokens.take(len(tokens), "a number").astype(np.float64)
     if len(numbers) > 1 and numbers[0] == 1 and len(numbers) == 2 + 2 * numbers[1]:
         numbers = numbers[1:]
-    if len(numbers) != 1 + 2 * numbers[0]:
+    if numbers[0] != np.rint(numbers[0]) or len(numbers) != 1 + 2 * numbers[0]:
         raise source.error("evidence is a count k and then k times a variable and its value")
     fixed: dict[int, int] = {}
     for variable, value in numbers[1:].reshape(-1, 2).tolist():

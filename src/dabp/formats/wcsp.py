@@ -17,6 +17,7 @@ from dabp.errors import ProblemError
 from dabp.formats.bounded import below
 from dabp.formats.draft import printable
 from dabp.formats.intensional import NotSupported, Part, Words, counted, expand
+from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.text import Source
 from dabp.formats.tokens import WORD, Tokens
 from dabp.problem import Problem
@@ -33,35 +34,22 @@ def read(source: Source) -> Problem:
     tokens.integer("the largest domain size")
     num_functions = tokens.integer("the number of cost functions")
     top = float(tokens.take(1, "the upper bound (top)")[0])
-    sizes = tokens.take(num_variables, "a domain size").astype(np.float64)
-    wrong = np.flatnonzero((sizes != np.rint(sizes)) | (sizes == 0) | (np.abs(sizes) > source.max_cells))
-    if len(wrong):
-        index = int(wrong[0])
-        raise tokens.error(
-            f"variable {index} has a domain of {sizes[index]:g} values; 1 to {source.max_cells} (max_cells) can be",
-            tokens.position - num_variables + index,
-        )
     # toulbar2 keeps a domain of negative size as an interval: the same values
-    functions = _Functions(source, tokens, np.abs(sizes).astype(np.int64), top)
+    functions = _Functions(source, tokens, domain_sizes(tokens, num_variables, signed=True), top)
     functions.walk(num_functions)
     functions.read_scopes()
     return below(functions.problem(), top)
 
 
 class _Parts:
-    """What functions by keyword fall apart into, as columns: arity, scope and table of each, and the tables.
-
-    `cells` is what all of it counts for.
-    """
+    """What functions by keyword fall apart into, as columns: arity, scope and table of each, and the tables."""
 
     def __init__(self) -> None:
         self.arity, self.scope, self.table = array("q"), array("q"), array("q")
         self.tables: list[NDArray[np.float64]] = []
-        self.cells = 0
 
     def add(self, scope: list[int], parts: list[Part]) -> None:
         """The parts of one function on these variables."""
-        self.cells += counted(parts)
         numbers: dict[int, int] = {}  # parts share their tables
         for axes, table in parts:
             if id(table) not in numbers:
@@ -82,7 +70,6 @@ class _Functions:
     def __init__(self, source: Source, tokens: Tokens, sizes: NDArray[np.int64], top: float):
         self.source, self.tokens, self.sizes, self.top = source, tokens, sizes, top
         self.parts = _Parts()
-        self.scope = self.cells = np.zeros(0, dtype=np.int64)
 
     def walk(self, count: int) -> None:
         """Find where each function starts and ends."""
@@ -135,18 +122,18 @@ class _Functions:
         if place not in tokens.words or default != -1:
             raise tokens.error("a number of tuples is out of range", place)
         keyword = tokens.words.pop(place)
-        rows, variables = np.zeros(1, dtype=np.int64), tokens.numbers[position + 1 : place - 1]
-        self.start = np.array([position + 1])
-        scope = self._checked(rows, variables[None, :])[0].tolist()
+        variables = tokens.numbers[position + 1 : place - 1]
+        scope = checked_scopes(tokens, self.sizes, np.array([position + 1]), variables[None, :])[0].tolist()
         words = Words(self._words(place + 1))
         try:
-            left = self.source.max_cells - self.parts.cells
+            left = self.source.meter.left
             parts = expand(keyword, words, tuple(self.sizes[scope].tolist()), self.top, left)
         except NotSupported as reason:
             line = tokens.line(place)
             raise self.source.error(f"global constraint {keyword[:40]!r} is not supported: {reason}", line) from None
         self.parts.add(scope, parts)
-        self.source.check_cells(self.parts.cells, partial(tokens.line, place))
+        self.source.meter.take_cells(counted(parts), partial(tokens.line, place))
+        self.source.meter.take_factors(len(parts), partial(tokens.line, place))
         return place + 1 + words.taken
 
     def _words(self, place: int) -> Iterator[str]:
@@ -155,50 +142,19 @@ class _Functions:
 
     def read_scopes(self) -> None:
         """Variables and number of cells of each function, checked before anything large is allocated."""
-        self.scope_offsets = offsets_of(self.arity)
-        self.scope = np.zeros(int(self.scope_offsets[-1]), dtype=np.int64)
-        self.cells = np.ones(len(self.arity), dtype=np.int64)
-        for k in np.unique(self.arity).tolist():
-            rows = np.flatnonzero(self.arity == k)
-            variables = self._checked(rows, self.tokens.numbers[self.start[rows][:, None] + np.arange(k)])
-            self.scope[self.scope_offsets[rows][:, None] + np.arange(k)] = variables
-            shape = self.sizes[variables]
-            self._complain(
-                rows,
-                np.log2(shape).sum(axis=1) > 60,
-                f"a table has more than 2^60 cells, max_cells is {self.source.max_cells}",
-            )
-            self.cells[rows] = np.prod(shape, axis=1)
-            other = self.sizes[self._variables(self.table[rows], k)]
-            self._complain(rows, (shape != other).any(axis=1), "it reuses a table of other domain sizes")
-        self.lengths = np.where(self.own, self.cells, 0)
-        wanted = self.parts.cells + np.cumsum(self.lengths, dtype=np.float64)
-        if len(wanted) and wanted[-1] > self.source.max_cells:
-            first = int(np.argmax(wanted > self.source.max_cells))
-            cells = self.parts.cells + sum(self.lengths.tolist())
-            self.source.check_cells(cells, self.tokens.line(int(self.start[first]) - 1))
-
-    def _variables(self, rows: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-        places: NDArray[np.int64] = self.scope_offsets[rows][:, None] + np.arange(k)
-        return self.scope[places]
-
-    def _checked(self, rows: NDArray[np.int64], variables: NDArray[np.float64 | np.int64]) -> NDArray[np.int64]:
-        outside = (variables < 0) | (variables >= len(self.sizes)) | (variables != np.rint(variables))
-        self._complain(rows, outside.any(axis=1), f"a scope names a variable outside 0..{len(self.sizes) - 1}")
-        ordered = np.sort(variables, axis=1)
-        self._complain(rows, (ordered[:, 1:] == ordered[:, :-1]).any(axis=1), "a cost function names a variable twice")
-        return variables.astype(np.int64)
-
-    def _complain(self, rows: NDArray[np.int64], wrong: NDArray[np.bool_], message: str) -> None:
-        if wrong.any():
-            raise self.tokens.error(message, int(self.start[rows[int(np.argmax(wrong))]]) - 1)
+        self.scopes = scopes = Scopes(self.tokens, self.sizes, self.start, self.arity)
+        for k, rows in scopes.groups():
+            shape, other = self.sizes[scopes.of(rows, k)], self.sizes[scopes.of(self.table[rows], k)]
+            scopes.complain(rows, (shape != other).any(axis=1), "it reuses a table of other domain sizes")
+        self.lengths = np.where(self.own, scopes.cells, 0)
+        scopes.take_cells(self.lengths)
 
     def problem(self) -> Problem:
         """Fill the tables; functions without variables become the constant."""
         offsets = offsets_of(self.lengths)
         pool = np.repeat(self.default, self.lengths)
-        for k in np.unique(self.arity).tolist():
-            rows = np.flatnonzero((self.arity == k) & self.own & (self.tuples > 0))
+        for k, members in self.scopes.groups():
+            rows = members[(self.own & (self.tuples > 0))[members]]
             block = np.cumsum(self.tuples[rows]) // _BLOCK
             for b in np.unique(block).tolist():
                 self._fill(pool, offsets, rows[block == b], k)
@@ -220,7 +176,7 @@ class _Functions:
         try:
             return Problem(
                 self.sizes,
-                np.concatenate([self.scope, np.array(parts.scope, dtype=np.int64)]),
+                np.concatenate([self.scopes.variables, np.array(parts.scope, dtype=np.int64)]),
                 offsets_of(arities),
                 pool,
                 offsets_of(table_sizes),
@@ -233,7 +189,7 @@ class _Functions:
 
     def _fill(self, pool: NDArray[np.float64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int) -> None:
         """Put the listed costs of some functions of arity k in their cells."""
-        numbers, variables = self.tokens.numbers, self._variables(rows, k)
+        numbers, variables = self.tokens.numbers, self.scopes.of(rows, k)
         shape = self.sizes[variables]
         strides = np.ones_like(shape)
         for axis in range(k - 2, -1, -1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -17,7 +17,7 @@ _TAGS = {"str", "int", "float", "bool", "null", "map", "seq", "!"}
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
     """A scalar (`text` is set), a mapping (`items`: key text → node) or a list (`entries`)."""
 
@@ -25,7 +25,7 @@ class Node:
     text: str | None = None
     plain: bool = True
     items: dict[str, Node] | None = None
-    keys: dict[str, Node] = field(default_factory=dict)
+    keys: dict[str, Node] | None = None
     entries: list[Node] | None = None
 
     @property
@@ -46,12 +46,13 @@ def parse(source: Source) -> Node:
 
 
 def _events(source: Source) -> Iterator[Any]:
-    skipped = (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent)
+    skipped = {yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent}
     try:
         for event in yaml.parse(source.text(), Loader=_Loader):
-            if isinstance(event, yaml.AliasEvent):
+            kind = type(event)
+            if kind is yaml.AliasEvent:
                 raise source.error(f"YAML aliases (*{str(event.anchor)[:40]}) are refused", _line(event))
-            if not isinstance(event, skipped):
+            if kind not in skipped:
                 yield event
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -66,32 +67,35 @@ def _line(event: Any) -> int:
 
 
 def _node(source: Source, events: Iterator[Any], event: Any, depth: int) -> Node | None:
-    if event is None or isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+    kind = type(event)
+    if event is None or kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
         return None
     line = _line(event)
+    source.meter.take_tokens(1, line)
     if depth > _DEEPEST:
         raise source.error(f"YAML is nested more than {_DEEPEST} deep", line)
-    tag = getattr(event, "tag", None)
+    tag = event.tag
     if tag is not None and tag.removeprefix("tag:yaml.org,2002:") not in _TAGS:
         raise source.error(f"YAML tag {tag[:40]!r} is refused", line)
-    if isinstance(event, yaml.ScalarEvent):
+    if kind is yaml.ScalarEvent:
         if event.style in ("|", ">"):
             line += 1  # a block scalar's text starts below
         return Node(line, text=event.value, plain=event.implicit[0])
-    if isinstance(event, yaml.SequenceStartEvent):
+    if kind is yaml.SequenceStartEvent:
         entries = []
         while (child := _node(source, events, next(events, None), depth + 1)) is not None:
             entries.append(child)
         return Node(line, entries=entries)
-    result = Node(line, items={})
+    items: dict[str, Node] = {}
+    keys: dict[str, Node] = {}
     while (key := _node(source, events, next(events, None), depth + 1)) is not None:
         value = _node(source, events, next(events, None), depth + 1)
-        if key.text is None or value is None or result.items is None:
+        if key.text is None or value is None:
             raise source.error("a mapping has a key that is not a word", key.line)
-        if key.text in result.items:
+        if key.text in items:
             raise source.error(f"key {key.text[:40]!r} occurs twice", key.line)
-        result.items[key.text], result.keys[key.text] = value, key
-    return result
+        items[key.text], keys[key.text] = value, key
+    return Node(line, items=items, keys=keys)
 
 
 _resolver: Any = Resolver()

@@ -31,6 +31,39 @@ class Exchange:
 
         return from_tables(domain_sizes, tables, **options)
 
+    @classmethod
+    def from_qubo(cls, matrix: Any, offset: float = 0.0, **options: Any) -> Problem:
+        """The problem of a QUBO matrix, sparse matrix or dictionary; see `dabp.problem.qubo.from_qubo`."""
+        from dabp.problem.qubo import from_qubo
+
+        return from_qubo(matrix, offset, **options)
+
+    @classmethod
+    def from_ising(cls, h: Any, J: Any, offset: float = 0.0, **options: Any) -> Problem:
+        """The problem of an Ising model, its labels −1 and +1; see `dabp.problem.qubo.from_ising`."""
+        from dabp.problem.qubo import from_ising
+
+        return from_ising(h, J, offset, **options)
+
+    @classmethod
+    def from_dimod(cls, model: Any, **options: Any) -> Problem:
+        """The problem of a ``dimod.BinaryQuadraticModel``; see `dabp.problem.qubo.from_dimod`."""
+        from dabp.problem.qubo import from_dimod
+
+        return from_dimod(model, **options)
+
+    def to_dimod(self) -> Any:
+        """A ``dimod.BinaryQuadraticModel`` of the problem; see `dabp.problem.qubo.to_dimod`."""
+        from dabp.problem.qubo import to_dimod
+
+        return to_dimod(cast("Problem", self))
+
+    def to_sampleset(self, assignments: ArrayLike) -> Any:
+        """Assignments as a ``dimod.SampleSet``; see `dabp.problem.qubo.to_sampleset`."""
+        from dabp.problem.qubo import to_sampleset
+
+        return to_sampleset(cast("Problem", self), assignments)
+
     def to_tables(self) -> Tables:
         """Scope and NumPy table of every factor; see `dabp.problem.interop.to_tables`."""
         from dabp.problem.interop import to_tables

@@ -1,0 +1,63 @@
+"""Comments of a file made into spaces, so that lines and places stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+_CHUNK = 2**20
+_SLASH, _NEWLINE, _SPACE, _TAB = b"/\n \t"
+
+
+def without_comments(data: bytes, *, mark: bytes = b"#", trailing: bool = False, slashes: bool = False) -> bytes:
+    """The file with spaces for lines that start with ``#``, or another `mark`.
+
+    `trailing` takes what follows a mark after white space for a comment, too, and `slashes` what follows ``//``.
+    """
+    if mark not in data and not (slashes and b"//" in data):
+        return data
+    return b"".join(_blanked(chunk, mark[0], trailing, slashes) for chunk in _lines(data))
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    """Chunks of whole lines."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", min(start + _CHUNK, len(data))) + 1
+        end = end or len(data)
+        yield data[start:end]
+        start = end
+
+
+def _blanked(chunk: bytes, mark: int, trailing: bool, slashes: bool) -> bytes:
+    letters = np.frombuffer(chunk, dtype=np.uint8)
+    starts = _marks(letters, mark, trailing)
+    if slashes:
+        both = (letters[:-1] == _SLASH) & (letters[1:] == _SLASH)
+        starts = np.sort(np.concatenate([starts, np.flatnonzero(both)]))
+    if not len(starts):
+        return chunk
+    newlines = np.append(np.flatnonzero(letters == _NEWLINE), len(letters))
+    ends = newlines[np.searchsorted(newlines, starts)]
+    ends, first = np.unique(ends, return_index=True)
+    steps = np.zeros(len(letters) + 1, dtype=np.int8)
+    steps[starts[first]] = 1
+    steps[ends] = -1
+    result = letters.copy()
+    result[np.cumsum(steps[:-1], dtype=np.int8) > 0] = _SPACE
+    return result.tobytes()
+
+
+def _marks(letters: NDArray[np.uint8], mark: int, trailing: bool) -> NDArray[np.int64]:
+    """Where a mark starts a comment."""
+    found: NDArray[np.int64] = np.flatnonzero(letters == mark)
+    if trailing:
+        before = letters[found - 1]  # that of the first letter is the chunk's last, and never asked
+        starting: NDArray[np.bool_] = (found == 0) | (before <= _SPACE)
+        return found[starting]
+    full = np.flatnonzero((letters != _SPACE) & (letters != _TAB))
+    place = np.searchsorted(full, found)
+    leading: NDArray[np.bool_] = (place == 0) | (letters[full[place - 1]] == _NEWLINE)
+    return found[leading]

@@ -1,0 +1,159 @@
+"""What reading one file may take: every limit of every reader, its number and its sentence, in one place.
+
+A few bytes can declare terabytes: a table by its default cost, a domain by its size, a function by a keyword, a
+compressed file by its repetitions. Each limit therefore grows with the file's own size, so that an honest large file is
+read without asking, and what a small one may expand to is bounded: a file of some kilobytes takes some hundred
+megabytes at the very most. Two limits can be given, and the others follow them: `max_bytes` and `max_cells`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dabp.errors import FormatError
+
+Line = int | Callable[[], int] | None
+"""Where something stands: a line, or how to find it out, should it be needed."""
+
+MAX_BYTES = 2**28
+"""Bytes after decompression by default."""
+
+FREE_BYTES, MOST_TIMES = 2**24, 200
+"""Any compressed file may expand to so many bytes by default; further only to so many times its own size."""
+
+MIN_CELLS, FREE_CELLS = 2**22, 2**24
+"""Table cells that any file may declare by default, and that any of a megabyte may; beyond that one per byte."""
+
+MIN_VALUES = 2**20
+"""Values of all domains together that any file may declare by default; a larger one has four per byte of it."""
+
+MIN_FACTORS = 2**18
+"""Cost functions that any file may expand to by default; a larger one has one per byte of it."""
+
+MAX_TOKENS = 2**20
+"""Entries of a tree (YAML, XML) by default: each takes hundreds of bytes of memory and some microseconds."""
+
+STEPS_PER_CELL = 16
+"""Operations of all expressions together, per cell of the limit."""
+
+FEWEST_CELLS = 8
+"""Cells that an operation counts for at least, as on few it takes hardly less time."""
+
+
+def cells_for(size: int) -> int:
+    """How many table cells a file of so many bytes may declare by default."""
+    return min(max(MIN_CELLS, 16 * size), max(FREE_CELLS, size))
+
+
+@dataclass
+class Meter:
+    """Counts what one file declares, and refuses in one sentence what is more than its limit, before it is made.
+
+    `size` is the file's in bytes, `given` the limit on cells if one was given.
+    """
+
+    name: str
+    size: int
+    given: int | None = None
+    cells: int = field(default=0, init=False)
+    values: int = field(default=0, init=False)
+    labels: int = field(default=0, init=False)
+    factors: int = field(default=0, init=False)
+    tokens: int = field(default=0, init=False)
+    work: int = field(default=0, init=False)
+
+    @property
+    def max_cells(self) -> int:
+        """The most cells of all tables together."""
+        return cells_for(self.size) if self.given is None else self.given
+
+    @property
+    def max_values(self) -> int:
+        """The most values of all variables together, and the most labels of all different domains together."""
+        return max(MIN_VALUES, 4 * self.size) if self.given is None else self.given
+
+    @property
+    def max_factors(self) -> int:
+        """The most cost functions."""
+        return max(MIN_FACTORS, self.size, (self.given or 0) // 16)
+
+    @property
+    def max_tokens(self) -> int:
+        """The most entries of a tree."""
+        return max(MAX_TOKENS, self.given or 0)
+
+    @property
+    def left(self) -> int:
+        """How many more cells the limit allows."""
+        return self.max_cells - self.cells
+
+    def check_cells(self, cells: int, line: Line = None) -> None:
+        """Refuse so many cells on top of those that are counted."""
+        self._check(self.cells + cells, self.max_cells, "its tables would have {} cells", line)
+
+    def take_cells(self, cells: int, line: Line = None) -> None:
+        """Count cells of tables."""
+        self.cells += cells
+        self.check_cells(0, line)
+
+    def take_values(self, values: int, line: Line = None) -> None:
+        """Count the values of a variable."""
+        self.values += values
+        self._check(self.values, self.max_values, "its variables would have {} values in all", line)
+
+    def check_labels(self, labels: int, line: Line = None) -> None:
+        """Refuse a domain of so many labels, which may be one of those that are counted."""
+        self._check(labels, self.max_values, "its domains would have {} values in all", line)
+
+    def take_labels(self, labels: int, line: Line = None) -> None:
+        """Count the labels of a domain that differs from all before."""
+        self.labels += labels
+        self.check_labels(self.labels, line)
+
+    def take_factors(self, factors: int, line: Line = None) -> None:
+        """Count cost functions."""
+        self.factors += factors
+        self._check(self.factors, self.max_factors, "it would have {} cost functions", line)
+
+    def take_tokens(self, tokens: int, line: Line = None) -> None:
+        """Count entries of a tree."""
+        self.tokens += tokens
+        self._check(self.tokens, self.max_tokens, "it has {} entries or more", line)
+
+    def spend(self, steps: int, cells: int, line: Line = None) -> None:
+        """Count the steps of evaluating an expression on a table of so many cells."""
+        self.work += steps * max(FEWEST_CELLS, cells)
+        limit = STEPS_PER_CELL * self.max_cells
+        self._check(self.work, limit, "its expressions take too long: {} steps", line)
+
+    def _check(self, count: int, limit: int, sentence: str, line: Line) -> None:
+        if count > limit:
+            raise FormatError(
+                f"{sentence.format(_rounded(count))}, more than the limit of {limit} for a file of this size; "
+                "raise it with max_cells (--max-cells) if that is meant",
+                source=self.name,
+                line=line() if callable(line) else line,
+            )
+
+
+def _rounded(count: int) -> str:
+    return str(count) if count < 10**15 else f"more than 10^{len(str(count)) - 1}" if count < 10**300 else "endless"
+
+
+def too_long(name: str, max_bytes: int, packed: bool) -> FormatError:
+    """The error for more bytes than may be."""
+    return FormatError(
+        f"it has more than {max_bytes} bytes{' when decompressed' if packed else ''}; "
+        "raise the limit with max_bytes (--max-bytes) if that is meant",
+        source=name,
+    )
+
+
+def too_dense(name: str, times: int) -> FormatError:
+    """The error for a compressed file that expands to more than its size makes plausible."""
+    return FormatError(
+        f"it decompresses to more than {FREE_BYTES} bytes and {times} times its own size; "
+        "raise the limit with max_bytes (--max-bytes) if that is meant",
+        source=name,
+    )

@@ -1,0 +1,223 @@
+"""QUBO, Ising and max-cut files: a coefficient for each pair of two-valued variables; see docs/formats/quadratic.md.
+
+- ``qubo`` (qbsolv): ``p qubo 0 N diagonals couplers``, then ``i i w`` and ``i j w`` counted from 0; comments start
+  with ``c``.
+- ``coo`` (dimod): lines ``i j w`` counted from 0, ``# vartype=SPIN`` for spins.
+- ``mc`` (Gset, rudy, Biq Mac, MQLib): ``N edges``, then ``i j w`` counted from 1; the weight of the cut is maximised.
+- ``bq`` (Biq Mac): ``N entries``, then ``i j q`` counted from 1, of a symmetric matrix: x'Qx is minimised, and an entry
+  off the diagonal counts twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import FormatError, ProblemError
+from dabp.formats.comments import without_comments
+from dabp.formats.draft import printable
+from dabp.formats.text import Source
+from dabp.formats.tokens import Tokens
+from dabp.problem import Problem
+from dabp.problem.quadratic import Quadratic, cut_problem, problem_of, quadratic_of
+from dabp.problem.qubo import has_spins
+
+_Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+_SPIN = re.compile(rb"^#[ \t]*vartype[ \t]*=[ \t]*(SPIN|BINARY)[ \t]*\r?$", re.MULTILINE)
+_BLOCK = 2**14  # lines that are written at a time
+
+
+def read(source: Source, *, dialect: str) -> Problem:
+    """Parse a file of one of the dialects."""
+    try:
+        return _READERS[dialect](source)
+    except ProblemError as error:
+        raise source.error(str(error)) from None
+
+
+def _read_qubo(source: Source) -> Problem:
+    source.data = without_comments(source.data, mark=b"c")
+    tokens = Tokens(source)
+    kind = tokens.words.pop(0, "")
+    if tokens.title != "p" or kind != "qubo":
+        raise source.error("a line 'p qubo 0 variables diagonals couplers' was expected", tokens.first_line)
+    tokens.words.pop(1, "")  # the topology: 0, or "unconstrained"
+    tokens.position = 2
+    size, diagonals, couplers = (
+        tokens.integer(f"the number of {what}") for what in ("variables", "diagonals", "couplers")
+    )
+    rows, columns, weights = _triples(tokens, diagonals + couplers, size, first=0)
+    wrong = (rows == columns) != (np.arange(len(rows)) < diagonals)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise tokens.error(f"{diagonals} diagonals were announced, then {couplers} couplers", 5 + 3 * at)
+    return problem_of(Quadratic(_unknown(source, size), rows, columns, weights), name=printable(source.stem))
+
+
+def _read_coo(source: Source) -> Problem:
+    found = _SPIN.search(source.data)
+    tokens = _numbers(source)
+    if len(tokens) % 3:
+        raise tokens.error("lines of two variables and a coefficient were expected", len(tokens) - 1)
+    count = len(tokens) // 3
+    size = 0
+    if count:
+        names = tokens.numbers.reshape(-1, 3)[:, :2]
+        size = int(min(float(names.max()), 2.0**62)) + 1
+    rows, columns, weights = _triples(tokens, count, size, first=0)
+    spin = found is not None and found[1] == b"SPIN"
+    linear = _unknown(source, size)
+    if spin:  # the diagonal is the field here, not a square
+        diagonal = rows == columns
+        linear = np.bincount(rows[diagonal], weights[diagonal], minlength=size).astype(np.float64)
+        rows, columns, weights = rows[~diagonal], columns[~diagonal], weights[~diagonal]
+    return problem_of(Quadratic(linear, rows, columns, weights, spin=spin), name=printable(source.stem))
+
+
+def _read_sized(source: Source, what: str) -> tuple[int, _Columns]:
+    """``N count`` and so many triples counted from 1; a graph may leave out weights of 1."""
+    tokens = _numbers(source)
+    size, count = tokens.integer("the number of variables"), tokens.integer(f"the number of {what}")
+    if what == "edges" and len(tokens) == 2 + 2 * count:
+        pairs = _triples(tokens, count, size, first=1, weighted=False)
+    else:
+        pairs = _triples(tokens, count, size, first=1)
+    return size, pairs
+
+
+def _read_cut(source: Source) -> Problem:
+    size, (rows, columns, weights) = _read_sized(source, "edges")
+    _unknown(source, size)
+    return cut_problem(size, rows, columns, weights, name=printable(source.stem))
+
+
+def _read_symmetric(source: Source) -> Problem:
+    size, (rows, columns, weights) = _read_sized(source, "entries")
+    weights = np.where(rows == columns, weights, 2 * weights)
+    return problem_of(Quadratic(_unknown(source, size), rows, columns, weights), name=printable(source.stem))
+
+
+_READERS: dict[str, Callable[[Source], Problem]] = {
+    "qubo": _read_qubo,
+    "coo": _read_coo,
+    "mc": _read_cut,
+    "bq": _read_symmetric,
+}
+
+
+def _numbers(source: Source) -> Tokens:
+    """The tokens of a file that has no title; in its place stands a word of ours."""
+    held = Source(source.name, b"terms " + without_comments(source.data), source.max_cells)
+    if not held.data[6:].strip():
+        raise source.empty()
+    held.meter = source.meter
+    return Tokens(held, trailing_comments=True)
+
+
+def _unknown(source: Source, size: int) -> NDArray[np.float64]:
+    """A coefficient of 0 for each variable, if there may be so many."""
+    source.meter.take_values(2 * size)
+    return np.zeros(size)
+
+
+def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: bool = True) -> _Columns:
+    """The next so many lines of two variables and a coefficient, which end the file."""
+    width, start = 2 + weighted, tokens.position
+    if size > tokens.source.meter.max_values // 2:
+        tokens.source.meter.take_values(2 * size, partial(tokens.line, max(start - 1, 0)))
+    table = tokens.take(count * width, "two variables and a coefficient").reshape(count, width)
+    if tokens.position < len(tokens):
+        raise tokens.error(f"the {count} announced lines are complete, but the file goes on", tokens.position)
+    if tokens.words:
+        raise tokens.error("", min(tokens.words))
+    variables = table[:, :2]
+    wrong = (variables < first) | (variables >= size + first) | (variables != np.rint(variables))
+    if wrong.any():
+        at = int(np.argmax(wrong.any(axis=1)))
+        shown = variables[at][wrong[at]][0]
+        reason = f"there is no variable {shown:g}; there are {first}..{size + first - 1}"
+        raise tokens.error(reason, start + at * width)
+    weights = table[:, 2].astype(np.float64) if weighted else np.ones(count)
+    if not np.isfinite(weights).all():
+        at = int(np.argmax(~np.isfinite(weights)))
+        raise tokens.error(f"a coefficient is {weights[at]:g}", start + at * width + 2)
+    tokens.source.meter.take_factors(count)
+    indices = variables.astype(np.int64) - first
+    return indices[:, 0], indices[:, 1], weights
+
+
+def write(problem: Problem, *, dialect: str) -> tuple[Iterator[str], list[str]]:
+    """Text of a file of a dialect, and notes on what it could not say."""
+    notes = []
+    if problem.has_names or (problem.has_labels and not (dialect == "coo" and has_spins(problem))):
+        notes.append("names of variables and values are left out: these files number them")
+    if problem.maximize != (dialect == "mc"):
+        notes.append(f"{'max' if problem.maximize else 'min'}imisation is written with all coefficients negated")
+    spin = dialect == "mc" or (dialect == "coo" and has_spins(problem))
+    try:
+        quadratic = quadratic_of(problem, spin=spin)
+    except ProblemError as error:
+        raise FormatError(str(error)) from None
+    if problem.maximize:
+        quadratic = quadratic._replace(linear=-quadratic.linear, weights=-quadratic.weights, offset=-quadratic.offset)
+    offset = quadratic.offset
+    if dialect == "mc":
+        if quadratic.linear.any():
+            at = int(np.flatnonzero(quadratic.linear)[0])
+            raise FormatError(f"this is no cut: variable {problem.variable_name(at)!r} prefers one of its values")
+        quadratic = quadratic._replace(weights=2 * quadratic.weights)  # w(1 − s s')/2 is the cut, to be maximised
+        offset += float(quadratic.weights.sum()) / 2
+    if offset:
+        notes.append(f"the constant {-offset if problem.maximize else offset:g} is left out: these files have none")
+    return _WRITERS[dialect](quadratic), notes
+
+
+def _lines(rows: NDArray[np.int64], columns: NDArray[np.int64], weights: NDArray[np.float64]) -> Iterator[str]:
+    for start in range(0, len(rows), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        yield "".join(
+            f"{i} {j} {_number(w)}\n"
+            for i, j, w in zip(rows[part].tolist(), columns[part].tolist(), weights[part].tolist(), strict=True)
+        )
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
+
+
+def _write_qubo(quadratic: Quadratic) -> Iterator[str]:
+    fields = np.flatnonzero(quadratic.linear)
+    yield f"p qubo 0 {len(quadratic.linear)} {len(fields)} {len(quadratic.rows)}\n"
+    yield from _lines(fields, fields, quadratic.linear[fields])
+    yield from _lines(quadratic.rows, quadratic.columns, quadratic.weights)
+
+
+def _write_coo(quadratic: Quadratic) -> Iterator[str]:
+    yield f"# vartype={'SPIN' if quadratic.spin else 'BINARY'}\n"
+    fields = np.arange(len(quadratic.linear))  # zeros, too, as only lines tell how many variables there are
+    yield from _lines(fields, fields, quadratic.linear)
+    yield from _lines(quadratic.rows, quadratic.columns, quadratic.weights)
+
+
+def _write_cut(quadratic: Quadratic) -> Iterator[str]:
+    yield f"{len(quadratic.linear)} {len(quadratic.rows)}\n"
+    yield from _lines(quadratic.rows + 1, quadratic.columns + 1, quadratic.weights)
+
+
+def _write_symmetric(quadratic: Quadratic) -> Iterator[str]:
+    fields = np.flatnonzero(quadratic.linear)
+    yield f"{len(quadratic.linear)} {len(fields) + len(quadratic.rows)}\n"
+    yield from _lines(fields + 1, fields + 1, quadratic.linear[fields])
+    yield from _lines(quadratic.rows + 1, quadratic.columns + 1, quadratic.weights / 2)
+
+
+_WRITERS: dict[str, Callable[[Quadratic], Iterator[str]]] = {
+    "qubo": _write_qubo,
+    "coo": _write_coo,
+    "mc": _write_cut,
+    "bq": _write_symmetric,
+}

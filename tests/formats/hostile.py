@@ -1,0 +1,171 @@
+"""Files made to be slow or large, of any size: what a careless reader takes quadratic time or endless memory for.
+
+The tests read each at a size at which quadratic time would be hours; ``python -m benchmarks.reading growth`` reads them
+at doubling sizes and prints how the time grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """One kind of file: its format, and the file with so many bytes or a little more."""
+
+    format: str
+    make: Callable[[int], str]
+
+
+def _many(piece: str, size: int) -> str:
+    """A piece again and again, with the number of the repetition where it says so."""
+    if "{}" not in piece:
+        return piece * (size // len(piece) + 1)
+    parts, length, i = [], 0, 0
+    while length < size:
+        parts.append(piece.replace("{}", str(i)))
+        length += len(parts[-1])
+        i += 1
+    return "".join(parts)
+
+
+_CFN = '{problem:{name:p,mustbe:"<10"},variables:{x:2,y:2,%s},functions:{%s}}'
+_XML = '<instance><domains><domain name="D">0..1</domain></domains><variables>%s</variables>%s</instance>'
+_X = '<variable name="x" domain="D"/><variable name="y" domain="D"/>'
+_RELATION = '<relations><relation name="R" semantics="soft" defaultCost="0">%s</relation></relations>'
+_USED = '<constraints><constraint scope="x y" reference="R"/></constraints>'
+_YAML_TABLE = """domains: {d: {values: [0, 1]}}
+variables: {x: {domain: d}, y: {domain: d}}
+constraints: {c: {type: extensional, variables: [x, y], %s}}
+"""
+_YAML = "domains: {d: {values: [0, 1]}}\nvariables: {x: {domain: d}, y: {domain: d}}\n"
+
+
+def _cfn_function(kind: str, size: int) -> str:
+    names = [f"v{i}" for i in range(size // 16)]
+    scope, values = ",".join(names), ",".join(f"{name}:2" for name in names)
+    weights = ",".join("1" for _ in names)
+    return _CFN % (values, f"f:{{scope:[{scope}],type:{kind},params:{{capacity:1,weights:[{weights}]}}}}")
+
+
+HOSTILE: dict[str, Hostile] = {
+    "wcsp digits": Hostile("wcsp", lambda n: f"p 1 2 1 10\n2\n1 0 {'1' * n}x 0\n"),
+    "wcsp zeros": Hostile("wcsp", lambda n: f"p 1 2 1 10\n{'0' * n}2\n1 0 3 0\n"),
+    "wcsp comments": Hostile("wcsp", lambda n: _many("#\n", n) + "p 1 2 0 10\n2\n"),
+    "wcsp words": Hostile("wcsp", lambda n: "p 1 2 1 10\n2\n" + _many("1 a ", n)),
+    "wcsp variables": Hostile("wcsp", lambda n: f"p {n // 2} 2 0 10\n" + "2 " * (n // 2)),
+    "wcsp constants": Hostile("wcsp", lambda n: f"p 1 2 {n // 6} 1000000000\n2\n" + "0 1 0\n" * (n // 6)),
+    "wcsp functions": Hostile("wcsp", lambda n: f"p 2 2 {n // 8} 1000000000\n2 2\n" + "1 0 1 0\n" * (n // 8)),
+    "wcsp glued": Hostile("wcsp", lambda n: "p 1 2 0 10\n2\n" + "1-1-" * (n // 4) + "1"),
+    "wcsp scope": Hostile("wcsp", lambda n: f"p 1 2 1 10\n2\n{n // 2} " + "0 " * (n // 2) + "0 0"),
+    "wcsp salldiff": Hostile(
+        "wcsp",
+        lambda n: (
+            f"p {n // 8} 2 1 10\n{'2 ' * (n // 8)}\n{n // 8} {' '.join(map(str, range(n // 8)))} -1 salldiff var 1\n"
+        ),
+    ),
+    "cfn digits": Hostile("cfn", lambda n: _CFN % ("", f"f:{{scope:[x],costs:[{'1' * n}x 2]}}")),
+    "cfn comments": Hostile("cfn", lambda n: _many("#\n//\n", n) + _CFN % ("", "")),
+    "cfn quotes": Hostile("cfn", lambda n: _CFN % ("", "") + _many('"\n', n)),
+    "cfn spaces": Hostile("cfn", lambda n: _CFN % (" " * n + '"', "")),
+    "cfn among": Hostile("cfn", lambda n: _cfn_function("among", n)),
+    "cfn weighted sum": Hostile("cfn", lambda n: _cfn_function("wsum", n)),
+    "cfn knapsack": Hostile("cfn", lambda n: _cfn_function("knapsack", n)),
+    "cfn costs": Hostile("cfn", lambda n: _CFN % ("", f"f:{{scope:[x,y],costs:[{_many('1,2,', n)}]}}")),
+    "cfn tuples": Hostile(
+        "cfn", lambda n: _CFN % ("", f"f:{{scope:[x,y],defaultcost:0,costs:[{_many('0,1,5,', n)}]}}")
+    ),
+    "cfn functions": Hostile("cfn", lambda n: _CFN % ("", _many("f{}:{scope:[x],costs:[1,2]}, ", n))),
+    "uai digits": Hostile("uai", lambda n: f"MARKOV 1 2 1 1 0 2 {'1' * n}x 1"),
+    "uai constants": Hostile("uai", lambda n: f"MARKOV 1 2 {n // 8} " + "0 " * (n // 8) + "1 0.5 " * (n // 8)),
+    "uai comments": Hostile("uai", lambda n: "MARKOV #\n1 # a\n2\n0\n" + _many(" # b\n", n)),
+    "uai variables": Hostile("uai", lambda n: f"MARKOV {n // 2} " + "2 " * (n // 2) + "0"),
+    "lg digits": Hostile("lg", lambda n: f"MARKOV 1 2 1 1 0 2 -{'1' * n}x 1"),
+    "xml digits": Hostile("xml", lambda n: _XML % (_X, _RELATION % f"{'1' * n}x:0 0" + _USED)),
+    "xml label": Hostile(
+        "xml", lambda n: f'<instance><domains><domain name="D">{"1" * n}</domain></domains></instance>'
+    ),
+    "xml range": Hostile(
+        "xml", lambda n: f'<instance><domains><domain name="D">{"1" * n}..2</domain></domains></instance>'
+    ),
+    "xml tuples": Hostile("xml", lambda n: _XML % (_X, _RELATION % ("1:0 0" + "|0 1" * (n // 4)) + _USED)),
+    "xml variables": Hostile("xml", lambda n: _XML % (_many('<variable name="v{}" domain="D"/>', n), "")),
+    "xml scope": Hostile(
+        "xml",
+        lambda n: (
+            _XML
+            % (_X, _RELATION % "" + f'<constraints><constraint scope="{"x " * (n // 2)}" reference="R"/></constraints>')
+        ),
+    ),
+    "xml predicate": Hostile(
+        "xml",
+        lambda n: (
+            _XML
+            % (
+                _X,
+                f'<predicates><predicate name="P"><parameters>{_many("int a{} ", n // 2)}</parameters><expression>'
+                f"<functional>{_many('a{}, ', n // 2)}</functional></expression></predicate></predicates>",
+            )
+        ),
+    ),
+    "xml attributes": Hostile("xml", lambda n: "<instance " + _many('a{}="" ', n) + "/>"),
+    "yaml list": Hostile("yaml", lambda n: f"{_YAML}agents: [{'1,' * (n // 2)}1]"),
+    "yaml keys": Hostile("yaml", lambda n: f"{_YAML}agents:\n{_many('  a{}: 1', n)}".replace("1  a", "1\n  a")),
+    "yaml values": Hostile("yaml", lambda n: f"domains: {{d: {{values: [{_many('{}, ', n)}]}}}}"),
+    "yaml tuples": Hostile("yaml", lambda n: _YAML_TABLE % f"default: 0, values: {{1: '0 0{' | 0 1' * (n // 6)}'}}"),
+    "yaml cost": Hostile(
+        "yaml", lambda n: f"{_YAML}constraints: {{c: {{type: extensional, variables: x, default: {'1' * n}}}}}"
+    ),
+    "yaml expression": Hostile(
+        "yaml", lambda n: f"{_YAML}constraints: {{c: {{type: intention, function: {'x+' * (n // 2)}y}}}}"
+    ),
+    "yaml range": Hostile("yaml", lambda n: f"domains: {{d: {{values: ['{' ' * n}1']}}}}"),
+    "yaml quotes": Hostile("yaml", lambda n: _YAML + "name: " + "'" * n),
+    "yaml comments": Hostile("yaml", lambda n: _many("#\n", n) + _YAML),
+    "qubo digits": Hostile("qubo", lambda n: f"p qubo 0 2 1 0\n0 0 {'1' * n}x\n"),
+    "qubo comments": Hostile("qubo", lambda n: _many("c\n", n) + "p qubo 0 2 1 0\n0 0 1\n"),
+    "qubo couplers": Hostile("qubo", lambda n: f"p qubo 0 2 0 {n // 6}\n" + "0 1 1\n" * (n // 6)),
+    "coo terms": Hostile("coo", lambda n: _many("0 {} 1\n", n)),
+    "coo vartype": Hostile("coo", lambda n: "# vartype" + " " * n + "=\n0 1 1\n"),
+    "coo vartypes": Hostile("coo", lambda n: _many("# vartype =\n", n) + "0 1 1\n"),
+    "mc edges": Hostile("mc", lambda n: f"9 {n // 6}\n" + "1 2 1\n" * (n // 6)),
+    "mc digits": Hostile("mc", lambda n: f"2 1\n1 2 {'1' * n}x\n"),
+    "bq entries": Hostile("bq", lambda n: f"9 {n // 8}\n" + "1 2 1.5\n" * (n // 8)),
+    "yaml deep": Hostile("yaml", lambda n: "[" * n),
+}
+"""Name → kind; about half are valid, the others are refused."""
+
+SMALL_AND_LARGE = {
+    "wcsp domains": ("wcsp", "p 10 9 0 10\n" + "16777216 " * 10),
+    "wcsp sum of domains": ("wcsp", "p 10 9 0 10\n" + "1000000 " * 10),
+    "uai sum of domains": ("uai", "MARKOV 10 " + "1000000 " * 10 + "0"),
+    "cfn sum of domains": ("cfn", _CFN % (",".join(f"v{i}:1000000" for i in range(10)), "")),
+    "cfn functions": (
+        "cfn",
+        _CFN
+        % (
+            ",".join(f"v{i}:{250 + 75 * i}" for i in range(10)),
+            ",".join(f"f{i}{j}:{{scope:[v{i},v{j}],type:>=,params:[0,9]}}" for i in range(10) for j in range(i)),
+        ),
+    ),
+    "xml domains": ("xml", '<instance><domains><domain name="D" nbValues="16000000"/></domains></instance>'),
+    "xml sum of domains": ("xml", _XML.replace("0..1", "0..999999") % (_X, "")),
+    "yaml domains": ("yaml", "domains: {d: {values: [1 .. 16000000]}}\nvariables: {x: {domain: d}}\n"),
+    "yaml sum of domains": ("yaml", _YAML.replace("0, 1", "1 .. 999999")),
+    "yaml tables": (
+        "yaml",
+        "domains: {d: {values: [1 .. 3000]}}\nvariables: {x: {domain: d}, y: {domain: d}}\nconstraints: "
+        "{c: {type: intention, function: x + y}}\n",
+    ),
+    "qubo variables": ("qubo", "p qubo 0 99999999 1 0\n0 0 1\n"),
+    "coo variables": ("coo", "0 99999999 1\n"),
+    "mc variables": ("mc", "99999999 1\n1 2 1\n"),
+    "bq variables": ("bq", "99999999 1\n1 2 1\n"),
+    "wcsp table": ("wcsp", "p 2 9 1 10\n5000 5000\n2 0 1 0 0\n"),
+    "wcsp pairs": (
+        "wcsp",
+        f"p 1000 9 1 10\n{'2 ' * 1000}\n1000 {' '.join(map(str, range(1000)))} -1 salldiff hard 10\n",
+    ),
+}
+"""Name → format and a file of a few kilobytes that declares a hundred thousand times its size."""
