@@ -102,11 +102,11 @@ def _weights(small: float = 0.0, large: float = 0.0, image: float = 0.0, binary:
 
 
 SHARES = {
-    "bp-reinforced": Share(_weights(1.0, 5.0, 0.6, 0.4), 200, setup=0.7),
+    "bp-reinforced": Share(_weights(1.0, 5.0, 0.4, 0.4), 200, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
     "tabu": Share(_weights(2.0, 0.3, 0.0, 2.5), 100, setup=2.0),
-    "annealing": Share(_weights(1.5, 0.6, 0.2, 3.0), 200, setup=2.0),
-    "bp-split": Share(_weights(0.3, 0.3, 0.1, 0.1), 200, setup=1.4),
+    "annealing": Share(_weights(1.5, 0.6, 0.0, 3.0), 200, setup=2.0),
+    "bp-split": Share(_weights(0.3, 0.3, 0.0, 0.1), 200, setup=1.4),
     "forest-lns": Share(_weights(0.4, 0.4, 0.3, 0.4), 40, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
     "dual": Share(_weights(0.35, 0.35, 4.0, 0.35), 100, setup=0.4),
