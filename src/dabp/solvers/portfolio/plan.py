@@ -182,8 +182,9 @@ FIRST_LOOK = 1.0
 TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
 """The part of the time, between these seconds, that toulbar2 has a core before its prospects are judged."""
 
-VAST_DIGITS, VAST_TRIAL = 60.0, 0.05
-"""From so many decimal digits of the number of assignments on, the trial is this part of the time."""
+VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
+"""From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is
+hopeless, and stays so when nobody improves any more."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""
