@@ -37,6 +37,15 @@ EXACT_PART, EXACT_SECONDS = 0.05, 3.0
 BESIDE_PART = 0.5
 """One that would take longer, but no more than this part of the time, runs beside the members instead."""
 
+ORDER_SECONDS, ORDER_VARIABLES = 1e-5, 5_000
+"""Seconds that an edge takes in the search for an order, with more variables than this; with fewer it takes no time."""
+
+
+def order_seconds(features: Features) -> float:
+    """About how long the search for an elimination order takes."""
+    return ORDER_SECONDS * features.num_edges if features.num_variables > ORDER_VARIABLES else 0.0
+
+
 WORK_PER_SECOND = 3e8
 """Costs that elimination adds up in a second."""
 
