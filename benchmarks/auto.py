@@ -1,6 +1,6 @@
 """`auto` against every solver there is, ours and others', in the times that a user would give them.
 
-``python -m benchmarks.auto`` runs all parts at full size (about five hours on two cores); each part alone by name:
+``python -m benchmarks.auto`` runs the first five parts at full size (about five hours on two cores); a part by name:
 
 - ``families``: the paper's families with 60, 80 and 100 variables, `auto` for 10 s with two threads beside each
   solver alone for longer; gaps to the best cost that anything found.
@@ -8,6 +8,13 @@
 - ``instances``: public instances in a folder; who proves what, and when, beside toulbar2 alone for 60 s.
 - ``bounds``: lower bounds after 10 s beside toulbar2's.
 - ``narrow``: a tree of a million variables and ten thousand components, solved exactly.
+- ``vision``: five image problems a seed (``vision.py`` in the folder of instances) after 2, 5 and 10 s beside the dual
+  and expansion moves alone; gaps to the best bound.
+- ``grids``: a million variables on a grid, Potts and random, after 10 and 60 s; also how late the answers are.
+- ``between``: the paper's families with 200, 300 and 500 variables beside the members alone.
+- ``max-cut``: Gset graphs of the folder and fresh ones.
+- ``kinds``: random problems of all kinds with limits of 0.5 and 3 s: no first guess where a member alone finds better,
+  and no overrun.
 
 ``--scale 0.2`` shortens all times alike, ``--instances``, ``--seeds`` and ``--sizes`` take fewer; ``--json FILE`` keeps
 every run as a line and continues where it was interrupted. `auto` runs alone, on two threads; the peers, which have one
@@ -17,21 +24,17 @@ thread each, run two at a time, each in a process of its own.
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
 import resource
-import sys
-import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import dabp
+from benchmarks.auto_images import grids, vision
+from benchmarks.auto_members import between, kinds, max_cut
+from benchmarks.auto_runs import Run, Runs, cost_of, table
 from benchmarks.belief_propagation import random_tree
 from benchmarks.large_problems import KINDS
 from dabp.formats import read
@@ -60,90 +63,6 @@ LARGE_PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     "incop default": ("toulbar2-incop", {"tries": 100}),
 }
 """For 60 s; INCOP's long runs would not end within that here, so that it has its default ones."""
-
-PEERS_AT_ONCE = 2
-
-
-@dataclass(frozen=True)
-class Run:
-    """One solver on one problem."""
-
-    key: str
-    problem: Problem
-    solver: str
-    seconds: float
-    params: dict[str, Any] = field(default_factory=dict)
-    threads: int = 1
-    seed: int = 0
-
-    def __call__(self) -> dict[str, Any]:
-        """Warm up off the record, solve, and say what came of it."""
-        if "toulbar2" not in self.solver:
-            dabp.solve(self.problem, self.solver, params=self.params, time_limit=0.5, threads=self.threads)
-        started = time.perf_counter()
-        result = dabp.solve(
-            self.problem,
-            self.solver,
-            params=self.params,
-            time_limit=self.seconds,
-            threads=self.threads,
-            seed=self.seed,
-        )
-        return {
-            "key": self.key,
-            "cost": result.cost,
-            "bound": result.bound,
-            "status": result.status.name,
-            "runtime": round(result.runtime, 3),
-            "wall": round(time.perf_counter() - started, 3),
-            "last": round(result.trace.improvements[-1][0], 3) if result.trace.improvements else None,
-            "notes": list(result.notes),
-        }
-
-
-class Runs:
-    """Rows of runs by key, kept in a file of JSON lines if there is one."""
-
-    def __init__(self, path: Path | None):
-        self._path = path
-        self.rows: dict[str, dict[str, Any]] = {}
-        if path and path.exists():
-            for line in path.read_text().splitlines():
-                row = json.loads(line)
-                self.rows[row["key"]] = row
-
-    def alone(self, run: Run) -> dict[str, Any]:
-        """Do this run, unless it was done before."""
-        if run.key not in self.rows:
-            self._keep(run())
-        return self.rows[run.key]
-
-    def together(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
-        """Do those not done before, two at a time, the longest first."""
-        missing = sorted((run for run in runs if run.key not in self.rows), key=lambda run: -run.seconds)
-        if missing:
-            context = multiprocessing.get_context("spawn")
-            with ProcessPoolExecutor(PEERS_AT_ONCE, mp_context=context, max_tasks_per_child=1) as pool:
-                for future in as_completed([pool.submit(run) for run in missing]):
-                    self._keep(future.result())
-        return [self.rows[run.key] for run in runs]
-
-    def _keep(self, row: dict[str, Any]) -> None:
-        self.rows[row["key"]] = row
-        print(f"{row['key']}: {row['cost']} after {row['last']} s", file=sys.stderr, flush=True)
-        if self._path:
-            with self._path.open("a") as stream:
-                stream.write(json.dumps(row) + "\n")
-
-
-def cost_of(row: dict[str, Any]) -> float:
-    """The cost found, infinite for none."""
-    return np.inf if row["cost"] is None else float(row["cost"])
-
-
-def table(heads: Iterable[str]) -> None:
-    """Print the head of a table."""
-    print("| " + " | ".join(heads) + " |\n|" + " --- |" * len(list(heads)))
 
 
 def families(runs: Runs, options: argparse.Namespace) -> None:
@@ -258,13 +177,24 @@ def narrow(runs: Runs, options: argparse.Namespace) -> None:
         print(f"| {name} | {row['status']} | {row['runtime']:.1f} | {peak:.2f} |", flush=True)
 
 
-PARTS = {"families": families, "large": large, "instances": instances, "bounds": bounds, "narrow": narrow}
+PARTS = {
+    "families": families,
+    "large": large,
+    "instances": instances,
+    "bounds": bounds,
+    "narrow": narrow,
+    "vision": vision,
+    "grids": grids,
+    "between": between,
+    "max-cut": max_cut,
+    "kinds": kinds,
+}
 
 
 def main() -> None:
     """Run the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
+    parser.add_argument("parts", nargs="*", default=list(PARTS)[:5], help=", ".join(PARTS))
     parser.add_argument("--scale", type=float, default=1.0, help="all times are multiplied by this")
     parser.add_argument("--instances", type=int, default=5, help="instances of each configuration")
     parser.add_argument("--first", type=int, default=FIRST_INSTANCE, help="seed of the first instance")
@@ -272,6 +202,9 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[60, 80, 100], help="numbers of variables")
     parser.add_argument("--peers", help="solvers beside auto, separated by commas; all by default")
     parser.add_argument("--folder", type=Path, default=Path(__file__).parents[2] / "shared" / "instances")
+    parser.add_argument("--seconds", type=float, nargs="*", help="limits, instead of those that a part has")
+    parser.add_argument("--only", nargs="*", help="names of the problems of a part to run; all by default")
+    parser.add_argument("--threads", type=int, nargs="*", default=[2, 1], help="threads of auto where a part has both")
     parser.add_argument("--json", type=Path, help="keep runs here and continue from it")
     options = parser.parse_args()
     runs = Runs(options.json)

@@ -10,8 +10,9 @@ import pytest
 import dabp
 from dabp.generators import generate
 from dabp.problem import Problem
+from dabp.solvers.base import Budget
 from dabp.solvers.portfolio import Portfolio
-from dabp.solvers.portfolio.exact_parts import exact_search, narrow_components
+from dabp.solvers.portfolio.exact_parts import EliminationBeside, exact_search, narrow_components
 from dabp.solvers.status import Status
 from tests.solvers.portfolio.shapes import QUICK_MEMBERS, beside, cliques
 
@@ -93,3 +94,21 @@ def test_the_smallest_components_are_taken_as_long_as_they_fit() -> None:
     problem = beside(cliques(1, 9, 4), beside(cliques(1, 3, 4), cliques(1, 5, 4)))
     assert narrow_components(problem, 0.0).tolist() == []
     assert narrow_components(problem, 2e4).tolist() == [1, 2]
+
+
+def test_elimination_beside_the_members_proves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the search for an order would take too long to wait for, it is made beside the members, and proves."""
+    monkeypatch.setattr("dabp.solvers.portfolio.plan.ORDER_VARIABLES", 0)
+    monkeypatch.setattr("dabp.solvers.portfolio.plan.ORDER_SECONDS", 1.0)
+    problem = cliques(40, 5, 3)
+    result = dabp.solve(problem, Portfolio(members=QUICK_MEMBERS, prove=False), time_limit=20, presolve=False)
+    assert result.status is Status.OPTIMAL
+    assert result.cost == dabp.solve(problem, "mbe").cost
+
+
+def test_an_elimination_too_wide_ends_at_once() -> None:
+    """As a member it says that there is nothing to do, and nothing wrong."""
+    wide = cliques(1, 30, 6)
+    step = EliminationBeside(work=1e6).start(wide, seed=0, budget=Budget()).step()
+    assert step.finished is Status.CONVERGED
+    assert step.bound is None

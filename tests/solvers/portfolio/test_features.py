@@ -27,6 +27,9 @@ LINEAR = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
         (np.zeros((3, 3)), False, False, True),
         (np.where(np.eye(3), 0.0, np.inf), True, True, False),
         (np.random.default_rng(0).random((4, 4)), False, False, False),
+        (POTTS[:2], True, False, False),
+        (POTTS[:2, 1:3], True, False, False),
+        (np.eye(2), False, False, False),
     ],
 )
 def test_shapes_of_tables(table: np.ndarray, attractive: bool, potts: bool, submodular: bool) -> None:

@@ -61,14 +61,31 @@ def exact_search(problem: Problem, work: float = np.inf, guard: Guard | None = N
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreparedElimination(Solver):
-    """An elimination that was planned, to be run as a member beside others."""
+class EliminationBeside(Solver):
+    """Elimination as a member beside others, which goes on if it turns out to be exact and affordable.
 
-    search: MiniBucketSearch
+    Parameters
+    ----------
+    work
+        Costs that it may add up.
+    search
+        One that was planned already.
+    """
+
+    work: float
+    search: MiniBucketSearch | None = None
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
-        """Begin what was planned."""
-        return self.search
+        """Begin what was planned, or look for an order first."""
+        return self.search or exact_search(problem, self.work, budget.guard) or _TooWide()
+
+
+class _TooWide(Search):
+    """The elimination of a problem that is too wide for it."""
+
+    def step(self) -> Step:
+        """Nothing."""
+        return Step(finished=Status.CONVERGED)
 
 
 def narrow_components(problem: Problem, work: float = np.inf, guard: Guard | None = None) -> Indices:

@@ -29,7 +29,9 @@ class Features:
     degree: float
     """Edges of a variable, on average."""
     attractive: float
-    """Share of tables for which agreeing is never worse: T(a, a) + T(b, b) ≤ T(a, b) + T(b, a)."""
+    """Share of tables for which agreeing is never worse: T(a, a) + T(b, b) ≤ T(a, b) + T(b, a).
+
+    Also what is left of a Potts table when presolve has removed values from its two variables."""
     potts: float
     """Share of tables with one cost for agreeing and another for any disagreement."""
     submodular: float
@@ -48,7 +50,6 @@ def features_of(problem: Problem) -> Features:
     higher = np.flatnonzero(arities >= 2)
     edges = int(arities[higher].sum())
     tables = [problem.table(int(factor)) for factor in _sample(np.flatnonzero(arities == 2))]
-    square = [table for table in tables if table.shape[0] == table.shape[1]]
     unary = int(sizes[problem.scope_variables[problem.scope_offsets[:-1][arities == 1]]].sum())
     return Features(
         num_variables=problem.num_variables,
@@ -58,8 +59,8 @@ def features_of(problem: Problem) -> Features:
         largest_domain=int(sizes.max(initial=1)),
         largest_arity=int(arities.max(initial=0)),
         degree=edges / max(1, problem.num_variables),
-        attractive=_share(square, len(tables), is_attractive),
-        potts=_share(square, len(tables), is_potts),
+        attractive=_share(tables, len(tables), is_attractive),
+        potts=_share(tables, len(tables), is_potts),
         submodular=_share(tables, len(tables), is_submodular),
         crisp=_share(tables, len(tables), lambda table: bool(np.isinf(table).any())),
         unit_costs=bool(tables) and problem.integral and all(table.max() <= table.min() + 2 for table in tables),
@@ -68,14 +69,31 @@ def features_of(problem: Problem) -> Features:
 
 
 def is_attractive(table: NDArray[np.float64]) -> bool:
-    """Whether agreeing is never worse than disagreeing, and better somewhere."""
+    """Whether agreeing is never worse than disagreeing, and better somewhere; or part of a Potts table."""
+    if _is_part_of_potts(table):
+        return True
+    if table.shape[0] != table.shape[1]:
+        return False
     agree = table.diagonal()[:, None] + table.diagonal()[None, :]
     disagree = table + table.T
     return bool((agree <= disagree).all() and (agree < disagree).any())
 
 
+def _is_part_of_potts(table: NDArray[np.float64]) -> bool:
+    """Whether all cells cost the same but some, at most one in a row and in a column, which cost less.
+
+    With two values each, two such cells may be of a table that favours disagreement: these are told by the diagonal.
+    """
+    cheap = table < table.max()
+    if not cheap.any() or cheap.sum(axis=0).max() > 1 or cheap.sum(axis=1).max() > 1:
+        return False
+    return bool(table.shape != (2, 2) or cheap.sum() == 1)
+
+
 def is_potts(table: NDArray[np.float64]) -> bool:
     """Whether there is one cost for agreeing and a higher one for any disagreement."""
+    if table.shape[0] != table.shape[1]:
+        return False
     apart = table[~np.eye(len(table), dtype=bool)]
     same = table.diagonal()
     return bool(len(apart) and (apart == apart[0]).all() and (same == same[0]).all() and same[0] < apart[0])

@@ -13,7 +13,7 @@ from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST, damping_and_rate
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
-from dabp.solvers.portfolio.exact_parts import PreparedElimination
+from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
 from dabp.solvers.portfolio.plan import (
@@ -69,10 +69,10 @@ def line_up(features: Features, horizon: float, *, names: frozenset[str] | None 
     return line
 
 
-def elimination_kind(search: MiniBucketSearch) -> Kind:
+def elimination_kind(work: float, search: MiniBucketSearch | None) -> Kind:
     """An elimination that takes too long to wait for, as a member that proves when it ends."""
     share = SHARES["elimination"]
-    run = Run(PreparedElimination(search=search))
+    run = Run(EliminationBeside(work=work, search=search))
     return Kind("elimination", lambda situation: run, max(share.weights.values()), share.turn, once=True, patient=True)
 
 

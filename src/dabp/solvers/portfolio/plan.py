@@ -37,6 +37,15 @@ EXACT_PART, EXACT_SECONDS = 0.05, 3.0
 BESIDE_PART = 0.5
 """One that would take longer, but no more than this part of the time, runs beside the members instead."""
 
+ORDER_SECONDS, ORDER_VARIABLES = 1e-5, 5_000
+"""Seconds that an edge takes in the search for an order, with more variables than this; with fewer it takes no time."""
+
+
+def order_seconds(features: Features) -> float:
+    """About how long the search for an elimination order takes."""
+    return ORDER_SECONDS * features.num_edges if features.num_variables > ORDER_VARIABLES else 0.0
+
+
 WORK_PER_SECOND = 3e8
 """Costs that elimination adds up in a second."""
 
@@ -102,11 +111,11 @@ def _weights(small: float = 0.0, large: float = 0.0, image: float = 0.0, binary:
 
 
 SHARES = {
-    "bp-reinforced": Share(_weights(1.0, 5.0, 0.6, 0.4), 200, setup=0.7),
+    "bp-reinforced": Share(_weights(1.0, 5.0, 0.4, 0.4), 200, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
     "tabu": Share(_weights(2.0, 0.3, 0.0, 2.5), 100, setup=2.0),
-    "annealing": Share(_weights(1.5, 0.6, 0.2, 3.0), 200, setup=2.0),
-    "bp-split": Share(_weights(0.3, 0.3, 0.1, 0.1), 200, setup=1.4),
+    "annealing": Share(_weights(1.5, 0.6, 0.0, 3.0), 200, setup=2.0),
+    "bp-split": Share(_weights(0.3, 0.3, 0.0, 0.1), 200, setup=1.4),
     "forest-lns": Share(_weights(0.4, 0.4, 0.3, 0.4), 40, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
     "dual": Share(_weights(0.35, 0.35, 4.0, 0.35), 100, setup=0.4),
@@ -182,8 +191,9 @@ FIRST_LOOK = 1.0
 TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
 """The part of the time, between these seconds, that toulbar2 has a core before its prospects are judged."""
 
-VAST_DIGITS, VAST_TRIAL = 60.0, 0.05
-"""From so many decimal digits of the number of assignments on, the trial is this part of the time."""
+VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
+"""From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is
+hopeless, and stays so when nobody improves any more."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""

@@ -20,6 +20,7 @@ from dabp.solvers.portfolio.plan import (
     STALL,
     TRIAL,
     VAST_DIGITS,
+    VAST_GAP,
     VAST_TRIAL,
 )
 from dabp.solvers.status import Status
@@ -35,8 +36,8 @@ class Prover:
         self, problem: Problem, incumbent: Incumbent, seed: int, horizon: float, memory_limit: int | None = None
     ):
         self._budget = Budget(memory_limit=memory_limit)
-        vast = float(np.log10(problem.domain_sizes).sum()) > VAST_DIGITS
-        self._trial = float(np.clip((VAST_TRIAL if vast else TRIAL) * horizon, SHORTEST_TRIAL, LONGEST_TRIAL))
+        part = VAST_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
+        self._trial = float(np.clip(part * horizon, SHORTEST_TRIAL, LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
         apart = 1 < incumbent.num_components <= MAX_JOBS
@@ -61,12 +62,13 @@ class Prover:
         finds = self._incumbent.finds
         if self._search is None or self._seconds < self._trial or not finds or not np.isfinite(self._incumbent.cost):
             return False
-        if time - finds[-1].time > STALL:
+        digits = _digits(self._part)
+        vast = digits > VAST_DIGITS
+        if time - finds[-1].time > STALL and not vast:
             return False
-        digits = float(np.log10(self._part.domain_sizes).sum())
         cost, bound = self._own_cost(), max(self._best_bound, self._whole_bound())
         gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9) if np.isfinite(bound) else np.inf
-        return digits > MANY_DIGITS and gap > HOPELESS_GAP
+        return digits > MANY_DIGITS and gap > (VAST_GAP if vast else HOPELESS_GAP)
 
     def pause(self) -> None:
         """Stop the child process for a while."""
@@ -159,3 +161,8 @@ class Prover:
         total = float(self._proved.sum()) + constant
         if np.isfinite(total):
             self._incumbent.raise_bound(total, self.name)
+
+
+def _digits(problem: Problem) -> float:
+    """Decimal digits of the number of assignments."""
+    return float(np.log10(problem.domain_sizes).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,11 +11,11 @@ import numpy as np
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.portfolio.counted_search import CountedSearch
 from dabp.solvers.portfolio.exact_parts import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
-from dabp.solvers.portfolio.features import features_of
+from dabp.solvers.portfolio.features import Features, features_of
 from dabp.solvers.portfolio.kinds import elimination_kind, line_up
+from dabp.solvers.portfolio.member import Kind
 from dabp.solvers.portfolio.plan import (
     BESIDE_PART,
     EXACT_PART,
@@ -23,6 +24,7 @@ from dabp.solvers.portfolio.plan import (
     ORDER_PART,
     SHARES,
     WORK_PER_SECOND,
+    order_seconds,
 )
 from dabp.solvers.portfolio.timed_search import TimedSearch
 
@@ -67,38 +69,42 @@ class Portfolio(Solver):
         if problem.num_variables == 0 or contradicted(problem):
             return Settled(problem)
         horizon = _horizon(budget)
+        features = features_of(problem)
         work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
-        # Counted runs have no clock that decides anything unless they were given a time limit as well.
-        timed = budget.time_limit is not None or budget.max_iterations is None
-        guard = budget.guard.within(ORDER_PART * horizon) if timed else budget.guard
-        exact = exact_search(problem, WORK_PER_SECOND * BESIDE_PART * horizon, guard)
+        if budget.max_iterations is not None and budget.time_limit is None:  # no clock decides anything then
+            guard, beside = budget.guard, False
+        else:
+            guard, beside = budget.guard.within(ORDER_PART * horizon), order_seconds(features) > ORDER_PART * horizon
+        exact = None if beside else exact_search(problem, WORK_PER_SECOND * BESIDE_PART * horizon, guard)
         if exact is not None and (exact.work <= work or budget.max_iterations is not None):
             return exact
-
-        def begin(part: Problem, start: Assignment | None) -> Search:
-            return self._search(part, seed, budget, start, exact if part is problem else None)
-
-        narrow = narrow_components(problem, work, guard) if exact is None else ()
+        narrow = () if beside or exact is not None else narrow_components(problem, work, guard)
         if len(narrow):
+
+            def begin(part: Problem, start: Assignment | None) -> Search:
+                return self._search(part, features_of(part), seed, budget, start)
+
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
-        return begin(problem, initial)
+        later = [elimination_kind(WORK_PER_SECOND * BESIDE_PART * horizon, exact)] if beside or exact else []
+        return self._search(problem, features, seed, budget, initial, later)
 
     def _search(
         self,
         problem: Problem,
+        features: Features,
         seed: int,
         budget: Budget,
         initial: Assignment | None,
-        elimination: MiniBucketSearch | None,
+        later: Sequence[Kind] = (),
     ) -> Search:
+        """All members on a problem; those in `later` beside them if there is a clock."""
         horizon = _horizon(budget)
-        line = line_up(features_of(problem), horizon, names=self._names())
+        line = line_up(features, horizon, names=self._names())
         if not line.kinds:
             raise ParameterError(f"none of the members {self.members!r} suits this problem")
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
-        if elimination is not None:
-            line.kinds.append(elimination_kind(elimination))
+        line.kinds.extend(later)
         return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
 
     def _names(self) -> frozenset[str] | None:
