@@ -11,12 +11,14 @@ from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
+from dabp.solvers.portfolio.cold_search import ColdSearch
 from dabp.solvers.portfolio.counted_search import CountedSearch
 from dabp.solvers.portfolio.exact_parts import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
 from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.kinds import elimination_kind, line_up
 from dabp.solvers.portfolio.plan import (
     BESIDE_PART,
+    COLD_MEMBERS,
     EXACT_PART,
     EXACT_SECONDS,
     HORIZON,
@@ -25,6 +27,7 @@ from dabp.solvers.portfolio.plan import (
     WORK_PER_SECOND,
 )
 from dabp.solvers.portfolio.timed_search import TimedSearch
+from dabp.solvers.portfolio.warming import missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +69,8 @@ class Portfolio(Solver):
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
         if problem.num_variables == 0 or contradicted(problem):
             return Settled(problem)
+        if budget.max_iterations is None and (cold := self._cold_search(problem, seed, budget, initial)) is not None:
+            return cold
         horizon = _horizon(budget)
         work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
         # Counted runs have no clock that decides anything unless they were given a time limit as well.
@@ -82,6 +87,26 @@ class Portfolio(Solver):
         if len(narrow):
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
         return begin(problem, initial)
+
+    def _cold_search(
+        self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
+    ) -> ColdSearch | None:
+        """What to do while kernels are compiled; None where all are there."""
+        wanted = self._names() or frozenset(COLD_MEMBERS)
+        jobs = {job for name in wanted & COLD_MEMBERS.keys() for job in COLD_MEMBERS[name]}
+        if not missing(jobs):
+            return None
+
+        def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
+            horizon = _horizon(budget)
+            line = line_up(features_of(problem), horizon, names=ready & wanted)
+            if not line.kinds:
+                return None
+            return TimedSearch(
+                problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=self.prove
+            )
+
+        return ColdSearch(problem, seed, budget, initial, wanted, begin)
 
     def _search(
         self,
