@@ -5,8 +5,6 @@ apart: single and double precision, vectors of both lengths, binary and larger f
 values. When it is done, a file in the cache says so for this version of the sources, this Numba and this processor;
 ``ready`` asks for it. Whoever finds a job missing can have it made beside a running solve (`Compiler`), or make all
 at once (``dabp doctor --compile``).
-
-``python -m dabp.solvers.portfolio.warming JOB …`` is what such a process runs.
 """
 
 from __future__ import annotations
@@ -32,6 +30,9 @@ from dabp.solvers.registry import make_solver
 
 ITERATIONS = 12
 """Of each small solve; enough for every kernel to be called."""
+
+COMMAND = [sys.executable, "-c", f"import sys; from {__name__} import main; main(sys.argv[1:])"]
+"""Runs `main` with the names of jobs in a process of its own."""
 
 PARENT_SECONDS = 0.5
 """How often a compiling process looks whether its parent is still there."""
@@ -192,7 +193,7 @@ class Compiler:
         self._process: subprocess.Popen[bytes] | None = None
         if self._waiting:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "dabp.solvers.portfolio.warming", *self._waiting],
+                [*COMMAND, *self._waiting],
                 env={**os.environ, "DABP_CACHE_DIR": str(folder()), "DABP_PARENT": str(os.getpid())},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -237,8 +238,7 @@ def make_all(progress: Callable[[int, int], None], processes: int | None = None)
             progress(len(JOBS) - len(waiting) - len(running), len(JOBS))
             while waiting and len(running) < most:
                 job = waiting.pop(0)
-                command = [sys.executable, "-m", "dabp.solvers.portfolio.warming", job]
-                running[job] = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+                running[job] = subprocess.Popen([*COMMAND, job], env=environment, stdout=subprocess.DEVNULL)
             time.sleep(0.05)
             for job, process in list(running.items()):
                 if process.poll() is not None:
@@ -267,7 +267,3 @@ def main(jobs: list[str]) -> None:
         threading.Thread(target=_end_with_parent, args=(int(parent),), daemon=True).start()
     for job in jobs:
         make(job)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
