@@ -8,11 +8,13 @@ BIN := $(VENV)/bin
 .PHONY: fuzz torture demo test test-browser lint docs paper-small clean
 
 demo: $(VENV)/.installed
+	$(BIN)/dabp doctor --compile
 	$(BIN)/dabp solve examples/frequencies.cfn --time 10
 	$(BIN)/dabp plot problem examples/frequencies.cfn --output demo.png
 	@echo "The picture of the problem is in demo.png."
 
 test: lint
+	$(BIN)/dabp doctor --compile
 	$(BIN)/python -m pytest
 
 test-browser: $(VENV)/.developing

@@ -47,3 +47,12 @@ def results(importable_faults: None, tmp_path_factory: pytest.TempPathFactory) -
     plan.write_text(SMALL)
     run_plan(load_plan(plan), folder / "results", jobs=2, command=["dabp", "experiment", "run", "small.toml"])
     return Results(folder / "results")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels() -> None:
+    """All kernels are there before the first test; what is tested cold has a cache of its own."""
+    from dabp.solvers.portfolio.warming import make, missing
+
+    for job in missing():
+        make(job)

@@ -6,17 +6,26 @@ import importlib.metadata
 import platform
 import tempfile
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from dabp import __version__
 from dabp.cli.options import available_cores
+from dabp.errors import DabpError
 
 PACKAGES = ("numpy", "numba", "torch", "pytoulbar2", "safetensors", "typer", "rich", "matplotlib", "distributed")
 
 
-def doctor() -> None:
+def doctor(
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="compile all kernels now, so that no solve has to (about a minute)")
+    ] = False,
+) -> None:
     """Check versions, threads, device, kernel cache, toulbar2 and write access."""
+    if compile_:
+        _compile()
+        return
     checks = [
         ("dabp", __version__, True),
         ("python", platform.python_version(), True),
@@ -31,6 +40,23 @@ def doctor() -> None:
         print(f"{'ok  ' if good else 'FAIL'} {what:14s} {found}")
     if not all(good for _, _, good in checks):
         raise typer.Exit(1)
+
+
+def _compile() -> None:
+    """Make all kernels, with a bar where somebody looks."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from dabp.kernels.cache import folder
+    from dabp.solvers.portfolio.warming import make_all
+
+    columns = (TextColumn("compiling kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("compile")
+        failed = make_all(lambda done, whole: bar.update(task, completed=done, total=whole), available_cores())
+    if failed:
+        raise DabpError(f"these kernels did not compile: {', '.join(failed)}; the lines above say why")
+    print(f"all kernels are compiled, in {folder()}")
 
 
 def _package(name: str) -> tuple[str, str, bool]:
@@ -55,8 +81,11 @@ def _kernels() -> tuple[str, str, bool]:
         from dabp.kernels.cache import folder
     except ImportError as error:
         return "kernels", f"numba does not load: {error}", False
-    count = len(list(folder().glob("*/*.nbc")))
-    return "kernel cache", f"{count} kernels in {folder()}" if count else f"{folder()} (compiled at first use)", True
+    from dabp.solvers.portfolio.warming import JOBS, missing
+
+    count = len(JOBS) - len(missing())
+    state = "all compiled" if count == len(JOBS) else f"{count} of {len(JOBS)} parts compiled; --compile makes the rest"
+    return "kernel cache", f"{state}, in {folder()}", True
 
 
 def _toulbar2() -> tuple[str, str, bool]:

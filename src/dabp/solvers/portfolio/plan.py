@@ -203,3 +203,26 @@ HOPELESS_GAP = 0.1
 
 MANY_DIGITS = 25.0
 """How many: decimal digits of the number of assignments of a job."""
+
+# ---- on a machine whose kernels are not compiled yet (`cold_search`) ------------------------------------------------
+
+COLD_MEMBERS = {
+    "annealing": ("annealing",),
+    "tabu": ("annealing", "tabu"),
+    "bp-reinforced": ("annealing", "bp"),
+    "bp-reinforced 2": ("annealing", "bp"),
+    "bp-split": ("annealing", "bp"),
+    "dual": ("annealing", "dual"),
+    "expansion": ("annealing", "expansion"),
+    "forest-lns": ("annealing", "forest-lns"),
+}
+"""The members by the parts of the kernels that must be there before they can join (see `warming.JOBS`)."""
+
+COLD_PREPARATION = ("presolve", "elimination")
+"""Parts that must be there too before a solve prepares the problem as usual; compiled last."""
+
+COLD_TRIES = 30
+"""Runs of toulbar2's local search: more than there is time for."""
+
+COLD_CELLS, COLD_FACTORS = 20_000_000, 300_000
+"""The largest problem that toulbar2's local search is given."""

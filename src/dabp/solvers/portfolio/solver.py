@@ -11,6 +11,7 @@ import numpy as np
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.portfolio.cold_search import ColdSearch
 from dabp.solvers.portfolio.counted_search import CountedSearch
 from dabp.solvers.portfolio.exact_parts import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
 from dabp.solvers.portfolio.features import Features, features_of
@@ -18,6 +19,8 @@ from dabp.solvers.portfolio.kinds import elimination_kind, line_up
 from dabp.solvers.portfolio.member import Kind
 from dabp.solvers.portfolio.plan import (
     BESIDE_PART,
+    COLD_MEMBERS,
+    COLD_PREPARATION,
     EXACT_PART,
     EXACT_SECONDS,
     HORIZON,
@@ -27,6 +30,7 @@ from dabp.solvers.portfolio.plan import (
     order_seconds,
 )
 from dabp.solvers.portfolio.timed_search import TimedSearch
+from dabp.solvers.portfolio.warming import missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +72,8 @@ class Portfolio(Solver):
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
         if problem.num_variables == 0 or contradicted(problem):
             return Settled(problem)
+        if budget.max_iterations is None and (cold := self._cold_search(problem, seed, budget, initial)) is not None:
+            return cold
         horizon = _horizon(budget)
         features = features_of(problem)
         work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
@@ -87,6 +93,26 @@ class Portfolio(Solver):
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
         later = [elimination_kind(WORK_PER_SECOND * BESIDE_PART * horizon, exact)] if beside or exact else []
         return self._search(problem, features, seed, budget, initial, later)
+
+    def _cold_search(
+        self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
+    ) -> ColdSearch | None:
+        """What to do while kernels are compiled; None where all are there."""
+        wanted = self._names() or frozenset(COLD_MEMBERS)
+        jobs = {job for name in wanted & COLD_MEMBERS.keys() for job in COLD_MEMBERS[name]}
+        if not missing(jobs | set(COLD_PREPARATION)):
+            return None
+
+        def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
+            horizon = _horizon(budget)
+            line = line_up(features_of(problem), horizon, names=ready & wanted)
+            if not line.kinds:
+                return None
+            return TimedSearch(
+                problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=self.prove
+            )
+
+        return ColdSearch(problem, seed, budget, initial, wanted, begin)
 
     def _search(
         self,
