@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 import dabp
+from dabp.solvers import SOLVERS
 
 ROOT = Path(__file__).parents[2]
 HEADING = re.compile(r"^## (\S+) \((.+)\)$", re.MULTILINE)
@@ -73,3 +74,14 @@ def test_commands_that_pages_name_are_there() -> None:
     lost += [target for target in targets if not re.search(rf"^{target}:", text("Makefile"), re.MULTILINE)]
     lost += [path for path in paths if not (ROOT / path).exists()]
     assert not lost
+
+
+def test_the_readme_names_every_solver() -> None:
+    """In its table, presets of one method in one row."""
+    table = text("README.md").split("## Solvers")[1].split("\n\n")[1]
+    named = set(re.findall(r"`([\w-]+)`", table))
+    assert not {
+        name
+        for name in SOLVERS
+        if name not in named and not any(name == f"{base}{rest}" for base in named for rest in named)
+    }
