@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, matches, normal, run
+from tests.docs.pages import FENCE, ROOT, matches, normal, run
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -17,6 +17,15 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("MPLBACKEND", "agg")
     wrong = [f"{one.what}\nshown:\n{one.shown}\nprinted:\n{one.printed}" for one in run(page, tmp_path) if one.wrong]
     assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_is_narrow(page: Path) -> None:
+    """Code and commands are at most 88 columns wide, so that they are read without scrolling."""
+    fences = FENCE.findall(page.read_text(encoding="utf-8"))
+    code = [line for kind, body in fences if kind in ("python", "bash") for line in body.splitlines()]
+    commands = [line for kind, body in fences if kind == "console" for line in body.splitlines() if line[:2] == "$ "]
+    assert not [line for line in code + commands if len(line) > 88]
 
 
 def test_the_comparison_can_fail() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 import dabp
+from dabp.solvers import SOLVERS
 
 ROOT = Path(__file__).parents[2]
 HEADING = re.compile(r"^## (\S+) \((.+)\)$", re.MULTILINE)
@@ -58,3 +59,29 @@ def test_files_that_pages_name_are_there() -> None:
         if "/a/" not in path and not any((place / path).is_file() for place in places)
     ]
     assert not lost
+
+
+def test_commands_that_pages_name_are_there() -> None:
+    """Modules to run, make targets and paths of tests on any page."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    words = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    modules = set(re.findall(r"python -m ((?:benchmarks|tests)[\w.]+)", words))
+    targets = set(re.findall(r"`make ([\w-]+)`", words))
+    paths = set(re.findall(r"pytest (?:-n 0 )?(tests/[\w/.]+)", words))
+    assert len(modules) > 5
+    assert len(targets) > 3
+    lost = [module for module in modules if not (ROOT / f"{module.replace('.', '/')}.py").is_file()]
+    lost += [target for target in targets if not re.search(rf"^{target}:", text("Makefile"), re.MULTILINE)]
+    lost += [path for path in paths if not (ROOT / path).exists()]
+    assert not lost
+
+
+def test_the_readme_names_every_solver() -> None:
+    """In its table, presets of one method in one row."""
+    table = text("README.md").split("## Solvers")[1].split("\n\n")[1]
+    named = set(re.findall(r"`([\w-]+)`", table))
+    assert not {
+        name
+        for name in SOLVERS
+        if name not in named and not any(name == f"{base}{rest}" for base in named for rest in named)
+    }

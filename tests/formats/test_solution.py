@@ -59,6 +59,8 @@ def test_forms(tmp_path: Path) -> None:
         "MPE 1 3 1 2 0",
         "MPE\n3 0 0 0\n-BEGIN-\n3 1 2 0\n",
         "1 2 0",
+        "variable;value\r\na;yes\r\nb c;2\r\nd;1.5\r\n",
+        '\ufeffvariable,value\n"a","yes"\n"b c",2\nd,1.5',
     ],
 )
 def test_other_forms(text: str) -> None:

@@ -29,8 +29,9 @@ def read_solution(place: Place, problem: Problem) -> Assignment:
     text = whole.strip()
     if not text:  # a byte order mark, or spaces of other scripts
         raise source.empty()
-    if text.splitlines()[0].strip() == ",".join(CSV_HEADER):
-        return _from_csv(source, whole, problem)
+    for mark in ",;":  # spreadsheets of countries with a decimal comma write semicolons
+        if text.partition("\n")[0].strip() == mark.join(CSV_HEADER):
+            return _from_csv(source, whole, problem, mark)
     if text[0] in "{[":
         return _from_json(source, text, problem)
     words = text.split()
@@ -118,9 +119,9 @@ _VALUES_ONLY: dict[str, Callable[[Assignment, Problem], str]] = {
 """Suffixes of files that hold an assignment and nothing else, and what is in them."""
 
 
-def _from_csv(source: Source, text: str, problem: Problem) -> Assignment:
+def _from_csv(source: Source, text: str, problem: Problem, mark: str) -> Assignment:
     values: dict[str, Label] = {}
-    rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     try:
         next(rows)
         for row in rows:
