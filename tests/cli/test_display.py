@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from dabp.cli.display import LiveDisplay, number
+import dabp
+from dabp.cli.display import LiveDisplay, number, print_comparison, print_summary
+from dabp.cli.evaluate import _print as print_factors
+from dabp.cli.info import _print as print_facts
+from dabp.cli.info import describe
 from dabp.driver.stopping import Progress
+from dabp.problem.shown import shown
 from tests.cli.conftest import Run
-from tests.cli.terminal import NAMES, named_file, terminal
+from tests.cli.terminal import HARMFUL, NAMES, named_file, named_problem, terminal
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -28,6 +33,40 @@ def test_tables_show_names_as_they_are(run: Run, tmp_path: Path, name: str) -> N
     assert evaluation.code == 0
     assert f" f{problem[1:]} " in evaluation.out
     assert f"{variable}={label}, b=" in evaluation.out
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_names_cannot_harm_a_terminal(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """What a terminal would obey is written out; nothing breaks a line or its direction."""
+    problem = named_problem(name)
+    result = dabp.solve(problem, "bp", max_iterations=5)
+    print_summary(problem, result)
+    print_comparison([(problem, result), (problem, result)])
+    print_factors(problem.name, 1.0, 0, problem.explain(result.assignment))
+    print_facts(describe(problem))
+    lines = capsys.readouterr().out.splitlines()
+    assert all(shown(line) == line for line in lines)
+    assert sum(shown(f"p{name}") in line for line in lines) == 5
+    assert sum(shown(f"f{name}") in line for line in lines) == 1
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_names_cannot_harm_in_complaints(run: Run, problem_file: Path, name: str) -> None:
+    """One line, whatever was typed."""
+    code, _, err = run("solve", problem_file, "-s", "bp", "--fix", f"{name}=1")
+    assert (code, err.count("\n")) == (2, 1)
+    assert shown(err[:-1]) == err[:-1]
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_the_live_line_obeys_no_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Only Rich's own escapes reach the terminal."""
+    screen = terminal(monkeypatch)
+    with LiveDisplay(None, verbose=True) as display:
+        display(Progress(records=[{"member": name, "move": name}]))
+    if "<" not in name:
+        assert name not in screen.getvalue()
+    assert shown(name) in screen.getvalue()
 
 
 @pytest.mark.parametrize("name", NAMES)

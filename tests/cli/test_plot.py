@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import dabp
 from dabp.driver.trace import Trace
 from tests.cli.conftest import Run
-from tests.cli.terminal import named_file
+from tests.cli.terminal import HARMFUL, named_file, named_problem
 
 mpl.use("agg")
 
@@ -53,3 +54,56 @@ def test_pictures_take_dollar_signs_for_what_they_are(run: Run, tmp_path: Path, 
     assert run("plot", "problem", file, "-o", picture) == (0, "", "")
     assert run("plot", "compare", f"$x^$={trace_file}", "-o", picture) == (0, "", "")
     assert dabp.read(file).name == "p$x^$"
+
+
+@pytest.mark.parametrize("name", [*HARMFUL, "温度", "👩‍🚀"])
+def test_any_name_can_be_drawn(
+    run: Run, tmp_path: Path, trace_file: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """As XML that can be read: written out where it would harm, without a warning where a font ends."""
+    picture = tmp_path / "p.svg"
+    monkeypatch.setattr("dabp.cli.plot.read_problem", lambda *_: named_problem(name))
+    for words in (["problem", "-"], ["compare", f"{name}={trace_file}"]):
+        assert run("plot", *words, "-o", picture) == (0, "", "")
+        ET.parse(picture)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "{}",
+        "[1]",
+        '{"type": "improvement"}',
+        '{"type": "improvement", "time": 1, "iteration": 1e400, "value": 3}',
+        '{"type": "improvement", "time": -1, "iteration": 1, "value": 3}',
+        '{"type": "improvement", "time": 1, "iteration": 1, "value": "x"}',
+        '{"type": "bound", "time": "x", "iteration": 1, "value": 1}',
+        '{"type": "block", "time": 1, "costs": [[1]]}',
+        '{"type": "block", "time": 1, "costs": 3}',
+        '{"type": "block", "time": 1, "costs": [1], "count": "x"}',
+        '{"type": "block", "time": 1, "costs": [1], "count": -5}',
+        "[" * 100_000,
+        "\x00",
+    ],
+)
+def test_a_damaged_trace_is_one_line(run: Run, trace_file: Path, tmp_path: Path, line: str) -> None:
+    """It names the file; no kind of damage is a traceback."""
+    trace_file.write_text(trace_file.read_text() + line + "\n")
+    for words in (["trace", trace_file], ["compare", trace_file]):
+        code, out, err = run("plot", *words, "-o", tmp_path / "x.png")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert str(trace_file) in err
+
+
+def test_a_trace_of_extremes_is_drawn(run: Run, trace_file: Path, tmp_path: Path) -> None:
+    """Costs that no axis can hold, and records of anything, are passed over."""
+    more = [
+        '{"type": "improvement", "time": 1, "iteration": 9, "value": 1e308}',
+        '{"type": "bound", "time": 1, "iteration": 9, "value": "-inf"}',
+        '{"type": "record", "restart": "a", "iteration": null}',
+        '{"type": "record", "damping_min": 1}',
+    ]
+    trace_file.write_text(trace_file.read_text() + "\n".join(more) + "\n")
+    for words in (["trace", trace_file], ["compare", trace_file]):
+        assert run("plot", *words, "-o", tmp_path / "x.png") == (0, "", "")

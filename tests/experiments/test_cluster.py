@@ -61,7 +61,7 @@ def fork_servers() -> list[int]:
     found = []
     for process in psutil.Process().children(recursive=True):
         try:
-            if "dabp.experiments.fork_server" in process.cmdline():
+            if "dabp.experiments.tethered" in process.cmdline():
                 found.append(process.pid)
         except psutil.Error:
             continue

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import dabp
 from dabp.driver.trace import Trace
 from dabp.plots.trace import plot_trace, restarts
+from dabp.solvers import SOLVERS, parameters
 
 
 def test_costs_and_the_best_so_far() -> None:
@@ -41,3 +45,35 @@ def test_what_dabp_learned_has_panels_of_its_own() -> None:
 def test_an_empty_trace_is_drawn() -> None:
     """Nothing happened, and that is what it shows."""
     assert len(plot_trace(Trace()).lines[0].get_xydata()) == 0
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_trace_of_every_solver_is_drawn(name: str, tmp_path: Path) -> None:
+    """Whatever a solver records about itself, also after a file: restarts lie within the iterations."""
+    problem = dabp.generate("random-cop", variables=8, domain=3, density=0.6, seed=2)
+    quick = {key: value for key, value in {"restarts": 3, "steps": 200}.items() if key in parameters(name)}
+    result = dabp.solve(problem, name, max_iterations=60, time_limit=3, params=quick, seed=1, presolve=False)
+    result.trace.save(tmp_path / "t.jsonl")
+    trace = Trace.load(tmp_path / "t.jsonl")
+    ax = plot_trace(trace)
+    ax.figure.savefig(tmp_path / "t.png")
+    assert ax.lines[1].get_ydata()[-1] == result.cost
+    assert all(0 < place <= trace.iterations for place in restarts(trace))
+
+
+def test_restarts_of_bp_are_where_its_iterations_end() -> None:
+    """It records how long each was: the marks are their sums."""
+    trace = Trace()
+    trace.records += [{"restart": r, "iterations": n, "converged": True} for r, n in ((0, 5), (1, 7), (2, 4))]
+    assert restarts(trace) == [5, 12]
+
+
+def test_records_that_say_something_else_are_passed_over() -> None:
+    """Those of a portfolio's members, and whatever a file has instead of numbers."""
+    trace = Trace()
+    trace.records += [{"restart": 0, "iteration": 3, "member": "dabp"}, {"restart": 1, "iteration": 9, "member": "x"}]
+    trace.records += [{"restart": "x", "iteration": 3}, {"restart": 0}, {"restart": 1, "iteration": 10**400}, {}]
+    trace.records += [{"damping_min": "x", "iteration": 1}]
+    trace.improvements += [(0.1, 1, math.inf), (0.2, 2, 3.0)]
+    assert restarts(trace) == []
+    assert len(plot_trace(trace).figure.axes) == 1

@@ -93,7 +93,7 @@ class LiveDisplay:
 
 def _member_line(name: str, record: dict[str, Any]) -> str:
     facts = [f"{key} {number(v) if isinstance(v, int | float) else v}" for key, v in record.items() if key != "member"]
-    return f"  {name:16s} {'  '.join(facts)}"
+    return shown(f"  {name:16s} {'  '.join(facts)}")
 
 
 def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:

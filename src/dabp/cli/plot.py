@@ -99,8 +99,9 @@ def _finish(ax: Axes, output: Path | None) -> None:
 
     figure = ax.figure
     take_names_literally(figure)
+    from matplotlib import pyplot as plt
+
     if output is None:
-        from matplotlib import pyplot as plt
         from matplotlib.backend_bases import FigureManagerBase
 
         if type(figure.canvas).manager_class.show is FigureManagerBase.show:  # the backends that have no windows
@@ -113,3 +114,5 @@ def _finish(ax: Axes, output: Path | None) -> None:
             figure.savefig(str(output), dpi=150)  # type: ignore[union-attr]
     except ValueError as error:
         raise FormatError(f"cannot write this kind of picture: {error}", source=str(output)) from None
+    finally:
+        plt.close(figure)

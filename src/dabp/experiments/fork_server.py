@@ -1,6 +1,6 @@
 """A process that has imported everything and forks a child for each run: a run costs milliseconds, not an import.
 
-Started by `worker.Worker` as ``python -m dabp.experiments.fork_server IN OUT``. It is single-threaded, and checks
+Started by `tethered`. It is single-threaded, and checks
 that it is before it forks. It ends, and the child with it, when the other side of its pipe is gone: whatever happens to
 the experiment, no run is left behind.
 """
@@ -8,7 +8,6 @@ the experiment, no run is left behind.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -27,6 +26,7 @@ from dabp.experiments.execution import execute, failure
 from dabp.experiments.messages import receive, send
 from dabp.experiments.plan import Run
 from dabp.experiments.preparation import Preparation, prepare
+from dabp.experiments.tethered import die_with_parent
 
 TICK = 0.05
 """Seconds between looks at a run's memory."""
@@ -79,10 +79,10 @@ def _asked(commands: int) -> bool:
 def _supervise(run: Run, trust: list[str], commands: int, wake: int) -> bytes | None:
     """Fork the run and watch its time and memory; its lines, or None if the experiment is gone."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        started = time.perf_counter()
+        started, parent = time.perf_counter(), os.getpid()
         child = os.fork()
         if child == 0:
-            _run_child(run, trust, output, errors)
+            _run_child(run, trust, parent, output, errors)
         try:
             watched = _watch(run, child, started, commands, wake)
         except SystemExit:
@@ -124,12 +124,12 @@ def _watch(
             return reason, status, usage
 
 
-def _run_child(run: Run, trust: list[str], output: BinaryIO, errors: BinaryIO) -> None:
+def _run_child(run: Run, trust: list[str], parent: int, output: BinaryIO, errors: BinaryIO) -> None:
     """In the child: tie it to its parent, limit it, run, write. Never returns."""
     code = 1
     try:
         os.setsid()
-        _die_with_parent()
+        die_with_parent(parent)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for name in (signal.SIGCHLD, signal.SIGTERM):
@@ -150,13 +150,6 @@ def _run_child(run: Run, trust: list[str], output: BinaryIO, errors: BinaryIO) -
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def _die_with_parent() -> None:
-    """On Linux a child can ask to be killed with its parent, even if that is killed with -9."""
-    if sys.platform == "linux":
-        parent_death_signal = 1  # PR_SET_PDEATHSIG
-        ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
 
 
 def _excess(run: Run, child: int, seconds: float, family: bool) -> Reason | None:
@@ -205,7 +198,3 @@ def _payload(
         last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
         reason = ("crash", ": ".join([cause, *last]))
     return json.dumps({**failure(run, *reason), **measured}).encode()
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]), int(sys.argv[2]))

@@ -118,9 +118,10 @@ class Worker:
         commands_read, self._commands = os.pipe()
         self._replies, replies_write = os.pipe()
         environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
+        numbers = (commands_read, replies_write, os.getpid())
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "dabp.experiments.fork_server", str(commands_read), str(replies_write)],
+                [sys.executable, "-m", "dabp.experiments.tethered", *map(str, numbers)],
                 pass_fds=(commands_read, replies_write),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

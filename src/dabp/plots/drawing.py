@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MARKED = 12
 """Curves with at most so many points show each as a marker."""
+LONGEST_NAME = 36
+"""Letters of a solver's or group's name in a figure."""
 COLUMNS = 4
 """Panels beside each other in a whole figure."""
 
@@ -73,7 +75,7 @@ def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | N
         else:
             _draw_word(ax, figure.kind, curve, index, panel)
     if figure.kind != "line":
-        ax.set_yticks(range(len(panel.curves)), [shown(curve.label) for curve in panel.curves])
+        ax.set_yticks(range(len(panel.curves)), [_short(curve.label) for curve in panel.curves])
         ax.invert_yaxis()
         ax.set_xlabel(figure.y_label)
         ax.grid(axis="x", alpha=0.3)
@@ -85,14 +87,14 @@ def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | N
             ax.set_xscale("log")
         if panel.focus is not None:
             ax.set_ylim(*panel.focus)
-    ax.set_title(shown(panel.title), fontsize="medium")
+    ax.set_title(_short(panel.title), fontsize="medium")
     return ax
 
 
 def _draw_line(ax: Axes, curve: Curve, index: int) -> None:
     x, y = np.array(curve.x, dtype=float), np.array(curve.y)
     few = len(x) <= MARKED
-    ax.plot(x, y, dash(index), color=colour(index), marker=marker(index) if few else None, label=shown(curve.label))
+    ax.plot(x, y, dash(index), color=colour(index), marker=marker(index) if few else None, label=_short(curve.label))
     if curve.half:
         half = np.nan_to_num(np.array(curve.half))
         ax.fill_between(x, y - half, y + half, color=colour(index), alpha=0.15, linewidth=0)
@@ -101,12 +103,18 @@ def _draw_line(ax: Axes, curve: Curve, index: int) -> None:
 def _draw_word(ax: Axes, kind: str, curve: Curve, index: int, panel: Panel) -> None:
     place = panel.curves.index(curve)
     if kind == "bars":
-        ax.barh(place, curve.y[0], color=colour(index), label=shown(curve.label))
+        ax.barh(place, curve.y[0], color=colour(index), label=_short(curve.label))
         return
     half = curve.half[0] if curve.half and not math.isnan(curve.half[0]) else None
     ax.errorbar(
-        curve.y[0], place, xerr=half, fmt=marker(index), color=colour(index), capsize=3, label=shown(curve.label)
+        curve.y[0], place, xerr=half, fmt=marker(index), color=colour(index), capsize=3, label=_short(curve.label)
     )
+
+
+def _short(name: str) -> str:
+    """A name that leaves room for what is drawn."""
+    text = shown(name)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
