@@ -78,6 +78,8 @@ class LocalSearch(Search):
             return Step(finished=Status.INFEASIBLE)
         if not (self.problem.domain_sizes > 1).any():
             return self._only_one()
+        if self.budget.max_iterations is not None and self.iterations >= self.budget.max_iterations:
+            return Step(finished=Status.LIMIT)  # resumed where it had ended
         left = self.remaining
         lowest = np.full(self._block if left is None else min(self._block, left), NOTHING)
         start = time.perf_counter()
