@@ -44,3 +44,17 @@ def test_checkpoints_on_disk(tmp_path: Path, solver: str) -> None:
     assert second.cost == whole.cost
     tail = second.trace.iteration_costs
     np.testing.assert_array_equal(tail, whole.trace.iteration_costs[-len(tail) :])
+
+
+@pytest.mark.parametrize("solver", ["annealing", "tabu", "forest-lns", "gat-pcm-lns"])
+def test_a_finished_run_is_resumed_with_a_higher_limit(tmp_path: Path, solver: str) -> None:
+    """What ended at its limit goes on to a higher one, and ends at once under the same."""
+    problem = dabp.generate("graph-coloring", variables=15, seed=1)
+    limits = {"seed": 2, "checkpoint": tmp_path / "state.dabp", "time_limit": 60.0}
+    whole = dabp.solve(problem, solver, max_iterations=40, seed=2)
+    assert dabp.solve(problem, solver, max_iterations=20, **limits).iterations == 20
+    assert dabp.solve(problem, solver, max_iterations=20, resume=True, **limits).iterations == 20
+    longer = dabp.solve(problem, solver, max_iterations=40, resume=True, **limits)
+    assert longer.iterations == 40
+    if solver in ("forest-lns", "gat-pcm-lns"):  # the schedules of the others depend on the limit
+        np.testing.assert_array_equal(longer.trace.iteration_costs[-20:], whole.trace.iteration_costs[-20:])

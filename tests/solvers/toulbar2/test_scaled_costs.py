@@ -7,7 +7,8 @@ import pytest
 
 import dabp
 from dabp.problem import Problem
-from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
+from dabp.problem.guard import Guard
+from dabp.solvers.toulbar2.scaled_costs import ScaledCosts, Stopped
 from tests.problems import all_assignments, exhaustive_optimum, random_problem
 
 
@@ -36,3 +37,25 @@ def test_decimals_of_large_costs_are_not_lost() -> None:
     costs = ScaledCosts(problem, precision=1e-6)
     assert costs.scale >= 1e5
     assert dabp.solve(problem, "toulbar2").assignment.tolist() == [1]
+
+
+def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are gone through in pieces of any size with one result."""
+    for seed in range(30):
+        problem = random_problem(seed, maximize=False)
+        whole = ScaledCosts(problem, 1e-6)
+        with monkeypatch.context() as patch:
+            patch.setattr("dabp.solvers.toulbar2.scaled_costs.PIECE", 5)
+            pieces = ScaledCosts(problem, 1e-6)
+        assert pieces.infeasible == whole.infeasible
+        if not whole.infeasible:
+            assert np.array_equal(pieces.problem.pool, whole.problem.pool)
+            numbers = ("scale", "offset", "margin", "largest", "precision")
+            assert [getattr(pieces, n) for n in numbers] == [getattr(whole, n) for n in numbers]
+
+
+def test_scaling_hears_the_guard() -> None:
+    """With no time left the costs are not scaled."""
+    problem = dabp.generate("random-cop", variables=20, seed=1)
+    with pytest.raises(Stopped, match="time limit"):
+        ScaledCosts(problem, 1e-6, Guard(time_limit=0.0))

@@ -101,7 +101,7 @@ def _weigh(c: Costs, s: State, m: Moves, i: int) -> None:
 
 
 @inlined
-def _least_of(values: NDArray[Any], start: int, stop: int) -> Any:
+def least_of(values: NDArray[Any], start: int, stop: int) -> Any:
     """The least of whole rows."""
     lowest = load(values, start, ROW)
     for k in range(start + LANES, stop, LANES):
@@ -115,13 +115,13 @@ def _summarise(m: Moves) -> None:
     for k in range(m.clock[DIRTY]):
         block = m.dirty[k]
         m.is_dirty[block] = False
-        m.open_block[block] = _least_of(m.open_best, block * BLOCK, (block + 1) * BLOCK)
-        m.any_block[block] = _least_of(m.any_best, block * BLOCK, (block + 1) * BLOCK)
+        m.open_block[block] = least_of(m.open_best, block * BLOCK, (block + 1) * BLOCK)
+        m.any_block[block] = least_of(m.any_best, block * BLOCK, (block + 1) * BLOCK)
     m.clock[DIRTY] = 0
 
 
 @inlined
-def _find(values: NDArray[Any], start: int, stop: int, value: Any, random: Any) -> Any:
+def find(values: NDArray[Any], start: int, stop: int, value: Any, random: Any) -> Any:
     """A place between start and stop that has `value`, by chance one of several."""
     rows = (stop - start) // LANES
     first = np.int64(random >> np.uint64(40)) % rows
@@ -213,17 +213,17 @@ def tabu(c: Costs, s: State, m: Moves, rules: Rules, lowest: NDArray[np.int64]) 
             random = draw(s.random)
             _expire(c, s, m, step)
             _summarise(m)
-            change = _least_of(m.open_block, 0, len(m.open_block))
-            change_any = _least_of(m.any_block, 0, len(m.any_block))
+            change = least_of(m.open_block, 0, len(m.open_block))
+            change_any = least_of(m.any_block, 0, len(m.any_block))
             level = s.tally[BEST] if s.tally[FEASIBLE] else s.tally[LEVEL]
             if change_any < change and s.tally[WEIGHTED] + change_any < level:
-                block = _find(m.any_block, 0, len(m.any_block), change_any, random)
-                i = _find(m.any_best, block * BLOCK, (block + 1) * BLOCK, change_any, random)
+                block = find(m.any_block, 0, len(m.any_block), change_any, random)
+                i = find(m.any_best, block * BLOCK, (block + 1) * BLOCK, change_any, random)
                 row = c.rows.start[i]
-                place = _find(s.local, row, row + c.rows.width[i], s.local[row + s.x[i]] + change_any, random)
+                place = find(s.local, row, row + c.rows.width[i], s.local[row + s.x[i]] + change_any, random)
             elif change < c.rows.pad // 2:
-                block = _find(m.open_block, 0, len(m.open_block), change, random)
-                i = _find(m.open_best, block * BLOCK, (block + 1) * BLOCK, change, random)
+                block = find(m.open_block, 0, len(m.open_block), change, random)
+                i = find(m.open_best, block * BLOCK, (block + 1) * BLOCK, change, random)
                 row = c.rows.start[i]
                 place = _find_open(s, m, row, row + c.rows.width[i], s.local[row + s.x[i]] + change, random)
                 if s.tally[VIOLATIONS] > 0 and change >= 0:

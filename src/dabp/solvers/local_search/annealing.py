@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.annealing import NOISE, sweep
 from dabp.kernels.local_search.columns import VIOLATIONS
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
 from dabp.solvers.local_search.search import LocalSearch
-from dabp.solvers.local_search.temperatures import uphill_temperature
+from dabp.solvers.local_search.temperatures import temperature_range
 
 QUENCH = 8
 """Sweeps at temperature 0 that begin the search and end each cycle."""
+
+SAMPLE = 2000
+"""Variables whose differences of cost temperatures are found from."""
 
 STRETCH = 2.5
 """A long cycle takes all that is left if that is less than this many times its length."""
@@ -30,7 +32,8 @@ class Annealing(Solver):
     """Simulated annealing with heat-bath updates, in cycles of many lengths.
 
     A sweep (one iteration) draws a new value for each variable in turn from P(a) ∝ exp(−L[i, a] / T), where L[i, a]
-    is the cost of the factors at i if it took a (Geman & Geman 1984). In a cycle the temperature T falls
+    is the cost of the factors at i if it took a (Geman & Geman 1984). Binary variables with pairwise factors are
+    offered a flip instead, made with probability min(1, exp(−Δ / T)) (Metropolis). In a cycle the temperature T falls
     geometrically from `hot` to `cold`. Half of the sweeps go to cycles that double in length, the last of them
     stretched to end with the time or the iterations there are; the other half to short ones (`cycle` times Luby's 1, 1,
     2, 1, 1, 2, 4 …), since nobody knows beforehand whether one slow cooling or many quick ones are better. Cycles start
@@ -42,8 +45,9 @@ class Annealing(Solver):
     Parameters
     ----------
     hot, cold
-        Temperatures at which a cycle begins and ends, in units of cost; by default those at which a quarter and a
-        hundredth of the updates in a local minimum would go uphill, varied a little from cycle to cycle.
+        Temperatures at which a cycle begins and ends, in units of cost; by default found from the differences of cost
+        around a local minimum: where a quarter (binary variables: a tenth) and a hundredth of the updates would go
+        uphill, a thousandth where differences come in steps; varied a little from cycle to cycle.
     cycle
         Sweeps of the shortest cycle; a twentieth of all iterations if that is less.
     reheat_every
@@ -79,18 +83,17 @@ class _AnnealingSearch(LocalSearch):
         super().__init__(problem, seed, budget, initial)
         self._solver = solver
         self._clock, self._resumed_at = Clock(), 0
-        widest = int(self.local.costs.rows.width.max(initial=0))
-        self._noise = self.rng.gumbel(size=NOISE + widest).astype(np.float32)
+        self._noise = self.local.noise(self.rng)
         self._cycle, self._length, self._swept = 0, QUENCH, 0
         few = solver.cycle if budget.max_iterations is None else budget.max_iterations // 20
         self._shortest = min(solver.cycle, max(few, 4 * QUENCH))
         self._longs = self._shorts = self._long_sweeps = self._short_sweeps = 0
-        self._hot = self._cold = self._top = self._bottom = 0.0
+        self._hot = self._cold = self._long_cold = self._top = self._bottom = 0.0
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Sweep on in this cycle, or to its end."""
         count = min(len(lowest), self._length - self._swept)
-        sweep(self.local.costs, self.state, self._noise, self._temperatures(count), lowest[:count])
+        self.local.sweep(self.state, self._noise, self._temperatures(count), lowest[:count])
         self._swept += count
         if self._swept == self._length:
             self._next_cycle(count)
@@ -106,7 +109,7 @@ class _AnnealingSearch(LocalSearch):
     def _next_cycle(self, uncounted: int) -> None:
         """Begin the next; the last sweeps of the one before are not in `iterations` yet."""
         if self._cycle == 0:
-            self._hot, self._cold = self._calibrated()
+            self._calibrate()
         if self.state.tally[VIOLATIONS] > 0:
             self.local.strengthen(self.state)
         self._cycle += 1
@@ -124,9 +127,7 @@ class _AnnealingSearch(LocalSearch):
         self._length = _sweeps(left if left < STRETCH * length else length)
         self._longs += 1
         self._long_sweeps += self._length
-        self._top, self._bottom = self._hot, self._cold
-        if self._solver.cold is None:
-            self._bottom = max(self._cold, math.sqrt(self._cold * self._hot / 4))
+        self._top, self._bottom = self._hot, self._long_cold
         self.begin(self.local.random_assignment(self.rng))
 
     def _begin_short(self, left: float) -> None:
@@ -155,14 +156,17 @@ class _AnnealingSearch(LocalSearch):
         speed = (self.iterations - self._resumed_at) / self._clock.now
         return 0.97 * (self.budget.time_limit - self._clock.now) * speed
 
-    def _calibrated(self) -> tuple[float, float]:
-        """Hot and cold, in units, from the local costs around the local minimum reached."""
+    def _calibrate(self) -> None:
+        """Find the range of temperatures, in units, from the differences of cost around the local minimum reached."""
         scale, solver = self.local.units.scale, self._solver
-        hot = uphill_temperature(self.local, self.state.local, self.state.x, 0.25, self.rng)
-        cold = uphill_temperature(self.local, self.state.local, self.state.x, 0.01, self.rng)
-        hot = hot if solver.hot is None else solver.hot * scale
-        cold = float(np.clip(cold, hot / 50, hot / 5)) if solver.cold is None else solver.cold * scale
-        return max(hot, cold), cold
+        found = temperature_range(self.local.differences(self.state, self.rng, SAMPLE), self.local.hot_share)
+        self._hot = found.hot if solver.hot is None else solver.hot * scale
+        self._cold = min(max(found.cold, self._hot / 50), self._hot / 5) if solver.cold is None else solver.cold * scale
+        self._hot = max(self._hot, self._cold)
+        self._long_cold = self._cold
+        if solver.cold is None:
+            warmer = max(self._cold, math.sqrt(self._cold * self._hot / 4))
+            self._long_cold = self._cold**found.stepped * warmer ** (1.0 - found.stepped)
 
     def state_dict(self) -> State:
         """Where the cycle stands, too."""
@@ -178,7 +182,7 @@ class _AnnealingSearch(LocalSearch):
 
     _saved = (
         *("_cycle", "_length", "_swept", "_longs", "_shorts", "_long_sweeps", "_short_sweeps"),
-        *("_hot", "_cold", "_top", "_bottom"),
+        *("_hot", "_cold", "_long_cold", "_top", "_bottom"),
     )
 
 

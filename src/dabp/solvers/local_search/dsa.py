@@ -11,6 +11,7 @@ from dabp.errors import ParameterError
 from dabp.kernels.local_search.distributed import dsa
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.search import LocalSearch
 
 _SIDEWAYS = {"A": 0, "B": 1, "C": 2}
@@ -50,13 +51,15 @@ class Dsa(Solver):
 
 
 class _DsaSearch(LocalSearch):
-    lexicographic = True
-
     def __init__(self, solver: Dsa, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
         self._solver = solver
         self._chosen = np.zeros(problem.num_variables, dtype=np.int64)
         self._done = False
+
+    def table(self, problem: Problem) -> LocalCosts:
+        """Violating a factor weighs more than all finite costs at a variable from the start."""
+        return LocalCosts(problem, lexicographic=True)
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Rounds in which all choose, then all who will move."""

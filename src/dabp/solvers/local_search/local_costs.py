@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import VIOLATIONS, State
-from dabp.kernels.local_search.local_costs import restart
+from dabp.kernels.local_search.annealing import NOISE, sweep
+from dabp.kernels.local_search.columns import LANES, VIOLATIONS, State
+from dabp.kernels.local_search.local_costs import remember_now, restart
+from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.solvers.local_search.compiled_costs import compiled_costs
+from dabp.solvers.local_search.table import Differences, Table
 from dabp.solvers.local_search.units import Units
 
 
-class LocalCosts:
-    """The compiled form and the units it is in.
+class LocalCosts(Table[State, Moves]):
+    """Any problem: a row of local costs for each variable.
+
+    Parameters
+    ----------
+    lexicographic
+        Whether violating a factor weighs more than all finite costs at a variable from the start.
 
     Attributes
     ----------
-    units
-        Costs as integers.
     costs
         What the kernels read.
     allowed
         Which places of the rows hold a value that may be taken, [R].
-    infeasible
-        Whether a proof of infeasibility lies open: a factor or all values of a variable forbid everything.
     """
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
-        self.units = Units(problem)
+    def __init__(self, problem: Problem, *, lexicographic: bool = False):
+        super().__init__(Units(problem))
+        self._weight = self.units.dominant_weight if lexicographic else self.units.first_weight
         self.costs, self.allowed = compiled_costs(self.units)
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
         starts = self.costs.rows.start
@@ -42,7 +47,7 @@ class LocalCosts:
             x=np.zeros(n, dtype=np.int64),
             local=np.zeros(len(self.costs.rows.unary), dtype=dtype),
             position=np.zeros(len(self.costs.wide.soft_at), dtype=np.int64),
-            weights=np.full(hard, self.units.first_weight, dtype=dtype),
+            weights=np.full(hard, self._weight, dtype=dtype),
             violated=np.zeros(hard, dtype=np.int64),
             place=np.full(hard, -1, dtype=np.int64),
             best=np.zeros(n, dtype=np.int64),
@@ -59,6 +64,14 @@ class LocalCosts:
             state.x[i] = int(np.argmin(rows.unary[rows.start[i] : rows.start[i] + rows.width[i]]))
         restart(self.costs, state)
 
+    def remember(self, state: State) -> None:
+        """Keep the assignment if it is feasible and the best so far."""
+        remember_now(state)
+
+    def best(self, state: State) -> Assignment:
+        """The best feasible assignment, a copy."""
+        return state.best.copy()
+
     def strengthen(self, state: State) -> None:
         """Make what the assignment violates weigh half as much again; L is then out of date until `put`."""
         violated = state.violated[: state.tally[VIOLATIONS]]
@@ -70,6 +83,63 @@ class LocalCosts:
         if len(state.weights) and state.weights.max() >= self.units.heaviest:
             state.weights[:] = (state.weights + 1) // 2
 
-    def random_assignment(self, rng: np.random.Generator) -> Assignment:
-        """Values drawn uniformly."""
-        return rng.integers(0, self.problem.domain_sizes)
+    # ---- annealing -------------------------------------------------------------------------------
+
+    def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Gumbel numbers, enough for a row from any place."""
+        widest = int(self.costs.rows.width.max(initial=0))
+        return rng.gumbel(size=NOISE + widest).astype(np.float32)
+
+    def sweep(
+        self,
+        state: State,
+        noise: NDArray[np.float32],
+        temperatures: NDArray[np.float64],
+        lowest: NDArray[np.int64],
+    ) -> None:
+        """Resample every variable once per temperature."""
+        sweep(self.costs, state, noise, temperatures, lowest)
+
+    def differences(self, state: State, rng: np.random.Generator, most: int) -> Differences:
+        """What other values cost, for a sample of the variables that have anywhere to go uphill."""
+        rows = self.costs.rows
+        owner = np.repeat(np.arange(len(state.x)), rows.width)
+        rise = (state.local - np.repeat(state.local[rows.start + state.x], rows.width)).astype(np.float64)
+        open_to = np.unique(owner[self.allowed & (rise > 0)])
+        chosen = np.zeros(len(state.x), dtype=bool)
+        chosen[rng.choice(open_to, min(len(open_to), most), replace=False)] = True
+        keep = chosen[owner] & self.allowed
+        return Differences(np.unique(owner[keep], return_inverse=True)[1], rise[keep])
+
+    # ---- tabu search ------------------------------------------------------------------------------
+
+    def moves(self, longest_tenure: int) -> Moves:
+        """Room for tabu search."""
+        rows, dtype, pad = self.costs.rows, self.units.dtype, self.units.pad
+        places, count = len(rows.unary), len(rows.size)
+        blocks = max(1, -(-count // BLOCK))
+        padded = -(-blocks // LANES) * LANES
+        ring = 2 * longest_tenure + 2
+        return Moves(
+            closed=np.zeros(places, dtype=dtype),
+            until=np.zeros(places, dtype=np.int64),
+            owner=np.repeat(np.arange(count), rows.width),
+            open_best=np.full(blocks * BLOCK, pad, dtype=dtype),
+            any_best=np.full(blocks * BLOCK, pad, dtype=dtype),
+            open_block=np.full(padded, pad, dtype=dtype),
+            any_block=np.full(padded, pad, dtype=dtype),
+            dirty=np.zeros(blocks, dtype=np.int64),
+            is_dirty=np.zeros(blocks, dtype=np.bool_),
+            made=np.zeros(ring, dtype=np.int64),
+            following=np.full(ring, -1, dtype=np.int64),
+            ending=np.full(ring, -1, dtype=np.int64),
+            clock=np.zeros(3, dtype=np.int64),
+        )
+
+    def open_all(self, state: State, moves: Moves) -> None:
+        """Begin with nothing tabu."""
+        weigh_all(self.costs, state, moves)
+
+    def tabu(self, state: State, moves: Moves, rules: Rules, lowest: NDArray[np.int64]) -> None:
+        """Iterations of tabu search."""
+        tabu(self.costs, state, moves, rules, lowest)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dabp.kernels.local_search.distributed import mgm
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.search import LocalSearch
 
 
@@ -30,13 +31,15 @@ class Mgm(Solver):
 
 
 class _MgmSearch(LocalSearch):
-    lexicographic = True
-
     def __init__(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
         self._chosen = np.zeros(problem.num_variables, dtype=np.int64)
         self._gain = np.zeros(problem.num_variables, dtype=np.int64)
         self._done = False
+
+    def table(self, problem: Problem) -> LocalCosts:
+        """Violating a factor weighs more than all finite costs at a variable from the start."""
+        return LocalCosts(problem, lexicographic=True)
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Rounds in which all choose, then the best of each neighbourhood moves."""

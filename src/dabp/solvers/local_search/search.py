@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
-from dabp.kernels.local_search.local_costs import remember_now
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
+from dabp.solvers.local_search.binary_costs import BinaryCosts
 from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_search.table import Table
 from dabp.solvers.status import Status
 
 
@@ -24,16 +25,11 @@ class LocalSearch(Search):
     A subclass says what an iteration is (`run`) and may finish (`done`). Only the division into blocks depends on time.
     """
 
-    lexicographic: ClassVar[bool] = False
-    """Whether violating a factor weighs more than all finite costs at a variable from the start."""
-
     def __init__(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         self.problem, self.budget = problem, budget
-        self.local = LocalCosts(problem)
+        self.local: Any = self.table(problem)
         self.rng = generator(seed)
-        self.state = self.local.state(int(self.rng.integers(2**63)))
-        if self.lexicographic:
-            self.state.weights[:] = self.local.units.dominant_weight
+        self.state: Any = self.local.state(int(self.rng.integers(2**63)))
         self.iterations = 0
         self.incumbent: Assignment | None = None
         self._incumbent_units = NOTHING
@@ -44,6 +40,10 @@ class LocalSearch(Search):
             self.collect()
 
     # ---- for subclasses ----------------------------------------------------------------------------
+
+    def table(self, problem: Problem) -> Table[Any, Any]:
+        """The compiled problem that the search moves on."""
+        return BinaryCosts(problem) if BinaryCosts.fits(problem) else LocalCosts(problem)
 
     @abstractmethod
     def run(self, lowest: NDArray[np.int64]) -> int:
@@ -57,7 +57,7 @@ class LocalSearch(Search):
     def begin(self, assignment: Assignment) -> None:
         """Continue from an assignment."""
         self.local.put(self.state, assignment)
-        remember_now(self.state)
+        self.local.remember(self.state)
 
     @property
     def remaining(self) -> int | None:
@@ -78,6 +78,8 @@ class LocalSearch(Search):
             return Step(finished=Status.INFEASIBLE)
         if not (self.problem.domain_sizes > 1).any():
             return self._only_one()
+        if self.budget.max_iterations is not None and self.iterations >= self.budget.max_iterations:
+            return Step(finished=Status.LIMIT)  # resumed where it had ended
         left = self.remaining
         lowest = np.full(self._block if left is None else min(self._block, left), NOTHING)
         start = time.perf_counter()
@@ -96,7 +98,7 @@ class LocalSearch(Search):
         """Take the kernels' best as incumbent if it is better."""
         best = int(self.state.tally[BEST])
         if self.feasible and best < self._incumbent_units:
-            self.incumbent, self._incumbent_units, self._fresh = self.state.best.copy(), best, True
+            self.incumbent, self._incumbent_units, self._fresh = self.local.best(self.state), best, True
 
     def _report(self, step: Step) -> None:
         """Hand out a new incumbent; it is optimal if no factor could cost less."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.columns import BEST, FEASIBLE, LANES, NOTHING
-from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
+from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.tabu import Rules
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.local_search.search import LocalSearch
@@ -89,16 +89,16 @@ class _TabuSearch(LocalSearch):
         self._lowest, self._stalled = NOTHING, 0
         self._elites = np.zeros((0, problem.num_variables), dtype=np.int64)
         self._elite_costs = np.zeros(0, dtype=np.int64)
-        self._moves: Moves | None = None
+        self._moves: Any = None
         super().__init__(problem, seed, budget, initial)
 
     def begin(self, assignment: Assignment) -> None:
         """Start anew from an assignment, nothing tabu; `state.best` is then the best of this start."""
         if self._moves is None:
-            self._moves = self._new_moves()
+            self._moves = self.local.moves(max(self._tenures))
         self.state.tally[FEASIBLE] = 0
         super().begin(assignment)
-        weigh_all(self.local.costs, self.state, self._moves)
+        self.local.open_all(self.state, self._moves)
         self._lowest, self._stalled = NOTHING, 0
 
     def run(self, lowest: NDArray[np.int64]) -> int:
@@ -108,7 +108,7 @@ class _TabuSearch(LocalSearch):
         tenure = self._tenures[self._arm]
         moves = min(self.problem.num_variables, MOST_MOVES)
         rules = Rules(moves, (tenure + 1) // 2, tenure, MINIMA, self.local.units.first_weight)
-        tabu(self.local.costs, self.state, self._moves, rules, lowest[:count])
+        self.local.tabu(self.state, self._moves, rules, lowest[:count])
         falls = np.flatnonzero(np.minimum.accumulate(np.append(self._lowest, lowest[:count]))[:-1] > lowest[:count])
         self._stalled = self._stalled + count if len(falls) == 0 else count - 1 - int(falls[-1])
         self._lowest = min(self._lowest, int(lowest[:count].min()))
@@ -135,7 +135,7 @@ class _TabuSearch(LocalSearch):
         self.begin(self._next_start())
 
     def _keep_elite(self) -> None:
-        best, cost = self.state.best, self.state.tally[BEST]
+        best, cost = self.local.best(self.state), self.state.tally[BEST]
         if (self._elites == best).all(axis=1).any():
             return
         costs = np.append(self._elite_costs, cost)
@@ -144,7 +144,7 @@ class _TabuSearch(LocalSearch):
 
     def _next_start(self) -> Assignment:
         """A random assignment, a mixture of two elites, or an incumbent with some variables changed."""
-        random = self.local.random_assignment(self.rng)
+        random: Assignment = self.local.random_assignment(self.rng)
         count = self.problem.num_variables
         kind = self.rng.random() if count < LARGE else 1.0
         if self.incumbent is None or kind < 0.2:
@@ -157,28 +157,6 @@ class _TabuSearch(LocalSearch):
         return np.where(self.rng.random(count) < changed, random, self.incumbent)
 
     # ---- state ---------------------------------------------------------------------------------------
-
-    def _new_moves(self) -> Moves:
-        rows, dtype, pad = self.local.costs.rows, self.local.units.dtype, self.local.units.pad
-        places, count = len(rows.unary), len(rows.size)
-        blocks = max(1, -(-count // BLOCK))
-        padded = -(-blocks // LANES) * LANES
-        ring = 2 * max(self._tenures) + 2
-        return Moves(
-            closed=np.zeros(places, dtype=dtype),
-            until=np.zeros(places, dtype=np.int64),
-            owner=np.repeat(np.arange(count), rows.width),
-            open_best=np.full(blocks * BLOCK, pad, dtype=dtype),
-            any_best=np.full(blocks * BLOCK, pad, dtype=dtype),
-            open_block=np.full(padded, pad, dtype=dtype),
-            any_block=np.full(padded, pad, dtype=dtype),
-            dirty=np.zeros(blocks, dtype=np.int64),
-            is_dirty=np.zeros(blocks, dtype=np.bool_),
-            made=np.zeros(ring, dtype=np.int64),
-            following=np.full(ring, -1, dtype=np.int64),
-            ending=np.full(ring, -1, dtype=np.int64),
-            clock=np.zeros(3, dtype=np.int64),
-        )
 
     def state_dict(self) -> State:
         """Also what is tabu, the elites, and what is known of the tenures."""

@@ -19,6 +19,11 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from dabp.problem.guard import Guard
+
+PIECE = 1 << 18
+"""Numbers sent between two questions to the guard."""
+
 
 class Child:
     """A child process with a guard of its own, whose lines arrive in a queue.
@@ -29,9 +34,11 @@ class Child:
         What to do, JSON-able; the columns are described in it.
     columns
         The problem's arrays: float64 or int64.
+    guard
+        Asked while the columns are sent; what is sent no further ends the child.
     """
 
-    def __init__(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]):
+    def __init__(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], guard: Guard):
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._worker: psutil.Process | None = None
         self._memory_read, self._memory_read_at = 0, 0.0
@@ -46,9 +53,9 @@ class Child:
         self._reader = threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True)
         self._reader.start()
         with contextlib.suppress(BrokenPipeError):  # a child that cannot start is reported when it is listened to
-            self._send(order, columns)
+            self._send(order, columns, guard)
 
-    def _send(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]) -> None:
+    def _send(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], guard: Guard) -> None:
         typed: dict[str, NDArray[Any]] = {
             key: column.astype(_number_type(column), copy=False) for key, column in columns.items()
         }
@@ -57,7 +64,10 @@ class Child:
         assert stream is not None
         stream.write(json.dumps({**order, "columns": described}).encode() + b"\n")
         for column in typed.values():
-            stream.write(column.tobytes())
+            for start in range(0, len(column), PIECE):
+                if guard.over:
+                    return
+                stream.write(np.ascontiguousarray(column[start : start + PIECE]).data)
         stream.flush()
 
     def _listen(self, stream: Any) -> None:

@@ -9,7 +9,7 @@ import queue
 import re
 import signal
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from dabp.errors import ParameterError, SolverError
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.guard import resident_memory
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.process import Child
-from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
+from dabp.solvers.toulbar2.scaled_costs import ScaledCosts, Stopped
 
 MODES = ("default", "vns", "incop", "pils")
 
@@ -66,6 +67,8 @@ class Toulbar2(Solver):
         where that is below 1.
     """
 
+    iterations_end: ClassVar[bool] = False
+
     mode: str = "default"
     tries: int = 3
     steps: int | None = None
@@ -99,8 +102,7 @@ class Toulbar2Search(Search):
     """A toulbar2 process and what it has said so far."""
 
     def __init__(self, solver: Toulbar2, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None):
-        self._solver, self._problem, self._memory_limit = solver, problem, budget.memory_limit
-        self._costs = ScaledCosts(problem, solver.precision)
+        self._solver, self._problem, self._budget = solver, problem, budget
         self._incumbent: Assignment | None = None
         self._incumbent_cost = np.inf
         if initial is not None and np.isfinite(cost := problem.cost(initial)):
@@ -108,12 +110,20 @@ class Toulbar2Search(Search):
         self._bound = -np.inf
         self._child: Child | None = None
         self._expects_values = False
+        self._stopped: str | None = None
+        try:
+            self._costs = ScaledCosts(problem, solver.precision, budget.guard)
+        except Stopped as reason:
+            self._stopped = str(reason)
+            return
         if problem.num_variables and not self._costs.infeasible:
             self._child = self._launch(seed % 2**31)
 
     def step(self) -> Step:
         """Wait briefly for toulbar2 to say something, and pass it on."""
         step = Step()
+        if self._stopped is not None:
+            return Step(finished=Status.LIMIT, notes=(f"toulbar2 was not started: {self._stopped}",))
         if self._child is None:
             return self._trivial(step)
         costs: list[float] = []
@@ -124,9 +134,14 @@ class Toulbar2Search(Search):
                 wait = 0.0
                 self._read(line, step, costs)
         step.costs = np.array(costs)
-        if step.finished is None and self._memory_limit is not None and self._child.memory > self._memory_limit:
+        if step.finished is None and self._memory_is_full():
             step.finished = Status.LIMIT
         return step
+
+    def _memory_is_full(self) -> bool:
+        """Whether this process and the child together hold more than allowed."""
+        limit = self._budget.memory_limit
+        return limit is not None and self._child is not None and self._child.memory + resident_memory() > limit
 
     def pause(self) -> None:
         """Stop the child until `resume`, so that others can have its core."""
@@ -165,7 +180,7 @@ class Toulbar2Search(Search):
             "options": self._solver.options(seed),
             "upper_bound": self._upper_bound,
         }
-        return Child(order, columns)
+        return Child(order, columns, self._budget.guard)
 
     # ---- what it says ------------------------------------------------------------------------
 

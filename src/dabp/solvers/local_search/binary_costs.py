@@ -1,0 +1,179 @@
+"""A problem of binary variables and pairwise factors compiled for local search by flips, and the states of searches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.local_search.columns import LANES, SOFT
+from dabp.kernels.local_search.flip_tabu import FlipMoves, flip_tabu, open_all
+from dabp.kernels.local_search.flips import (
+    THRESHOLDS,
+    Couplings,
+    Flips,
+    flip_sweep,
+    remember_flips_now,
+    restart_flips,
+)
+from dabp.kernels.local_search.tabu import BLOCK, Rules
+from dabp.problem import Assignment, Problem
+from dabp.problem.columns import Indices, offsets_of
+from dabp.solvers.local_search.table import Differences, Table
+from dabp.solvers.local_search.units import Units
+
+
+class BinaryCosts(Table[Flips, FlipMoves]):
+    """One field per variable instead of a padded row of local costs.
+
+    Attributes
+    ----------
+    couplings
+        What the kernels read.
+    """
+
+    hot_share = 0.1
+
+    def __init__(self, problem: Problem):
+        super().__init__(Units(problem))
+        self.couplings, self._fixed = _couplings(self.units)
+        forbids = self.units.forbids[problem.pool_offsets[problem.factor_table[problem.arities == 0]]]
+        self.infeasible = bool(forbids.any() or (self._fixed == -1).any())
+
+    @staticmethod
+    def fits(problem: Problem) -> bool:
+        """Whether all variables have at most two values, and factors of two variables forbid nothing."""
+        if problem.domain_sizes.max(initial=0) > 2 or problem.arities.max(initial=0) > 2:
+            return False
+        forbids = problem.per_table(np.logical_or, ~np.isfinite(problem.pool))[problem.factor_table].astype(bool)
+        return not forbids[problem.arities == 2].any()
+
+    def state(self, seed: int) -> Flips:
+        """A state to be given an assignment (`put`) before use."""
+        n, dtype = self.problem.num_variables, self.units.dtype
+        padded = -(-max(n, 1) // BLOCK) * BLOCK
+        return Flips(
+            step=np.ones(padded, dtype=dtype),
+            field=np.full(padded, self.units.pad, dtype=dtype),
+            best=np.ones(n, dtype=dtype),
+            journal=np.zeros(max(n, 1), dtype=np.int64),
+            tally=np.zeros(8, dtype=np.int64),
+            random=np.array([seed], dtype=np.uint64),
+        )
+
+    def put(self, state: Flips, assignment: Assignment) -> None:
+        """Continue from an assignment; values that are forbidden by themselves are replaced by the other."""
+        values = np.where(self._fixed >= 0, self._fixed, assignment)
+        state.step[: len(values)] = 1 - 2 * values
+        restart_flips(self.couplings, state)
+        state.tally[SOFT] = self.units.of(values)
+
+    def remember(self, state: Flips) -> None:
+        """Keep the assignment if it is the best so far."""
+        remember_flips_now(state)
+
+    def best(self, state: Flips) -> Assignment:
+        """The best assignment."""
+        return np.asarray((1 - state.best) // 2, dtype=np.int64)
+
+    # ---- annealing -------------------------------------------------------------------------------
+
+    def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Exponentially distributed numbers, the largest first."""
+        noise = rng.exponential(size=THRESHOLDS).astype(np.float32)
+        noise[0] = noise.max()
+        return noise
+
+    def sweep(
+        self,
+        state: Flips,
+        noise: NDArray[np.float32],
+        temperatures: NDArray[np.float64],
+        lowest: NDArray[np.int64],
+    ) -> None:
+        """Offer every variable a flip once per temperature."""
+        flip_sweep(self.couplings, state, noise, temperatures, lowest)
+
+    def differences(self, state: Flips, rng: np.random.Generator, most: int) -> Differences:
+        """What flipping costs, for a sample of the variables that would go uphill."""
+        count = self.problem.num_variables
+        change = state.step[:count].astype(np.float64) * state.field[:count]
+        uphill = np.flatnonzero((change > 0) & (self._fixed == _FREE))
+        rise = change[rng.choice(uphill, min(len(uphill), most), replace=False)]
+        return Differences(np.repeat(np.arange(len(rise)), 2), np.ravel(np.column_stack([np.zeros(len(rise)), rise])))
+
+    # ---- tabu search ------------------------------------------------------------------------------
+
+    def moves(self, longest_tenure: int) -> FlipMoves:
+        """Room for tabu search."""
+        count, dtype, pad = self.problem.num_variables, self.units.dtype, self.units.pad
+        blocks = max(1, -(-count // BLOCK))
+        padded, ring = -(-blocks // LANES) * LANES, 2 * longest_tenure + 2
+        return FlipMoves(
+            closed=np.zeros(blocks * BLOCK, dtype=dtype),
+            until=np.zeros(count, dtype=np.int64),
+            open_block=np.full(padded, pad, dtype=dtype),
+            any_block=np.full(padded, pad, dtype=dtype),
+            dirty=np.zeros(blocks, dtype=np.int64),
+            is_dirty=np.zeros(blocks, dtype=np.bool_),
+            made=np.zeros(ring, dtype=np.int64),
+            following=np.full(ring, -1, dtype=np.int64),
+            ending=np.full(ring, -1, dtype=np.int64),
+            clock=np.zeros(3, dtype=np.int64),
+        )
+
+    def open_all(self, state: Flips, moves: FlipMoves) -> None:
+        """Begin with nothing tabu."""
+        open_all(self.couplings, moves)
+
+    def tabu(self, state: Flips, moves: FlipMoves, rules: Rules, lowest: NDArray[np.int64]) -> None:
+        """Iterations of tabu search."""
+        flip_tabu(self.couplings, state, moves, rules, lowest)
+
+
+_FREE, _NOWHERE = -2, -1
+"""A variable that may flip, and one that has no allowed value."""
+
+
+def _couplings(units: Units) -> tuple[Couplings, Indices]:
+    """The Ising form, and for each variable the one value it may take, or `_FREE` or `_NOWHERE`."""
+    problem = units.problem
+    sizes, count = problem.domain_sizes, problem.num_variables
+    field = np.zeros(count, dtype=np.int64)
+    allowed = np.column_stack([np.ones(count, dtype=bool), sizes > 1])
+    source = target = weight = np.zeros(0, dtype=np.int64)
+    for group in problem.arity_groups:
+        if group.variables.shape[1] == 1:
+            variable = group.variables[:, 0]
+            second = group.bases + (sizes[variable] - 1)
+            np.add.at(field, variable, units.cells[second].astype(np.int64) - units.cells[group.bases])
+            for value, places in enumerate((group.bases, second)):
+                bad = units.forbids[places] & (sizes[variable] > value)
+                allowed[variable[bad], value] = False
+        elif group.variables.shape[1] == 2:
+            one, two = ((sizes[group.variables] - 1) * group.strides).T
+            zero_zero, one_zero, zero_one, one_one = (
+                units.cells[group.bases + shift].astype(np.int64) for shift in (0 * one, one, two, one + two)
+            )
+            first, other = group.variables.T
+            np.add.at(field, first, one_zero - zero_zero)
+            np.add.at(field, other, zero_one - zero_zero)
+            source, target = np.concatenate([first, other]), np.concatenate([other, first])
+            weight = np.tile(one_one + zero_zero - zero_one - one_zero, 2)
+    fixed = np.where(allowed.all(axis=1), _FREE, np.where(allowed.any(axis=1), allowed.argmax(axis=1), _NOWHERE))
+    field = np.where(fixed == _FREE, field, np.where(fixed == 1, -units.pad, units.pad))
+    source, target, weight = _summed(source, target, weight, count)
+    offsets = offsets_of(np.bincount(source, minlength=count))
+    return (
+        Couplings(offsets, target.astype(np.int32), weight.astype(units.dtype), field.astype(units.dtype), units.pad),
+        fixed,
+    )
+
+
+def _summed(source: Indices, target: Indices, weight: Indices, count: int) -> tuple[Indices, Indices, Indices]:
+    """Couplings sorted by source and target, several of one pair added up, those of 0 left out."""
+    keys, which = np.unique(source * count + target, return_inverse=True)
+    total = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(total, which, weight)
+    keys, total = keys[total != 0], total[total != 0]
+    first = keys // max(count, 1)
+    return first, keys - first * count, total

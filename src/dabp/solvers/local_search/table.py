@@ -1,0 +1,98 @@
+"""What annealing and tabu search ask of a problem compiled for local search."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.local_search.tabu import Rules
+from dabp.problem import Assignment
+from dabp.solvers.local_search.units import Units
+
+S = TypeVar("S", bound=Any)
+"""The state of a search: a NamedTuple of arrays with `tally`, see `kernels.local_search.columns.SOFT`."""
+M = TypeVar("M", bound=Any)
+"""What tabu search keeps of the moves: a NamedTuple of arrays."""
+
+
+class Differences(NamedTuple):
+    """What the values of some variables cost more than the present one; a variable's are adjacent."""
+
+    owner: NDArray[np.int64]
+    """Which variable, counted from 0."""
+    rise: NDArray[np.float64]
+    """In units; 0 for the present value, negative downhill."""
+
+
+class Table(ABC, Generic[S, M]):
+    """A compiled problem: what changes of value cost, kept up to date as variables move.
+
+    Attributes
+    ----------
+    problem, units
+        What is solved, and its costs as integers.
+    infeasible
+        Whether a proof of infeasibility lies open: a factor or all values of a variable forbid everything.
+    """
+
+    infeasible: bool
+    hot_share: ClassVar[float] = 0.25
+    """Of the updates in a local minimum, how many go uphill at the temperature that annealing begins with."""
+
+    def __init__(self, units: Units):
+        self.problem, self.units = units.problem, units
+
+    @abstractmethod
+    def state(self, seed: int) -> S:
+        """A state to be given an assignment (`put`) before use."""
+
+    @abstractmethod
+    def put(self, state: S, assignment: Assignment) -> None:
+        """Continue from an assignment; values that are forbidden by themselves are replaced."""
+
+    @abstractmethod
+    def remember(self, state: S) -> None:
+        """Keep the assignment if it is feasible and the best so far."""
+
+    @abstractmethod
+    def best(self, state: S) -> Assignment:
+        """The best feasible assignment, a copy."""
+
+    @abstractmethod
+    def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Random numbers for `sweep`, drawn once."""
+
+    @abstractmethod
+    def sweep(
+        self, state: S, noise: NDArray[np.float32], temperatures: NDArray[np.float64], lowest: NDArray[np.int64]
+    ) -> None:
+        """Offer every variable a new value once per temperature (in units); `lowest` gets each sweep's least cost."""
+
+    @abstractmethod
+    def differences(self, state: S, rng: np.random.Generator, most: int) -> Differences:
+        """Of variables that have anywhere to go uphill, a sample of at most so many."""
+
+    @abstractmethod
+    def moves(self, longest_tenure: int) -> M:
+        """Room for tabu search."""
+
+    @abstractmethod
+    def open_all(self, state: S, moves: M) -> None:
+        """Begin tabu search from the state's assignment with nothing tabu."""
+
+    @abstractmethod
+    def tabu(self, state: S, moves: M, rules: Rules, lowest: NDArray[np.int64]) -> None:
+        """Iterations of tabu search; `lowest` gets the least cost of each."""
+
+    def strengthen(self, state: S) -> None:
+        """Make what the assignment violates weigh more; the table is then out of date until `put`."""
+
+    def relax(self, state: S) -> None:
+        """Halve all weights if one is so large that sums might leave the integers' range; then `put` as well."""
+
+    def random_assignment(self, rng: np.random.Generator) -> Assignment:
+        """Values drawn uniformly."""
+        return rng.integers(0, self.problem.domain_sizes)
