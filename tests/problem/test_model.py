@@ -58,3 +58,48 @@ def test_mistakes_are_explained(action, message: str) -> None:  # type: ignore[n
     model.add_variables(["a", "b"], ["x", "y"])
     with pytest.raises(ProblemError, match=message):
         action(model)
+
+
+def test_many_costs_at_once() -> None:
+    """One table for all, one for each, or a few with an index give the problem that one by one gives."""
+    rng = np.random.default_rng(0)
+    scopes = [("a", "b"), ("c", "b"), ("a", "d")]
+    few = rng.integers(0, 9, (2, 3, 3)) * 1.0
+    for tables, index in ((few[0], None), (few[[0, 1, 0]], None), (few, [0, 1, 0])):
+        whole, single = Model(), Model()
+        for model in (whole, single):
+            model.add_variables("abcd", 3)
+        whole.add_costs(scopes, tables, index)
+        for number, scope in enumerate(scopes):
+            single.add_cost(scope, tables if tables.ndim == 2 else few[[0, 1, 0][number]])
+        one, other = whole.build(), single.build()
+        rows = rng.integers(0, 3, (50, 4))
+        assert np.array_equal(one.cost(rows), other.cost(rows))
+        assert len(one.pool) == 9 * (1 if tables.ndim == 2 else 2)
+        by_number = Model()
+        by_number.add_variables("abcd", 3)
+        by_number.add_costs([["abcd".index(v) for v in scope] for scope in scopes], tables, index)
+        assert np.array_equal(by_number.build().cost(rows), one.cost(rows))
+
+
+@pytest.mark.parametrize(
+    ("scopes", "tables", "index", "words"),
+    [
+        ([["a", "x"]], np.zeros((3, 3)), None, "no variable 'x'"),
+        ([["a", "a"]], np.zeros((3, 3)), None, "twice"),
+        ([[0, 9]], np.zeros((3, 3)), None, "0 to 4"),
+        ([0, 1], np.zeros((3, 3)), None, "row for each"),
+        ([["a", "b"], ["a", "two"]], np.zeros((3, 3)), None, "one shape"),
+        ([["a", "b"]], np.zeros((3, 2)), None, "3×3"),
+        ([["a", "b"], ["b", "c"]], np.zeros((3, 3, 3)), None, "3×3"),
+        ([["a", "b"]], np.zeros((2, 3, 3)), [2], "index"),
+        ([["a", "b"]], np.full((3, 3), np.nan), None, "not a number"),
+    ],
+)
+def test_mistakes_in_many_costs_are_told(scopes: list, tables: np.ndarray, index: list | None, words: str) -> None:
+    """In one sentence each."""
+    model = Model()
+    model.add_variables("abcd", 3)
+    model.add_variable("two", 2)
+    with pytest.raises(ProblemError, match=words):
+        model.add_costs(scopes, tables, index)

@@ -60,6 +60,28 @@ def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:
     return np.asarray(first - starts[:-1], dtype=np.int64)
 
 
+def different_rows(rows: NDArray[np.float64]) -> tuple[Indices, Indices]:
+    """The first of each set of rows that are equal bit for bit, in order, and which of these each row equals.
+
+    Rows are compared by a hash, and hashes that agree by accident are found: rows are then told apart one by one.
+    """
+    if len(rows) == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    bits = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), -1).view(np.uint64)
+    weights = np.random.default_rng(0).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    with np.errstate(over="ignore"):
+        mixed = bits ^ (bits >> np.uint64(29))
+        keys = (mixed * weights).sum(axis=1, dtype=np.uint64)
+    first, inverse = np.unique(keys, return_index=True, return_inverse=True)[1:]
+    if not np.array_equal(bits, bits[first[inverse]]):
+        first, inverse = np.unique(bits, axis=0, return_index=True, return_inverse=True)[1:]
+        inverse = inverse.ravel()
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[inverse]
+
+
 def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
     """The sum of the unary factors of every variable, flat, and where each variable's part starts: [sum D], [N + 1]."""
     starts = offsets_of(problem.domain_sizes)

@@ -32,6 +32,13 @@ class Exchange:
         return from_tables(domain_sizes, tables, **options)
 
     @classmethod
+    def grid(cls, unary: ArrayLike, pairwise: str | ArrayLike = "potts", **options: Any) -> Problem:
+        """A problem on an image, a variable for each pixel; see `dabp.problem.grid.grid`."""
+        from dabp.problem.grid import grid
+
+        return grid(unary, pairwise, **options)
+
+    @classmethod
     def from_qubo(cls, matrix: Any, offset: float = 0.0, **options: Any) -> Problem:
         """The problem of a QUBO matrix, sparse matrix or dictionary; see `dabp.problem.qubo.from_qubo`."""
         from dabp.problem.qubo import from_qubo

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
-from dabp.problem.columns import offsets_of
+from dabp.problem.columns import different_rows, offsets_of
 from dabp.problem.views import Label
+
+
+class _Block(NamedTuple):
+    """Factors that were added together."""
+
+    scopes: NDArray[np.int64]
+    """Their variables, [n, k]."""
+    tables: NDArray[np.float64]
+    """Different tables, [U, cells]."""
+    table: NDArray[np.int64]
+    """Which of them each factor has, [n]."""
+    names: list[str]
 
 
 class Model:
@@ -35,9 +47,8 @@ class Model:
         self.name, self.maximize = name, maximize
         self._names: dict[str, int] = {}
         self._labels: list[tuple[Label, ...]] = []
-        self._scopes: list[tuple[int, ...]] = []
-        self._tables: list[NDArray[np.float64]] = []
-        self._factor_names: list[str] = []
+        self._blocks: list[_Block] = []
+        self._num_factors = 0
         self._constant = 0.0
 
     def add_variable(self, name: str, values: int | Iterable[Label]) -> str:
@@ -76,6 +87,48 @@ class Model:
             raise ProblemError(f"a cost over {tuple(self._as_list(scope))} is not a number")
         self._add(indices, table, name)
 
+    def add_costs(self, scopes: ArrayLike, tables: ArrayLike, index: ArrayLike | None = None) -> None:
+        """Add many cost functions of one shape at once.
+
+        Parameters
+        ----------
+        scopes
+            Their variables, [n, k], by name or by the number in which they were added.
+        tables
+            One table [D…] for all, or one for each [n, D…]; with `index`, a few tables [U, D…].
+        index
+            Which of the tables each function has, [n]. Equal tables are stored once in any case.
+
+        Examples
+        --------
+        >>> model = Model("chain")
+        >>> names = model.add_variables((f"x{i}" for i in range(4)), 2)
+        >>> model.add_costs([[0, 1], [1, 2], [2, 3]], [[0, 1], [1, 0]])
+        >>> model.build().cost([0, 0, 1, 1])
+        1.0
+        """
+        numbers = self._numbers(scopes)
+        shapes = np.array([len(row) for row in self._labels], dtype=np.int64)[numbers]
+        if len(numbers) and (shapes != shapes[0]).any():
+            raise ProblemError("add_costs takes functions of one shape: their variables need equally many values")
+        shape = tuple(shapes[0].tolist()) if len(numbers) else ()
+        costs = np.asarray(tables, dtype=np.float64)
+        if np.isnan(costs).any():
+            raise ProblemError("a cost is not a number")
+        if index is not None:
+            chosen = np.asarray(index, dtype=np.int64)
+            if chosen.shape != (len(numbers),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(costs)):
+                raise ProblemError(f"index names one of {len(costs)} tables for each of {len(numbers)} functions")
+        elif costs.shape == shape:
+            costs, chosen = costs[None], np.zeros(len(numbers), dtype=np.int64)
+        else:
+            chosen = np.arange(len(numbers))
+        if costs.shape[1:] != shape or (index is None and len(costs) not in (1, len(numbers))):
+            wanted = "×".join(map(str, shape))
+            raise ProblemError(f"{len(numbers)} functions need tables of {wanted} costs, not of shape {costs.shape}")
+        first, same = different_rows(costs.reshape(len(costs), -1))
+        self._append(_Block(numbers, costs.reshape(len(costs), -1)[first], same[chosen], []))
+
     def forbid(
         self, scope: str | Sequence[str], when: Callable[..., bool] | Iterable[Any], name: str | None = None
     ) -> None:
@@ -102,16 +155,22 @@ class Model:
     def build(self) -> Problem:
         """The finished problem; the model can be extended and built again."""
         plain = all(row == tuple(range(len(row))) for row in self._labels)
+        blocks = self._blocks
+        tables = offsets_of([len(block.tables) for block in blocks])
+        cells = np.repeat([block.tables.shape[1] for block in blocks], [len(block.tables) for block in blocks])
         return Problem(
             [len(row) for row in self._labels],
-            [v for scope in self._scopes for v in scope],
-            offsets_of([len(s) for s in self._scopes]),
-            np.concatenate([t.ravel() for t in self._tables]) if self._tables else [],
-            offsets_of([t.size for t in self._tables]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(block.scopes.ravel() for block in blocks)]),
+            offsets_of(np.repeat([b.scopes.shape[1] for b in blocks], [len(b.scopes) for b in blocks])),
+            np.concatenate([np.zeros(0), *(block.tables.ravel() for block in blocks)]),
+            offsets_of(cells),
+            np.concatenate(
+                [np.zeros(0, dtype=np.int64), *(b.table + start for b, start in zip(blocks, tables[:-1], strict=True))]
+            ),
             constant=self._constant,
             maximize=self.maximize,
             variable_names=list(self._names),
-            factor_names=self._factor_names,
+            factor_names=self._factor_names(),
             labels=None if plain else self._labels,
             name=self.name,
         )
@@ -119,9 +178,41 @@ class Model:
     # ---- inside --------------------------------------------------------------------------------
 
     def _add(self, indices: tuple[int, ...], table: NDArray[np.float64], name: str | None) -> None:
-        self._scopes.append(indices)
-        self._tables.append(table)
-        self._factor_names.append(f"f{len(self._factor_names)}" if name is None else name)
+        scope = np.array(indices, dtype=np.int64).reshape(1, -1)
+        names = [f"f{self._num_factors}" if name is None else name]
+        self._append(_Block(scope, table.reshape(1, -1), np.zeros(1, dtype=np.int64), names))
+
+    def _append(self, block: _Block) -> None:
+        self._blocks.append(block)
+        self._num_factors += len(block.scopes)
+
+    def _factor_names(self) -> list[str] | None:
+        """Names in order, f0, f1, … where none was given; None if none was given at all."""
+        names, named, count = [], False, 0
+        for block in self._blocks:
+            named |= bool(block.names) and block.names != [f"f{count}"]
+            names += block.names or [f"f{number}" for number in range(count, count + len(block.scopes))]
+            count += len(block.scopes)
+        return names if named else None
+
+    def _numbers(self, scopes: ArrayLike) -> NDArray[np.int64]:
+        """Scopes by name or number as numbers, [n, k]."""
+        given = np.asarray(scopes)
+        if given.ndim != 2:
+            raise ProblemError(f"scopes are a table with a row for each function, not of shape {given.shape}")
+        if given.dtype.kind in "iu":
+            numbers = given.astype(np.int64)
+        else:
+            unknown = next((name for name in given.ravel().tolist() if name not in self._names), None)
+            if unknown is not None:
+                raise ProblemError(f"there is no variable {unknown!r}; add it first")
+            numbers = np.array([self._names[name] for name in given.ravel().tolist()], np.int64).reshape(given.shape)
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(self._labels):
+            raise ProblemError(f"scopes name variables 0 to {len(self._labels) - 1}")
+        ordered = np.sort(numbers, axis=1)
+        if (ordered[:, 1:] == ordered[:, :-1]).any():
+            raise ProblemError("a cost function names a variable twice")
+        return numbers
 
     @staticmethod
     def _as_list(scope: str | Sequence[str]) -> list[str]:

@@ -1,0 +1,116 @@
+"""Problems on images: a variable for each pixel, a cost for neighbours that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dabp.errors import ProblemError
+from dabp.problem.columns import Indices, different_rows, offsets_of
+from dabp.problem.problem import Problem
+
+Costs = NDArray[np.float64]
+
+DIRECTIONS = {4: ((0, 1), (1, 0)), 8: ((0, 1), (1, 0), (1, 1), (1, -1))}
+"""Steps (rows, columns) from a pixel to its neighbours, by their number; those back make the same pairs."""
+
+
+def grid(
+    unary: ArrayLike,
+    pairwise: str | ArrayLike = "potts",
+    *,
+    weights: float | Sequence[ArrayLike] = 1.0,
+    cap: float = 1.0,
+    neighbours: int = 4,
+    maximize: bool = False,
+    name: str = "grid",
+) -> Problem:
+    """A problem with a variable for each pixel of an image, numbered row by row.
+
+    Parameters
+    ----------
+    unary
+        What each label costs at each pixel, [height, width, labels].
+    pairwise
+        What neighbours with labels a and b cost, before it is multiplied by the pair's weight: ``"potts"`` (1 if they
+        differ), ``"truncated-linear"`` (min(|a − b|, cap)), ``"truncated-quadratic"`` (min((a − b)², cap)), or a table
+        [labels, labels].
+    weights
+        One for all pairs, or an array for each direction: to the right [height, width − 1], down [height − 1, width],
+        and with 8 neighbours down to the right and down to the left [height − 1, width − 1].
+    cap
+        The most that a truncated cost can be, before the weight.
+    neighbours
+        4 or 8.
+    maximize, name
+        As for `Problem`.
+    """
+    costs = np.asarray(unary, dtype=np.float64)
+    if costs.ndim != 3 or 0 in costs.shape:
+        raise ProblemError(f"unary costs of a grid are [height, width, labels], not of shape {costs.shape}")
+    if neighbours not in DIRECTIONS:
+        raise ProblemError(f"a pixel has 4 or 8 neighbours, not {neighbours}")
+    height, width, labels = costs.shape
+    pixels = np.arange(height * width).reshape(height, width)
+    pairs = [_pairs(pixels, *step) for step in DIRECTIONS[neighbours]]
+    scopes = np.concatenate(pairs)
+    weight = _weights(weights, pairs, pixels.shape, neighbours)
+    values, which = np.unique(weight, return_inverse=True)
+    with np.errstate(invalid="ignore"):
+        tables = values[:, None, None] * _table(pairwise, labels, cap)
+    if np.isnan(tables).any():
+        raise ProblemError("a weight times a pairwise cost is not a number (0 times infinity?)")
+    rows = costs.reshape(-1, labels)
+    first, same = different_rows(rows)
+    return Problem(
+        np.full(height * width, labels),
+        np.concatenate([pixels.ravel(), scopes.ravel()]),
+        offsets_of(np.concatenate([np.ones(height * width, np.int64), np.full(len(scopes), 2)])),
+        np.concatenate([rows[first].ravel(), tables.ravel()]),
+        offsets_of(np.concatenate([np.full(len(first), labels), np.full(len(values), labels * labels)])),
+        np.concatenate([same, len(first) + which]),
+        maximize=maximize,
+        name=name,
+    )
+
+
+def _pairs(pixels: Indices, down: int, right: int) -> Indices:
+    """Every pixel and its neighbour so many rows down and columns to the right, [m, 2]."""
+    height, width = pixels.shape
+    here = pixels[: height - down, max(0, -right) : width - max(0, right)]
+    there = pixels[down:, max(0, right) : width + min(0, right)]
+    return np.stack([here.ravel(), there.ravel()], axis=1)
+
+
+def _weights(weights: float | Sequence[ArrayLike], pairs: list[Indices], shape: tuple[int, int], count: int) -> Costs:
+    """A weight for each pair."""
+    if isinstance(weights, int | float | np.number):
+        return np.full(sum(map(len, pairs)), float(weights))
+    given = [np.asarray(part, dtype=np.float64) for part in weights]
+    height, width = shape
+    wanted = [(height - down, width - abs(right)) for down, right in DIRECTIONS[count]]
+    if [part.shape for part in given] != wanted:
+        raise ProblemError(
+            f"weights have an array for each direction, of shapes {wanted}; these have {[part.shape for part in given]}"
+        )
+    return np.concatenate([part.ravel() for part in given])
+
+
+def _table(pairwise: str | ArrayLike, labels: int, cap: float) -> Costs:
+    """What neighbours cost before the weight."""
+    apart = np.abs(np.subtract.outer(np.arange(labels), np.arange(labels))).astype(np.float64)
+    named = {
+        "potts": (apart > 0).astype(np.float64),
+        "truncated-linear": np.minimum(apart, cap),
+        "truncated-quadratic": np.minimum(apart**2, cap),
+    }
+    if isinstance(pairwise, str):
+        if pairwise not in named:
+            raise ProblemError(f"there is no pairwise cost {pairwise!r}; there are {', '.join(named)}, or a table")
+        return named[pairwise]
+    table = np.asarray(pairwise, dtype=np.float64)
+    if table.shape != (labels, labels):
+        raise ProblemError(f"the pairwise table of {labels} labels is {labels}×{labels}, not of shape {table.shape}")
+    return table
