@@ -62,6 +62,7 @@ class Dual(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
 
     tolerance: float = 1e-6
     patience: int = 50
