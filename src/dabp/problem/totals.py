@@ -86,23 +86,23 @@ class Totals:
     def rounding(self, cost: float) -> float:
         """By how much totals near `cost` may differ and still count as equal.
 
-        Integers and decimals differ by at least a unit, so a part of it; real costs by what rounding can have done,
-        which proofs about them hold up to: `rounding_error`.
+        Integers and decimals differ by at least a unit, so a part of it; real costs by what rounding can have done to
+        both of them. "Optimal" of real costs means so: up to this number.
         """
         if self.integral:
             return 1e-6
         digits = self.decimal_digits
-        return max(self.rounding_error, 0.0 if digits is None else 0.25 * 10.0**-digits)
+        return max(2 * self.rounding_error, 0.0 if digits is None else 0.25 * 10.0**-digits)
 
     @cached_property
     def _threshold(self) -> float | None:
         """Half a unit before the first total that the limit excludes; None if totals are real, or there is no limit.
 
-        Floats of totals are off by less than a quarter of a unit, so those on the better side of the threshold are
+        Floats of totals are off by less than an eighth of a unit, so those on the better side of the threshold are
         better than the limit, and the others are not.
         """
         digits = self.decimal_digits
-        if self.limit is None or digits is None or self.rounding_error > 0.25 * 10.0**-digits:
+        if self.limit is None or digits is None or self.rounding_error > 0.125 * 10.0**-digits:
             return None
         sign = -1 if self.maximize else 1
         constant, limit = sign * decimal(self.constant), sign * decimal(self.limit)

@@ -17,6 +17,7 @@ from dabp.kernels.elimination.mini_bucket import eliminate, read_back
 from dabp.kernels.elimination.mini_bucket_plan import Buckets, Functions, make_plan
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides, offsets_of
+from dabp.problem.exactness import UNIT_ROUNDOFF
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
 
@@ -202,9 +203,9 @@ class MiniBucketSearch(Search):
         if plan.exact:
             step.bound, step.finished = cost, Status.OPTIMAL
         else:
-            # Sums of non-integers are off in the last places.
-            largest = max(abs(bound), abs(cost)) if math.isfinite(cost) else abs(bound)
-            step.bound = bound if problem.integral else bound - problem.rounding(largest)
+            # A message's minimum is one addition more for each eliminated variable; integers are exact.
+            further = UNIT_ROUNDOFF * problem.num_variables * problem.table_magnitude
+            step.bound = bound if problem.integral else bound - problem.rounding_error - further
         return step
 
     @property

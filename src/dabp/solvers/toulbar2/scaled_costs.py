@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.exactness import UNIT_ROUNDOFF
 from dabp.problem.validation import EXACT
-
-EXACT_DIGITS = 6
-"""Costs with up to so many decimals become integers exactly."""
 
 
 class ScaledCosts:
@@ -23,9 +21,8 @@ class ScaledCosts:
     problem
         The integer problem (constant 0, inf = forbidden); absent if `infeasible`.
     scale, offset
-        A power of ten, and the sum of the original tables' minima and the constant.
-    precision
-        The largest error that was allowed for a total: as given, or of the range of totals if that is below 1.
+        A power of ten if costs are decimal, else the largest power of two that leaves totals exact (a power of ten
+        if less was asked for), and the sum of the original tables' minima and the constant.
     margin
         The most by which I(x) / scale + offset can lie above the true cost: a bound is lowered by it.
     largest
@@ -34,7 +31,7 @@ class ScaledCosts:
         Whether some factor forbids everything.
     """
 
-    def __init__(self, problem: Problem, precision: float):
+    def __init__(self, problem: Problem, precision: float | None = None):
         used, tables = np.unique(problem.factor_table, return_inverse=True)
         lengths = np.diff(problem.pool_offsets)
         in_use = np.zeros(len(lengths), dtype=bool)
@@ -53,15 +50,14 @@ class ScaledCosts:
         above = np.where(finite, costs, 0.0) - np.repeat(lowest, lengths)
         above[~finite] = 0.0
         total = float(largest_each(above)[tables].sum())
-        self.precision = precision * min(1.0, total) if total else precision
-        self.scale = _scale(above, total, problem.num_factors, self.precision)
+        self.scale = _scale(problem, total, precision)
         rounded = np.rint(above * self.scale)
         added = largest_each(rounded / self.scale - above)
         self.offset = problem.constant + math.fsum(lowest[tables])
         self.largest = float(largest_each(rounded)[tables].sum())
-        # Sums of non-integers in float64 are themselves off in the last places.
-        slack = 0.0 if problem.integral else 1e-15 * (total + abs(self.offset))
-        self.margin = math.fsum(np.maximum(added, 0.0)[tables]) + slack
+        # Differences and sums of non-integers in float64 are themselves off in the last places.
+        slack = 4 * UNIT_ROUNDOFF * (problem.table_magnitude + total + abs(self.offset))
+        self.margin = 0.0 if problem.integral else math.fsum(np.maximum(added, 0.0)[tables]) + slack
         self.problem = problem.replace(
             pool=np.where(finite, rounded, np.inf), pool_offsets=offsets, factor_table=tables, constant=0.0
         )
@@ -71,13 +67,14 @@ class ScaledCosts:
         return integer_bound / self.scale + self.offset - self.margin
 
 
-def _scale(costs: NDArray[np.float64], total: float, num_factors: int, precision: float) -> float:
-    """The least power of ten that makes costs integers, or makes the rounding of a total small enough."""
-    most = math.floor(math.log10(EXACT / 4 / total)) if total else 0
-    for digits in range(min(EXACT_DIGITS, most) + 1):
-        scaled = costs * 10.0**digits
-        floor = min(1.0, float(scaled.max(initial=0.0)))  # costs that are all tiny are not all zero
-        noise = np.maximum(precision * 10.0**digits / max(num_factors, 1), 1e-15 * scaled)
-        if np.all(np.abs(scaled - np.rint(scaled)) <= np.minimum(1e-9 * np.maximum(scaled, floor), noise)):
-            return 10.0**digits
-    return float(10.0 ** min(math.ceil(math.log10(max(num_factors, 1) / precision)), most))
+def _scale(problem: Problem, total: float, precision: float | None) -> float:
+    """What makes decimal costs integers, or totals as fine as float64 has room for, or as fine as asked for."""
+    if not total or problem.integral:
+        return 1.0
+    if problem.decimal_digits is not None and total * 10.0**problem.decimal_digits < EXACT / 4:
+        return float(10.0**problem.decimal_digits)
+    finest = 2.0 ** min(math.floor(math.log2(EXACT / 2) - math.log2(total)), 1000)
+    if precision is None:
+        return finest
+    wanted = math.log10(max(problem.num_factors, 1)) - math.log10(precision * min(1.0, total))
+    return float(min(10.0 ** min(math.ceil(wanted), 300), finest))
