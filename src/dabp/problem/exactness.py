@@ -29,8 +29,9 @@ def least_digits(costs: NDArray[np.float64], total: float) -> int | None:
     numbers = costs[np.isfinite(costs) & (costs != 0.0)]
     if not len(numbers) or (numbers == np.rint(numbers)).all():
         return 0
-    first = max(1, -math.floor(math.log10(float(np.abs(numbers).max()))))
-    last = min(math.floor(math.log10(LARGEST_TOTAL) - math.log10(total)), 307)
+    largest = float(np.abs(numbers).max())
+    first = max(1, -math.floor(math.log10(largest)))
+    last = min(math.floor(math.log10(LARGEST_TOTAL) - math.log10(max(total, largest))), 307)
     at = 0
     for digits in range(first, last + 1):
         # Blocks before this one were multiples of a coarser unit, so they are of this one too.

@@ -96,13 +96,13 @@ class Totals:
 
     @cached_property
     def _threshold(self) -> float | None:
-        """Half a unit before the first total that the limit excludes; None if totals are real, or there is no limit.
+        """Half a unit before the first total that the limit excludes; None where floats can be compared as they are.
 
         Floats of totals are off by less than an eighth of a unit, so those on the better side of the threshold are
         better than the limit, and the others are not.
         """
         digits = self.decimal_digits
-        if self.limit is None or digits is None or self.rounding_error > 0.125 * 10.0**-digits:
+        if self.limit is None or self.integral or digits is None or self.rounding_error > 0.125 * 10.0**-digits:
             return None
         sign = -1 if self.maximize else 1
         constant, limit = sign * decimal(self.constant), sign * decimal(self.limit)
