@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,9 @@ from dabp.driver.run import Run
 from dabp.errors import ProblemError
 from dabp.problem import Assignment, Problem
 from dabp.problem.reduction import Conditioned, Reduction
+from dabp.problem.units import InUnits
 from dabp.problem.views import Label
+from dabp.solvers.base import Step
 
 
 class Preparation:
@@ -25,12 +28,17 @@ class Preparation:
         Variables held at a value, by name and label.
     presolve
         Whether to simplify exactly.
+    units
+        Whether decimal costs become integers and the constant is left out, as those want it who prove things.
     """
 
-    def __init__(self, problem: Problem, fix: Mapping[str, Label] | None, presolve: bool):
+    def __init__(self, problem: Problem, fix: Mapping[str, Label] | None, presolve: bool, units: bool = False):
         self.original = problem
         self._conditions = [] if not fix else [Conditioned(problem.minimized(), _indices(problem, fix))]
         self._reductions: list[Reduction] = [*self._conditions]
+        self.units = InUnits(self.reduced) if units else None
+        if self.units is not None:
+            self._reductions.append(self.units)
         if presolve:
             from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
 
@@ -50,7 +58,15 @@ class Preparation:
     @property
     def exact(self) -> bool:
         """Whether the search's assignments cost the same as the user's; otherwise these may be better."""
-        return not self._reductions
+        return all(step is self.units for step in self._reductions)
+
+    def in_costs(self, step: Step) -> Step:
+        """A step with costs and bound as those of the user's problem, minimised."""
+        if self.units is None:
+            return step
+        bound = None if step.bound is None else self.units.cost(step.bound)
+        best_cost, costs = self.units.cost(step.best_cost), self.units.costs(step.costs)
+        return replace(step, costs=costs, best_cost=best_cost, bound=bound)
 
     def lift(self, assignment: Assignment) -> Assignment:
         """From the problem the search sees to the user's."""

@@ -68,7 +68,7 @@ class Run:
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Keep an assignment, whose cost the caller has computed, if it is feasible and beats the incumbent."""
         progress = self.progress
-        if not math.isfinite(cost) or not self.problem.within_limit(cost) or not self._beats(cost):
+        if not math.isfinite(cost) or not self.problem.within_limit(cost, assignment) or not self._beats(cost):
             return
         progress.cost, progress.assignment, progress.improved = cost, assignment, True
         progress.last_improvement = progress.iterations

@@ -87,7 +87,8 @@ def solve(
     _check(seed, threads)
     limits = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
     run = Run(problem, name, seed, clock)
-    prepared = Preparation(problem, fix, chosen.presolves if presolve is None else presolve)
+    presolves = chosen.presolves if presolve is None else presolve
+    prepared = Preparation(problem, fix, presolves, units=chosen.proves)
     saves = _Saves(checkpoint, resume, fix)
     return _Solve(chosen, limits, threads, tuple(callbacks), saves).result(run, prepared, initial)
 

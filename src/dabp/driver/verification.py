@@ -12,6 +12,7 @@ from dabp.solvers.status import Status
 
 def take(step: Step, run: Run, prepared: Preparation) -> Status | None:
     """Digest one block: record it, keep its best, tighten the bound; the status if nothing more will come."""
+    step = prepared.in_costs(step)
     run.record(step)
     if step.best is not None:
         keep(step.best, run, prepared, claimed=step.best_cost)
@@ -42,8 +43,8 @@ def _ending(finished: Status | None, run: Run) -> Status | None:
     """Why the search has ended, if it has: what it says, or what cost, bound and limit prove together."""
     cost, bound = run.progress.cost, run.progress.bound
     if finished is Status.OPTIMAL:
-        if cost is None and run.problem.limit is not None:
-            return Status.INFEASIBLE  # the optimum of all assignments is not better than the limit
+        if cost is None and run.problem.limit is not None:  # the optimum of all assignments is not better than it
+            return Status.INFEASIBLE if bound is not None and run.problem.excludes(bound) else Status.CONVERGED
         if cost is None:
             raise SolverError(f"solver {run.solver!r} calls optimal what it gave no assignment for")
         run.tighten(run.sign * cost)
@@ -51,7 +52,7 @@ def _ending(finished: Status | None, run: Run) -> Status | None:
     if finished is Status.INFEASIBLE and cost is not None:
         raise SolverError(f"solver {run.solver!r} calls infeasible what has an assignment of cost {cost}")
     if bound is not None:
-        if not run.problem.within_limit(bound):
+        if run.problem.excludes(bound):
             return Status.INFEASIBLE
         if cost == bound:
             return Status.OPTIMAL

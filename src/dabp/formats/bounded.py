@@ -25,7 +25,7 @@ def below(problem: Problem, bound: float) -> Problem:
     least[np.isinf(least)] = 0.0
     best = sign * problem.constant + least[problem.factor_table].sum()
     # Sums of rounded decimals may miss the bound by a few units in the last place; those stay allowed.
-    slack = 0.0 if problem.integral else 1e-9 * max(1.0, abs(bound))
+    slack = 0.0 if problem.integral else problem.rounding(bound)
     limit = sign * bound + slack - best + least  # [T], the least excluded cost of each table
     worst = np.zeros(len(lengths))  # [T], the largest finite cost that stays
     pool = None

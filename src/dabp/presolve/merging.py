@@ -11,6 +11,7 @@ from dabp.kernels.presolve.tables import Additions, add_tables, table_summaries
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, row_keys, unary_costs
+from dabp.problem.validation import EXACT
 
 MAX_UNSHARING = 4
 """Shared tables may become different ones if tables grow at most this many times …"""
@@ -44,6 +45,8 @@ def merge_factors(problem: Problem) -> Problem:
     kept = np.flatnonzero(own & ~receives & ~folded & ~unary)
     costs, starts = unary_costs(problem)
     least = np.minimum.reduceat(costs, starts[:-1]) if len(costs) else costs
+    if problem.magnitude > EXACT / 4:  # differences could be too large for sums to be exact
+        least[:] = 0.0
     least[~np.isfinite(least)] = 0.0
     costs -= np.repeat(least, problem.domain_sizes)
     constant = problem.constant + float(lowest[problem.factor_table[folded]].sum()) + float(least.sum())

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from dabp.errors import ProblemError
 from dabp.problem.exchange import Exchange
 from dabp.problem.naming import Assignment, Naming
+from dabp.problem.totals import Totals
 from dabp.problem.validation import validate
 from dabp.problem.views import ArityGroup, Factor, FactorCost, Label, Variable
 
@@ -30,8 +31,6 @@ Derived = TypeVar("Derived")
 MOST_AXES = 64
 """Of a NumPy array. Factors may have more variables, if enough of them have one value only."""
 
-_BLOCK = 2**20  # cells looked at in one go, so that what is temporary stays small
-
 
 def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     if isinstance(array, np.ndarray) and array.dtype == dtype and array.base is None and not array.flags.writeable:
@@ -41,7 +40,7 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     return result
 
 
-class Problem(Naming, Exchange):
+class Problem(Naming, Totals, Exchange):
     """An immutable, validated constraint optimisation problem.
 
     Parameters
@@ -133,36 +132,6 @@ class Problem(Naming, Exchange):
         """The cost of a forbidden combination: +inf, or −inf when maximising."""
         return -np.inf if self.maximize else np.inf
 
-    @cached_property
-    def integral(self) -> bool:
-        """Whether every finite cost (and the constant) is an integer."""
-        parts = (self.pool[i : i + _BLOCK] for i in range(0, len(self.pool), _BLOCK))
-        return self.constant == round(self.constant) and all((part == np.rint(part)).all() for part in parts)
-
-    @cached_property
-    def magnitude(self) -> float:
-        """The sum of each factor's largest finite cost by size, and the constant's: no total is larger."""
-        sizes = np.abs(self.pool)
-        sizes[np.isinf(sizes)] = 0.0
-        return float(self.per_table(np.maximum, sizes)[self.factor_table].sum()) + abs(self.constant)
-
-    def per_table(self, operation: np.ufunc, cells: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Reduce the pool, or as many other numbers, table by table: one for each, 0 for an empty one, [T]."""
-        values = self.pool if cells is None else cells
-        filled = np.diff(self.pool_offsets) > 0
-        result = np.zeros(len(filled), dtype=values.dtype)
-        if filled.any():
-            result[filled] = operation.reduceat(values, self.pool_offsets[:-1][filled])
-        return result
-
-    def rounding(self, cost: float) -> float:
-        """By how much totals near `cost` may differ and still count as equal: what rounding can have done.
-
-        Totals of integers below 1 apart are equal; sums of others are off by some units in the last place of what
-        was added up, which can be far larger than the total.
-        """
-        return 1e-6 if self.integral else 1e-9 * abs(cost) + 1e-14 * self.magnitude
-
     # ---- factors ------------------------------------------------------------------------------
 
     def scope(self, index: int) -> NDArray[np.int64]:
@@ -219,16 +188,16 @@ class Problem(Naming, Exchange):
             block = max(1, 4_000_000 // max(1, len(self.scope_variables)))  # bounds the index arrays
             parts = [self._costs(rows[i : i + block]) for i in range(0, len(rows), block)]
             return (np.concatenate(parts) if parts else np.zeros(0)).reshape(values.shape[:-1])
-        total = self.constant
+        total = 0.0
         for group in self.arity_groups:
             total += self.pool[self._cells(group, values)].sum()
-        return float(total)
+        return float(total + self.constant)
 
     def _costs(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        total = np.full(len(rows), self.constant)
+        total = np.zeros(len(rows))
         for group in self.arity_groups:
             total += self.pool[self._cells(group, rows)].sum(axis=-1)
-        return total
+        return total + self.constant
 
     @staticmethod
     def _cells(group: ArityGroup, values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -308,13 +277,6 @@ class Problem(Naming, Exchange):
             return self
         limit = None if self.limit is None else -self.limit
         return self.replace(pool=-self.pool, constant=-self.constant, limit=limit, maximize=False)
-
-    def within_limit(self, cost: float) -> bool:
-        """Whether a total is strictly better than `limit`; real costs that differ by rounding count as equal."""
-        if self.limit is None:
-            return True
-        slack = 0.0 if self.integral else self.rounding(self.limit)
-        return cost > self.limit + slack if self.maximize else cost < self.limit - slack
 
     @cached_property
     def digest(self) -> str:

@@ -107,6 +107,8 @@ class Solver(ABC):
     """Whether its searches implement `Search.state_dict`."""
     presolves: ClassVar[bool] = False
     """Whether the driver simplifies the problem first when not told otherwise."""
+    proves: ClassVar[bool] = False
+    """Whether its searches prove bounds: the driver then gives it decimal costs as integers, the constant apart."""
 
     @abstractmethod
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dabp.graph.places import Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
+from dabp.kernels.dual.certificate import certified_pairs
 from dabp.kernels.dual.pairs import WIDTH, Pairs, pairs_cost, pairs_pass, room_for
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant, offsets_of, unary_costs
@@ -28,6 +29,10 @@ class PairPasses:
         """One pass; decodes into `values`."""
         bound, magnitude = pairs_pass(forward, self._pairs, self.messages, self._room, values)
         return float(bound), float(magnitude)
+
+    def certified(self) -> float:
+        """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
+        return float(certified_pairs(self._pairs, self.messages, self._room))
 
     def cost(self, values: Assignment) -> float:
         """The cost of an assignment, without the constant."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from dabp.kernels.dual.certificate import certified_bound
 from dabp.kernels.dual.passes import Relaxation, Scratch, dual_pass, total_cost
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.exactness import UNIT_ROUNDOFF
 from dabp.problem.incidence import Incidence
 
 
@@ -53,6 +55,10 @@ class Passes:
         bound, magnitude = dual_pass(forward, self._relaxation, self._scratch, values)
         return float(bound), float(magnitude)
 
+    def certified(self) -> float:
+        """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
+        return float(certified_bound(self._relaxation, self._scratch))
+
     def cost(self, values: Assignment) -> float:
         """The cost of an assignment, without the constant."""
         r = self._relaxation
@@ -62,7 +68,7 @@ class Passes:
 
 
 def largest_total(problem: Problem) -> float:
-    """More than any feasible assignment costs, the constant left out."""
+    """No feasible assignment costs more, the constant left out."""
     finite = np.where(np.isfinite(problem.pool), problem.pool, -np.inf)
     tops = problem.per_table(np.maximum, finite)[problem.factor_table[problem.arities > 0]]
-    return float(tops.sum()) + 1e-6 * (1.0 + float(np.abs(tops).sum()))
+    return float(tops.sum()) + UNIT_ROUNDOFF * (len(tops) + 1) * float(np.abs(tops).sum())

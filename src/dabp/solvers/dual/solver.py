@@ -21,8 +21,8 @@ from dabp.solvers.dual.pairs import PairPasses
 from dabp.solvers.dual.passes import Passes
 from dabp.solvers.status import Status
 
-ROUNDING = 1e-13
-"""Relative error allowed for in the sum that makes the bound: some hundreds of roundings of float64."""
+CERTIFY_EVERY = 10
+"""Passes between two bounds that are computed anew, each sum with its error; this takes as long as about two passes."""
 
 SLOW_PASSES, SLOW_GAIN = 10, 5e-4
 """Factors are joined when so many passes have raised the bound by less than this, relative to its size."""
@@ -62,6 +62,7 @@ class Dual(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
 
     tolerance: float = 1e-6
     patience: int = 50
@@ -89,6 +90,9 @@ class DualSearch(Search):
     def __init__(self, solver: Dual, problem: Problem, max_passes: int | None = None):
         self._solver, self._whole, self._max_passes = solver, problem, max_passes
         self.bound = -np.inf
+        """Proved, in spite of all rounding."""
+        self._reached = -np.inf  # as the passes compute it, which leads the way but proves nothing
+        self._certified_at = -CERTIFY_EVERY
         self._unit = min(1.0, problem.magnitude)  # gains below so much, times a tolerance, count as none
         self.passes = 0
         self._history: list[float] = []
@@ -120,6 +124,8 @@ class DualSearch(Search):
                 finished = Status.INFEASIBLE if self._infeasible else None
             if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
+        if finished is None and self.passes >= self._certified_at + CERTIFY_EVERY:
+            self._certify()
         if finished is Status.INFEASIBLE:
             return Step(costs=np.array(costs), finished=finished)
         return Step(
@@ -139,6 +145,7 @@ class DualSearch(Search):
             "stage": self._stage,
             "passes": self.passes,
             "bound": self.bound,
+            "reached": self._reached,
             "best_cost": self._best_cost,
             "history": list(self._history),
         }
@@ -151,20 +158,29 @@ class DualSearch(Search):
             self._tighten(int(state["stage"]))
         self._passes.messages[:] = state["messages"]
         self.passes, self.bound = int(state["passes"]), float(state["bound"])
+        self._reached = float(state["reached"])
         self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
 
     def _pass(self) -> float:
         """One pass; returns the cost of the decoded assignment."""
         bound, magnitude = self._passes.run(self.passes % 2 == 0, self._values)
         self.passes += 1
-        bound += self._passes.constant - ROUNDING * (magnitude + abs(self._passes.constant))
-        if math.isfinite(bound):
+        bound += self._passes.constant
+        if math.isfinite(bound) and math.isfinite(magnitude):
             if self._whole.integral:
                 bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
-            self.bound = max(self.bound, bound)
-        self._history.append(self.bound)
+            self._reached = max(self._reached, bound)
+        self._history.append(self._reached)
         del self._history[: -self._solver.patience - 1]
         return float(self._passes.cost(self._values)) + self._passes.constant
+
+    def _certify(self) -> None:
+        """Prove a bound of the problem given, whose costs were added up here, from the messages as they are."""
+        self._certified_at = self.passes
+        bound = math.nextafter(self._passes.certified() + self._passes.constant, -math.inf)
+        if math.isfinite(bound):
+            bound = float(math.ceil(bound)) if self._whole.integral else bound - self._whole.rounding_error
+            self.bound = max(self.bound, bound)
 
     def _begin(self, stage: int, problem: Problem, steps: list[Restricted]) -> None:
         """Begin passes on a problem with the costs of the base problem, its values restricted by `steps`."""
@@ -185,9 +201,9 @@ class DualSearch(Search):
         """Whether joining factors now promises more than further passes."""
         if self._stalled_stage == self._stage or len(self._history) <= SLOW_PASSES:
             return False
-        size = max(self._unit, abs(self.bound))
+        size = max(self._unit, abs(self._reached))
         gain = self._history[-1] - self._history[-1 - SLOW_PASSES]
-        return gain < SLOW_GAIN * size and self._best_cost - self.bound > NARROW_GAP * size
+        return gain < SLOW_GAIN * size and self._best_cost - self._reached > NARROW_GAP * size
 
     def _tighten(self, stage: int) -> bool:
         """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit.
@@ -208,17 +224,23 @@ class DualSearch(Search):
         return True
 
     def _verdict(self) -> Status | None:
-        if not math.isfinite(self.bound):  # no pass gave one
-            return Status.CONVERGED if len(self._history) > self._solver.patience else None
+        patient = len(self._history) > self._solver.patience
+        if not math.isfinite(self._reached):  # no pass gave a bound
+            return Status.CONVERGED if patient else None
+        gain = self._history[-1] - self._history[0]
+        converged = patient and gain <= self._solver.tolerance * max(self._unit, abs(self._reached))
+        if converged or (self._promising() and self.passes >= self._certified_at + CERTIFY_EVERY):
+            self._certify()
         if self.bound > self._passes.largest + self._passes.constant:
             return Status.INFEASIBLE
         if self._best_cost - self.bound <= self._whole.rounding(self.bound):
             return Status.OPTIMAL
-        if len(self._history) > self._solver.patience:
-            gain = self._history[-1] - self._history[0]
-            if gain <= self._solver.tolerance * max(self._unit, abs(self.bound)):
-                return Status.CONVERGED
-        return None
+        return Status.CONVERGED if converged else None
+
+    def _promising(self) -> bool:
+        """Whether the bound, as the passes compute it, would prove something."""
+        close = 2 * self._whole.rounding(self._reached) + 1e-9 * abs(self._reached)
+        return self._best_cost - self._reached <= close or self._reached > self._passes.largest + self._passes.constant
 
 
 def _supported(problem: Problem) -> tuple[Problem, list[Restricted]] | None:

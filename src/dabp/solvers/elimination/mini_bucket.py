@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from dabp.kernels.elimination.mini_bucket import eliminate, read_back
 from dabp.kernels.elimination.mini_bucket_plan import Buckets, Functions, make_plan
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides, offsets_of
+from dabp.problem.exactness import UNIT_ROUNDOFF
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
 
@@ -53,6 +54,8 @@ class MiniBucketElimination(Solver):
     max_entries
         Costs that all messages together may hold (8 bytes each); a smaller i-bound is used where they would not fit.
     """
+
+    proves: ClassVar[bool] = True
 
     i_bound: int = 9
     max_entries: int = 100_000_000
@@ -200,9 +203,9 @@ class MiniBucketSearch(Search):
         if plan.exact:
             step.bound, step.finished = cost, Status.OPTIMAL
         else:
-            # Sums of non-integers are off in the last places.
-            largest = max(abs(bound), abs(cost)) if math.isfinite(cost) else abs(bound)
-            step.bound = bound if problem.integral else bound - problem.rounding(largest)
+            # A message's minimum is one addition more for each eliminated variable; integers are exact.
+            further = UNIT_ROUNDOFF * problem.num_variables * problem.table_magnitude
+            step.bound = bound if problem.integral else bound - problem.rounding_error - further
         return step
 
     @property

@@ -56,6 +56,7 @@ class Portfolio(Solver):
     """
 
     presolves: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
     checkpoints: ClassVar[bool] = True
 
     members: str | None = None

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.exactness import UNIT_ROUNDOFF
 from dabp.problem.guard import Guard
 from dabp.problem.validation import EXACT
-
-EXACT_DIGITS = 6
-"""Costs with up to so many decimals become integers exactly."""
 
 PIECE = 1 << 20
 """Cells gone through between two questions to the guard."""
@@ -28,9 +26,8 @@ class ScaledCosts:
     problem
         The integer problem (constant 0, inf = forbidden); absent if `infeasible`.
     scale, offset
-        A power of ten, and the sum of the original tables' minima and the constant.
-    precision
-        The largest error that was allowed for a total: as given, or of the range of totals if that is below 1.
+        A power of ten if costs are decimal, else the largest power of two that leaves totals exact (a power of ten
+        if less was asked for), and the sum of the original tables' minima and the constant.
     margin
         The most by which I(x) / scale + offset can lie above the true cost: a bound is lowered by it.
     largest
@@ -39,21 +36,20 @@ class ScaledCosts:
         Whether some factor forbids everything.
     """
 
-    def __init__(self, problem: Problem, precision: float, guard: Guard | None = None):
+    def __init__(self, problem: Problem, precision: float | None = None, guard: Guard | None = None):
         used, tables = np.unique(problem.factor_table, return_inverse=True)
         cells = _Cells(problem, used, Guard() if guard is None else guard)
         self.infeasible = bool(np.isinf(cells.lowest).any())
         if self.infeasible:
             return
         total = float(cells.range[tables].sum())
-        self.precision = precision * min(1.0, total) if total else precision
-        self.scale = _scale(cells, total, problem.num_factors, self.precision)
+        self.scale = _scale(problem, total, precision)
         pool, added = cells.rounded(self.scale)
         self.offset = problem.constant + math.fsum(cells.lowest[tables])
         self.largest = float(np.rint(cells.range * self.scale)[tables].sum())
-        # Sums of non-integers in float64 are themselves off in the last places.
-        slack = 0.0 if problem.integral else 1e-15 * (total + abs(self.offset))
-        self.margin = math.fsum(np.maximum(added, 0.0)[tables]) + slack
+        # Differences and sums of non-integers in float64 are themselves off in the last places.
+        slack = 4 * UNIT_ROUNDOFF * (problem.table_magnitude + total + abs(self.offset))
+        self.margin = 0.0 if problem.integral else math.fsum(np.maximum(added, 0.0)[tables]) + slack
         self.problem = problem.replace(pool=pool, pool_offsets=cells.offsets, factor_table=tables, constant=0.0)
 
     def lower_bound(self, integer_bound: float) -> float:
@@ -109,19 +105,14 @@ class _Cells:
         return pool, added
 
 
-def _scale(cells: _Cells, total: float, num_factors: int, precision: float) -> float:
-    """The least power of ten that makes costs integers, or makes the rounding of a total small enough."""
-    most = math.floor(math.log10(EXACT / 4 / total)) if total else 0
-    for digits in range(min(EXACT_DIGITS, most) + 1):
-        floor = min(1.0, float((cells.range * 10.0**digits).max(initial=0.0)))  # tiny costs are not all zero
-        noise = precision * 10.0**digits / max(num_factors, 1)
-        if all(_integers(above * 10.0**digits, floor, noise) for _, _, above in cells.above()):
-            return 10.0**digits
-    return float(10.0 ** min(math.ceil(math.log10(max(num_factors, 1) / precision)), most))
-
-
-def _integers(scaled: NDArray[np.float64], floor: float, noise: float) -> bool:
-    """Whether all finite costs are integers but for what rounding does."""
-    scaled = scaled[np.isfinite(scaled)]
-    allowed = np.minimum(1e-9 * np.maximum(scaled, floor), np.maximum(noise, 1e-15 * scaled))
-    return bool(np.all(np.abs(scaled - np.rint(scaled)) <= allowed))
+def _scale(problem: Problem, total: float, precision: float | None) -> float:
+    """What makes decimal costs integers, or totals as fine as float64 has room for, or as fine as asked for."""
+    if not total or problem.integral:
+        return 1.0
+    if problem.decimal_digits is not None and total * 10.0**problem.decimal_digits < EXACT / 4:
+        return float(10.0**problem.decimal_digits)
+    finest = 2.0 ** min(math.floor(math.log2(EXACT / 2) - math.log2(total)), 1000)
+    if precision is None:
+        return finest
+    wanted = math.log10(max(problem.num_factors, 1)) - math.log10(precision * min(1.0, total))
+    return float(min(10.0 ** min(math.ceil(wanted), 300), finest))

@@ -42,9 +42,9 @@ class Toulbar2(Solver):
     good heuristics when they are not. It runs in a child process; its solutions and lower bounds arrive as it finds
     them. Use it when a proof is wanted, or as the peer that other solvers are measured by.
 
-    Costs become non-negative integers inside: those with few decimals exactly; others are rounded so that the total is
-    off by at most `precision`, and the bound is lowered by what the rounding can have added. OPTIMAL is claimed only
-    when cost and bound agree within `precision`. A warm start gives the first upper bound, so the search looks
+    Costs become non-negative integers inside: decimals exactly; real ones are rounded as finely as totals of 2^53
+    allow, and the bound is lowered by what the rounding can have added. OPTIMAL is claimed only when cost and bound
+    agree up to what adding up floats can be off by. A warm start gives the first upper bound, so the search looks
     only for something better. An incumbent offered while it runs is ignored.
 
     Reference: D. Allouche, S. de Givry, G. Katsirelos, T. Schiex, M. Zytnicki, *Anytime Hybrid Best-First Search with
@@ -63,17 +63,19 @@ class Toulbar2(Solver):
     vac
         Virtual arc consistency at depths below this (1: in preprocessing only, 0: off): a stronger, costlier bound.
     precision
-        Largest error of a total cost by rounding real costs to integers: absolute, or relative to the range of totals
-        where that is below 1.
+        Error of a total by rounding real costs to integers that is good enough: absolute, or relative to the range of
+        totals where that is below 1. By default they are rounded as finely as possible, without which real costs are
+        rarely proved optimal.
     """
 
     iterations_end: ClassVar[bool] = False
+    proves: ClassVar[bool] = True
 
     mode: str = "default"
     tries: int = 3
     steps: int | None = None
     vac: int = 0
-    precision: float = 1e-6
+    precision: float | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -82,7 +84,7 @@ class Toulbar2(Solver):
             raise ParameterError("toulbar2's tries and steps are at least 1")
         if self.vac < 0:
             raise ParameterError("toulbar2's vac is a depth, 0 or more")
-        if not 0 < self.precision < math.inf:
+        if self.precision is not None and not 0 < self.precision < math.inf:
             raise ParameterError("toulbar2's precision is a positive number")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
@@ -222,8 +224,7 @@ class Toulbar2Search(Search):
         else:
             step.finished = Status.INFEASIBLE
             return
-        rounding = 1e-12 * abs(self._incumbent_cost)
-        proved = self._incumbent_cost - self._bound <= self._costs.precision + rounding
+        proved = self._incumbent_cost - self._bound <= self._problem.rounding(self._incumbent_cost)
         step.finished = Status.OPTIMAL if proved else Status.CONVERGED
 
     def _trivial(self, step: Step) -> Step:
