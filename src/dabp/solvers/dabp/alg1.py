@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -49,6 +50,8 @@ class Place:
     windows: int = 0
     iterations: int = 0
     """Of all restarts, counted one by one."""
+    skipped: int = 0
+    """Windows that were not learned from because their loss, a gradient or a parameter was not finite."""
 
 
 class DabpSearch(Search):
@@ -156,21 +159,42 @@ class DabpSearch(Search):
         return made, float((made.messages.v2f.detach() - before.detach()).abs().max())
 
     def _update(self, window: Window, effective: list[int]) -> float | None:
-        """θ ← AdamW(θ, ∇L(θ)) if the window is learned from; the loss L of Eq. 16, if there is one."""
+        """θ ← AdamW(θ, ∇L(θ)) if the window is learned from; the loss L of Eq. 16, if there is one.
+
+        Where the loss, a gradient or a new parameter is not finite, θ and the optimiser stay as they are.
+        """
         self.messages = self.messages.detached()
         if not effective:
             return None
         loss = window.loss(effective, self.loss)
+        value = float(loss.detach())
         if window.learns:
-            loss.backward()  # type: ignore[no-untyped-call]
-            self.optimizer.step()
-        return float(loss.detach())
+            if math.isfinite(value):
+                loss.backward()  # type: ignore[no-untyped-call]
+                window.skipped = not self.optimizer.step()
+            else:
+                window.skipped = True
+            self.place.skipped += window.skipped
+        return value
 
     def _record(self, step: Step, window: Window, effective: list[int], loss: float | None, made: Iteration) -> None:
         place = self.place
-        where = {"window": place.windows, "restart": place.restart, "iteration": place.iterations, "loss": loss}
+        where: dict[str, Any] = {"window": place.windows, "restart": place.restart, "iteration": place.iterations}
+        where["loss"] = loss if loss is not None and math.isfinite(loss) else None
+        if window.skipped:
+            where["skipped"] = True
         facts = record_of(window, effective, self.loss, made.learned, self.inference, self.structure)
         step.records.append(where | facts)
+
+    def summary(self) -> tuple[str, ...]:
+        """Says if updates were left out."""
+        if not self.place.skipped:
+            return ()
+        return (
+            f"{self.place.skipped} of {self.place.windows} windows were not learned from: their loss, a gradient or a "
+            "parameter was not finite in "
+            f"{self.solver.dtype}",
+        )
 
     def _without_factors(self) -> Iterator[Step]:
         """Nothing but unary costs: each variable takes its cheapest value."""

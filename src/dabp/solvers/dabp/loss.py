@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -14,6 +12,8 @@ from dabp.solvers.dabp.structure import Structure, tensor
 
 ENTROPY_WEIGHT = 0.1
 """What the mean entropy of the beliefs, in bits, is multiplied by; the authors' program adds it, the paper does not."""
+ENTROPY_SHIFT = 1e-6
+"""Added to a probability before its logarithm, as in the authors' program: the derivative at p = 0 stays finite."""
 
 
 class Loss:
@@ -48,9 +48,8 @@ class Loss:
         return total
 
     def entropy(self, probabilities: Tensor) -> Tensor:
-        """Mean over the variables, in bits."""
-        bits: Tensor = torch.special.entr(probabilities).sum() / (max(1, len(probabilities)) * math.log(2.0))
-        return bits
+        """−Σ p log₂(p + 1e-6), mean over the variables, in bits; values beyond a domain have p = 0 and add nothing."""
+        return -(probabilities * (probabilities + ENTROPY_SHIFT).log2()).sum() / max(1, len(probabilities))
 
     def __call__(self, beliefs: Tensor) -> Tensor:
         """Smoothed cost + 0.1 × entropy."""

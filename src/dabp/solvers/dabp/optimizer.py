@@ -24,8 +24,25 @@ class AdamW:
         self.steps = 0
 
     @torch.no_grad()
-    def step(self) -> None:
-        """Update the parameters from their gradients, and clear these."""
+    def step(self) -> bool:
+        """Update the parameters from their gradients, and clear these.
+
+        If a gradient, or what would follow from it, is not finite, everything stays as it was and the answer is false.
+        """
+        before = [tensor.clone() for tensor in self._state()]
+        self._advance()
+        if all(bool(tensor.isfinite().all()) for tensor in self._state()):
+            return True
+        for tensor, value in zip(self._state(), before, strict=True):
+            tensor.copy_(value)
+        self.steps -= 1
+        return False
+
+
+    def _state(self) -> list[Tensor]:
+        return [*self.parameters.values(), *self.mean.values(), *self.square.values()]
+
+    def _advance(self) -> None:
         self.steps += 1
         first, second = 1 - BETA1**self.steps, 1 - BETA2**self.steps
         for name, parameter in self.parameters.items():

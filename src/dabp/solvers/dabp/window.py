@@ -29,6 +29,8 @@ class Window:
         self.beliefs: list[Tensor] = []
         self.assignments: list[Assignment] = []
         self.costs: NDArray[np.float64] = np.zeros(0)
+        self.skipped = False
+        """Whether it could not be learned from."""
 
     @property
     def full(self) -> bool:
