@@ -65,7 +65,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No live display.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
 Evidence = Annotated[
-    Path | None, typer.Option("--evidence", help="Evidence file of a .uai problem: holds its variables.")
+    list[str] | None,
+    typer.Option("--evidence", help="Hold what is observed: an evidence file, or variable=value; repeatable."),
 ]
 
 
@@ -85,18 +86,22 @@ class _Files:
     """What is read beside the problems, and what is written."""
 
     initial: Path | None
-    evidence: Path | None
+    evidence: list[str]
     output: Path | None
     trace: Path | None
     checkpoint: Path | None
 
     def check(self, problems: list[str], format: str | None) -> None:
         """Complain before anything is solved."""
+        from dabp.formats.evidence import is_text
+
         if len(problems) > 1 and (self.checkpoint or self.initial):
             raise ParameterError("--checkpoint and --initial go with one file")
         check_problems(problems, format)
         check_input(self.initial)
-        check_input(self.evidence)
+        for evidence in self.evidence:
+            if not is_text(evidence):
+                check_input(evidence)
         check_output(self.checkpoint, replaced=True)
 
     def written(self, problems: list[str]) -> list[tuple[Path | None, Path | None]]:
@@ -140,7 +145,7 @@ def solve(
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input,
     or a file that cannot be written.
     """
-    beside = _Files(initial, evidence, output, trace, checkpoint)
+    beside = _Files(initial, evidence or [], output, trace, checkpoint)
     options: dict[str, Any] = {
         "params": pairs(param or [], "--param"),
         "time_limit": time,
@@ -201,12 +206,15 @@ def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, A
     return {"fix": held, "initial": start}
 
 
-def _observed(problem: Problem, evidence: Path | None) -> dict[str, Label]:
-    if evidence is None:
-        return {}
-    from dabp.formats.uai import read_evidence
+def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
+    from dabp.formats.evidence import read_evidence
 
-    return {problem.variable_name(i): problem.labels(i)[v] for i, v in read_evidence(evidence, problem).items()}
+    held: dict[int, int] = {}
+    for one in evidence:
+        for variable, value in read_evidence(one, problem).items():
+            if held.setdefault(variable, value) != value:
+                raise ParameterError(f"--evidence gives variable {problem.variable_name(variable)!r} two values")
+    return {problem.variable_name(i): problem.labels(i)[v] for i, v in held.items()}
 
 
 def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: _Display) -> Result:

@@ -47,6 +47,8 @@ FORMATS: dict[str, Format] = {
     "lg": Format("uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}),
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
     "yaml": Format("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24),
+    "bif": Format("bif", (".bif",), "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy"),
+    "xmlbif": Format("xmlbif", (".xmlbif", ".bifxml"), "the same in XML"),
     "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
     "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
     "mc": Format("quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}),
