@@ -80,6 +80,9 @@ class _Display:
     several: bool
     """Whether several files were given."""
 
+    probabilities: bool
+    """Whether costs are negated logarithms of probabilities."""
+
 
 @dataclass(frozen=True)
 class _Files:
@@ -161,7 +164,13 @@ def solve(
         "resume": resume,
     }
     beside.check(files, format)
-    display = _Display(as_json=as_json, quiet=quiet, verbose=verbose, several=len(files) > 1)
+    display = _Display(
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+        several=len(files) > 1,
+        probabilities=_are_probabilities(files, format),
+    )
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
     _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
 
@@ -259,15 +268,25 @@ def _write_trace(trace: Trace, path: Path) -> None:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=str(path)) from None
 
 
+def _are_probabilities(files: list[str], format: str | None) -> bool:
+    from dabp.formats import format_of
+
+    return all(format_of(file, format).probabilities for file in files)
+
+
 def _show(rows: list[tuple[Problem, Result]], display: _Display) -> None:
     """Show the answers; several files give one form of JSON, however many were solved in the end."""
     if display.as_json:
         facts = [result.to_dict(problem) for problem, result in rows]
+        if display.probabilities:
+            facts = [{**one, "log_probability": None if one["cost"] is None else -one["cost"]} for one in facts]
         print(json.dumps({"results": facts} if display.several else facts[0], allow_nan=False))
         return
     from dabp.cli.display import print_comparison, print_summary
 
     if len(rows) == 1:
         print_summary(*rows[0])
+        if display.probabilities and rows[0][1].feasible and rows[0][1].cost is not None:
+            print(f"{'ln probability':15s} {-rows[0][1].cost:.10g}")
     else:
         print_comparison(rows)
