@@ -23,6 +23,10 @@ class FormatError(DabpError):
         super().__init__(f"{place}: {message}" if place else message)
 
 
+class FormatWarning(UserWarning):
+    """A file can be read, but says something that its writer can hardly have meant."""
+
+
 class ParameterError(DabpError):
     """A solver, generator or option got a name or value it does not take."""
 

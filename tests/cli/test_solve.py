@@ -301,3 +301,18 @@ def test_a_fixed_name_is_looked_up_before_solving(run: Run, problem_file: Path) 
     assert "did you mean 'x1'" in run("solve", problem_file, *QUICK, "--fix", "X1=0").err
     assert "given twice" in run("solve", problem_file, *QUICK, "--fix", "x1=0", "--fix", "x1=1").err
     assert run("solve", problem_file, *QUICK, "--fix", "x1=0", "--fix", "x1=0").code == 0
+
+
+@pytest.mark.parametrize("evidence", [["smoke=no"], ["smoke=no, cold=some"], ["smoke=no", "cold=some"], ["FILE"]])
+def test_evidence_by_name(evidence: list[str], tmp_path: Path, run: Run) -> None:
+    """What is observed is held, from the command line or a file, and the probability is told as such."""
+    (tmp_path / "seen.txt").write_text("smoke = no\ncold = some\n")
+    network = Path(__file__).parents[1] / "data" / "good" / "cough.bif"
+    given = [word for one in evidence for word in ("--evidence", tmp_path / "seen.txt" if one == "FILE" else one)]
+    code, out, _ = run("solve", network, *given, "--solver", "toulbar2", "--time", 5, "--json")
+    answer = json.loads(out)
+    assert (code, answer["assignment"]["smoke"]) == (0, "no")
+    assert answer["log_probability"] == -answer["cost"]
+    if len(evidence) > 1 or evidence != ["smoke=no"]:
+        assert answer["assignment"] == {"smoke": "no", "cold": "some", "cough": "no"}
+    assert run("solve", network, "--evidence", "smoke=maybe")[0] == 2

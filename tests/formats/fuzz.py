@@ -28,12 +28,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from dabp.errors import FormatError
+from dabp.errors import FormatError, FormatWarning
 from dabp.formats import FORMATS, read, write
+from dabp.formats.evidence import read_evidence
 from dabp.formats.solution import read_solution
 from dabp.formats.text import split_suffix
-from dabp.formats.uai import read_evidence
 from dabp.problem import Problem
+from tests.formats.networks import random_network
 from tests.problems import random_problem
 
 _GOOD = Path(__file__).parents[1] / "data" / "good"
@@ -148,6 +149,8 @@ def seeds() -> list[tuple[str, bytes]]:
 
 def _fitting(name: str, seed: int) -> Problem:
     """A random problem that a format can say."""
+    if FORMATS[name].module in ("bif", "xmlbif"):
+        return random_network(seed, 4)
     if FORMATS[name].module != "quadratic":
         return random_problem(seed, max_variables=4)
     rng = np.random.default_rng(seed)
@@ -259,6 +262,7 @@ def run(count: int, *, seed: int = 0, seconds: float = float("inf")) -> Report:
     """Feed so many mutated inputs to the readers, for at most so long."""
     rng, good, report = random.Random(seed), seeds(), Report()
     warnings.simplefilter("error")
+    warnings.simplefilter("ignore", FormatWarning)
     start = time.monotonic()
     while report.inputs < count and time.monotonic() - start < seconds:
         name, data = mutated(rng, good)

@@ -35,6 +35,14 @@ _XML = '<instance><domains><domain name="D">0..1</domain></domains><variables>%s
 _X = '<variable name="x" domain="D"/><variable name="y" domain="D"/>'
 _RELATION = '<relations><relation name="R" semantics="soft" defaultCost="0">%s</relation></relations>'
 _USED = '<constraints><constraint scope="x y" reference="R"/></constraints>'
+_BIF = """network n { }
+variable a { type discrete [ 2 ] { t, f }; }
+variable b { type discrete [ 2 ] { t, f }; }
+"""
+_XMLBIF = (
+    "<BIF><NETWORK><VARIABLE><NAME>a</NAME><OUTCOME>t</OUTCOME></VARIABLE><DEFINITION><FOR>a</FOR><TABLE>%s</TABLE>"
+    "</DEFINITION></NETWORK></BIF>"
+)
 _YAML_TABLE = """domains: {d: {values: [0, 1]}}
 variables: {x: {domain: d}, y: {domain: d}}
 constraints: {c: {type: extensional, variables: [x, y], %s}}
@@ -123,6 +131,15 @@ HOSTILE: dict[str, Hostile] = {
     "yaml range": Hostile("yaml", lambda n: f"domains: {{d: {{values: ['{' ' * n}1']}}}}"),
     "yaml quotes": Hostile("yaml", lambda n: _YAML + "name: " + "'" * n),
     "yaml comments": Hostile("yaml", lambda n: _many("#\n", n) + _YAML),
+    "bif digits": Hostile("bif", lambda n: _BIF + f"probability ( a ) {{ table {'1' * n}x 1; }}"),
+    "bif rows": Hostile("bif", lambda n: _BIF + "probability ( b | a ) { " + "(t) 1 0;" * (n // 8) + "}"),
+    "bif comments": Hostile("bif", lambda n: "/**/" * (n // 4) + _many("//\n", n) + _BIF),
+    "bif open comments": Hostile("bif", lambda n: _BIF + "/*" * (n // 2)),
+    "bif quotes": Hostile("bif", lambda n: _BIF + '"\n' * (n // 2)),
+    "bif variables": Hostile("bif", lambda n: _BIF + _many("variable v{} { type discrete [ 1 ] { x }; }\n", n)),
+    "bif parents": Hostile("bif", lambda n: _BIF + "probability ( a | " + "b, " * (n // 3) + "b ) { }"),
+    "xmlbif numbers": Hostile("xmlbif", lambda n: _XMLBIF % ("0.5 " * (n // 4))),
+    "xmlbif digits": Hostile("xmlbif", lambda n: _XMLBIF % ("1" * n + "x")),
     "qubo digits": Hostile("qubo", lambda n: f"p qubo 0 2 1 0\n0 0 {'1' * n}x\n"),
     "qubo comments": Hostile("qubo", lambda n: _many("c\n", n) + "p qubo 0 2 1 0\n0 0 1\n"),
     "qubo couplers": Hostile("qubo", lambda n: f"p qubo 0 2 0 {n // 6}\n" + "0 1 1\n" * (n // 6)),

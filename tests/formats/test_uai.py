@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 
 import pytest
 
-from dabp.errors import FormatError
+from dabp.errors import FormatWarning
 from dabp.formats import read
-from dabp.formats.uai import read_evidence
-from dabp.problem import Problem
-
-_PROBLEM = Problem([2, 3, 2], labels=[("no", "yes"), None, (1.5, 2.5)], variable_names=["a", "b c", "d"], name="p")
 
 
-@pytest.mark.parametrize("kind", ["MARKOV", "BAYES", "markov"])
+@pytest.mark.parametrize("kind", ["MARKOV", "markov"])
 def test_costs_are_negated_logarithms(kind: str) -> None:
     """The last variable of a scope runs fastest, and a probability of 0 is forbidden."""
     problem = read(io.StringIO(f"{kind} 2 2 3 1 2 1 0 6 1 0.5 0.25 0 1 2"), "uai")
@@ -30,6 +27,18 @@ def test_comments() -> None:
     assert read(io.StringIO(text), "uai") == read(io.StringIO("MARKOV 1 2 1 1 0 2 0.5 1"), "uai")
 
 
+def test_tables_that_are_no_distributions() -> None:
+    """A BAYES table whose rows do not add up to 1 over its last variable is reported; the network is still read."""
+    text = "BAYES 2 2 3 3 1 0 0 2 0 1 2 0.5 0.5 1 1 6 %s"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(io.StringIO(text % "0.2 0.3 0.5 1 0 0"), "uai")
+        read(io.StringIO(text.replace("BAYES", "MARKOV") % "9 9 9 9 9 9"), "uai")
+    with pytest.warns(FormatWarning, match="table 2 is no distribution of the last variable .* add up to 0.8"):
+        problem = read(io.StringIO(text % "0.2 0.1 0.5 1 0 0"), "uai")
+    assert problem.cost([0, 2]) == pytest.approx(-math.log(0.25))
+
+
 def test_constants_are_added_up() -> None:
     """Factors without variables are the constant, unless they forbid everything."""
     problem = read(io.StringIO("MARKOV 1 2 4 0 1 0 0 0 1 0.5 2 1 1 1 0.25 1 0"), "uai")
@@ -42,26 +51,3 @@ def test_logarithms() -> None:
     """.LG holds the logarithms themselves, to any base of size."""
     problem = read(io.StringIO("MARKOV 1 3 1 1 0 3 -1000.5 2 -inf"), "lg")
     assert problem.pool.tolist() == [1000.5, -2, math.inf]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2 0 1 2 1", {0: 1, 2: 1}),
-        ("1\n2 0 1 2 1\n", {0: 1, 2: 1}),
-        ("0", {}),
-        ("1 0", {}),
-        ("", {}),
-        ("1 1 2", {1: 2}),
-    ],
-)
-def test_evidence(text: str, expected: dict[int, int]) -> None:
-    """With and without a number of samples; an empty file is no evidence."""
-    assert read_evidence(io.StringIO(text), _PROBLEM) == expected
-
-
-@pytest.mark.parametrize("text", ["2 0 1", "0.5 1", "1 5 0", "1 0 7", "2 0 1 0 0", "1 0 x", "1.5 0 1", "-1"])
-def test_wrong_evidence(text: str) -> None:
-    """Evidence that does not fit the problem is refused."""
-    with pytest.raises(FormatError):
-        read_evidence(io.StringIO(text), _PROBLEM)

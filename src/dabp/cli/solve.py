@@ -65,7 +65,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No live display.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
 Evidence = Annotated[
-    Path | None, typer.Option("--evidence", help="Evidence file of a .uai problem: holds its variables.")
+    list[str] | None,
+    typer.Option("--evidence", help="Hold what is observed: an evidence file, or variable=value; repeatable."),
 ]
 
 
@@ -79,24 +80,31 @@ class _Display:
     several: bool
     """Whether several files were given."""
 
+    probabilities: bool
+    """Whether costs are negated logarithms of probabilities."""
+
 
 @dataclass(frozen=True)
 class _Files:
     """What is read beside the problems, and what is written."""
 
     initial: Path | None
-    evidence: Path | None
+    evidence: list[str]
     output: Path | None
     trace: Path | None
     checkpoint: Path | None
 
     def check(self, problems: list[str], format: str | None) -> None:
         """Complain before anything is solved."""
+        from dabp.formats.evidence import is_text
+
         if len(problems) > 1 and (self.checkpoint or self.initial):
             raise ParameterError("--checkpoint and --initial go with one file")
         check_problems(problems, format)
         check_input(self.initial)
-        check_input(self.evidence)
+        for evidence in self.evidence:
+            if not is_text(evidence):
+                check_input(evidence)
         check_output(self.checkpoint, replaced=True)
 
     def written(self, problems: list[str]) -> list[tuple[Path | None, Path | None]]:
@@ -140,7 +148,7 @@ def solve(
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input,
     or a file that cannot be written.
     """
-    beside = _Files(initial, evidence, output, trace, checkpoint)
+    beside = _Files(initial, evidence or [], output, trace, checkpoint)
     options: dict[str, Any] = {
         "params": pairs(param or [], "--param"),
         "time_limit": time,
@@ -156,7 +164,13 @@ def solve(
         "resume": resume,
     }
     beside.check(files, format)
-    display = _Display(as_json=as_json, quiet=quiet, verbose=verbose, several=len(files) > 1)
+    display = _Display(
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+        several=len(files) > 1,
+        probabilities=_are_probabilities(files, format),
+    )
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
     _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
 
@@ -201,12 +215,15 @@ def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, A
     return {"fix": held, "initial": start}
 
 
-def _observed(problem: Problem, evidence: Path | None) -> dict[str, Label]:
-    if evidence is None:
-        return {}
-    from dabp.formats.uai import read_evidence
+def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
+    from dabp.formats.evidence import read_evidence
 
-    return {problem.variable_name(i): problem.labels(i)[v] for i, v in read_evidence(evidence, problem).items()}
+    held: dict[int, int] = {}
+    for one in evidence:
+        for variable, value in read_evidence(one, problem).items():
+            if held.setdefault(variable, value) != value:
+                raise ParameterError(f"--evidence gives variable {problem.variable_name(variable)!r} two values")
+    return {problem.variable_name(i): problem.labels(i)[v] for i, v in held.items()}
 
 
 def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: _Display) -> Result:
@@ -251,15 +268,25 @@ def _write_trace(trace: Trace, path: Path) -> None:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=str(path)) from None
 
 
+def _are_probabilities(files: list[str], format: str | None) -> bool:
+    from dabp.formats import format_of
+
+    return all(format_of(file, format).probabilities for file in files)
+
+
 def _show(rows: list[tuple[Problem, Result]], display: _Display) -> None:
     """Show the answers; several files give one form of JSON, however many were solved in the end."""
     if display.as_json:
         facts = [result.to_dict(problem) for problem, result in rows]
+        if display.probabilities:
+            facts = [{**one, "log_probability": None if one["cost"] is None else -one["cost"]} for one in facts]
         print(json.dumps({"results": facts} if display.several else facts[0], allow_nan=False))
         return
     from dabp.cli.display import print_comparison, print_summary
 
     if len(rows) == 1:
         print_summary(*rows[0])
+        if display.probabilities and rows[0][1].feasible and rows[0][1].cost is not None:
+            print(f"{'ln probability':15s} {-rows[0][1].cost:.10g}")
     else:
         print_comparison(rows)

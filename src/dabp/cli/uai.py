@@ -32,7 +32,7 @@ def uai(
     """
     from dabp.driver.solve import solve
     from dabp.formats import read
-    from dabp.formats.uai import read_evidence
+    from dabp.formats.evidence import read_evidence
 
     if task.upper() != "MPE":
         raise ParameterError(f"the task is MPE, not {task!r}; no other is supported")

@@ -35,6 +35,9 @@ class Format:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Keywords that make the module's functions read and write this dialect."""
 
+    probabilities: bool = False
+    """Whether a cost is the negated natural logarithm of a probability."""
+
     def load(self) -> Any:
         """Import the module."""
         return importlib.import_module(f"dabp.formats.{self.module}")
@@ -43,10 +46,18 @@ class Format:
 FORMATS: dict[str, Format] = {
     "wcsp": Format("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
     "cfn": Format("cfn", (".cfn",), "toulbar2's cost function networks: real costs, names, maximisation"),
-    "uai": Format("uai", (".uai",), "Markov and Bayesian networks of the UAI competitions, as probabilities"),
-    "lg": Format("uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}),
+    "uai": Format(
+        "uai", (".uai",), "Markov and Bayesian networks of the UAI competitions, as probabilities", probabilities=True
+    ),
+    "lg": Format(
+        "uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}, probabilities=True
+    ),
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
     "yaml": Format("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24),
+    "bif": Format(
+        "bif", (".bif",), "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy", probabilities=True
+    ),
+    "xmlbif": Format("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", probabilities=True),
     "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
     "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
     "mc": Format("quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}),

@@ -6,86 +6,45 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
 from numpy.typing import NDArray
 
 from dabp.errors import FormatError
+from dabp.formats import xmlbif
 from dabp.formats.bounded import below
 from dabp.formats.domains import Domain, Values, named_domains
 from dabp.formats.draft import Draft
 from dabp.formats.numbers import NUMBER
 from dabp.formats.predicates import Predicate
 from dabp.formats.text import Source
+from dabp.formats.xml_tree import Node, parse
 from dabp.problem import Label, Problem
 
 _INFINITE = {"infinity": np.inf, "+infinity": np.inf, "inf": np.inf, "-infinity": -np.inf, "-inf": -np.inf}
-_DEEPEST = 50
 _LARGEST = 10**18  # integers with more digits are not numbers of a range
-
-
-class _Node(Element):
-    """An element that knows its line."""
-
-    line = 0
 
 
 def read(source: Source) -> Problem:
     """Parse an XML file of any of the three dialects."""
-    root = _parse(source)
+    root = parse(source)
+    if root.tag == "BIF":  # a Bayesian network under the same suffix
+        return xmlbif.from_tree(source, root)
     if root.tag != "instance":
         raise source.error(f"the root element is <{root.tag}>, <instance> was expected", root.line)
     return _Reader(source, root).problem()
 
 
-def _parse(source: Source) -> _Node:
-    depth = 0
-
-    def node(tag: str, attributes: dict[str, str]) -> Element:
-        made = _Node(tag, attributes)
-        made.line = parser.parser.CurrentLineNumber
-        return made
-
-    class Builder(TreeBuilder):
-        def start(self, tag: str, attributes: dict[str, str]) -> Any:
-            nonlocal depth
-            depth += 1
-            source.meter.take_tokens(1, lambda: int(parser.parser.CurrentLineNumber))
-            if depth > _DEEPEST:
-                raise source.error(f"elements are nested more than {_DEEPEST} deep", parser.parser.CurrentLineNumber)
-            return super().start(tag, attributes)
-
-        def end(self, tag: str) -> Element:
-            nonlocal depth
-            depth -= 1
-            return super().end(tag)
-
-    parser: Any = DefusedXMLParser(target=Builder(element_factory=node))
-    try:
-        parser.feed(source.data)
-        return parser.close()  # type: ignore[no-any-return]
-    except DefusedXmlException as error:
-        what = type(error).__name__.replace("Forbidden", "").lower()
-        raise source.error(f"XML entities are refused ({what})", parser.parser.CurrentLineNumber) from None
-    except ParseError as error:
-        line = error.position[0]
-        raise source.error(f"this is not well-formed XML ({str(error).split(':')[0]})", line) from None
-    except (ValueError, LookupError) as error:  # an encoding that expat does not know
-        raise source.error(f"this is not readable XML ({error})") from None
-
-
 class _Reader:
     """The sections of an instance, in the order they depend on each other."""
 
-    def __init__(self, source: Source, root: _Node):
+    def __init__(self, source: Source, root: Node):
         self.source, self.root = source, root
         self.draft = Draft(source)
         self.domains: dict[str, Domain] = {}
-        self.relations: dict[str, _Node] = {}
+        self.relations: dict[str, Node] = {}
         self.predicates: dict[str, Predicate] = {}
         self.tables: dict[tuple[Any, ...], int] = {}
         self.maximal = np.inf
@@ -118,14 +77,14 @@ class _Reader:
         problem = self.draft.problem(name)
         return problem if problem.maximize else below(problem, self.maximal)
 
-    def _all(self, section: str, tag: str) -> Iterator[_Node]:
+    def _all(self, section: str, tag: str) -> Iterator[Node]:
         for parent in self.root.findall(section):
             for node in parent:
                 if node.tag != tag:
                     raise self.source.error(f"<{node.tag}> inside <{section}> is not supported", node.line)  # type: ignore[attr-defined]
                 yield node  # type: ignore[misc]
 
-    def _attribute(self, node: _Node, key: str) -> str:
+    def _attribute(self, node: Node, key: str) -> str:
         value = node.get(key)
         if value is None:
             raise self.source.error(f"<{node.tag}> has no {key!r}", node.line)
@@ -143,7 +102,7 @@ class _Reader:
             raise self.source.error(f"a cost was expected, {text[:40]!r} found", line)
         return float(text)
 
-    def _domain(self, node: _Node) -> Domain:
+    def _domain(self, node: Node) -> Domain:
         declared = self._declared(node)
         words = (node.text or "").split()
         if not words:  # the authors' domains have no values: 1, 2, … are meant
@@ -159,7 +118,7 @@ class _Reader:
             raise self.source.error(f"a domain of {declared} values has {found}", node.line)
         return self.draft.domain(pieces, node.line)
 
-    def _declared(self, node: _Node) -> int | None:
+    def _declared(self, node: Node) -> int | None:
         """The number of values that a domain announces; beyond any limit all numbers are the same."""
         text = node.get("nbValues", "").strip()
         if not text:
@@ -169,7 +128,7 @@ class _Reader:
         digits = text.lstrip("0") or "0"
         return int(digits) if len(digits) <= 18 else 10**18
 
-    def _variable(self, node: _Node) -> None:
+    def _variable(self, node: Node) -> None:
         if node.get("type", "decision").lower() == "random":
             raise self.source.error("random variables are not supported", node.line)
         domain = self._attribute(node, "domain")
@@ -177,7 +136,7 @@ class _Reader:
             raise self.source.error(f"there is no domain {domain!r}", node.line)
         self.draft.add_variable(self._attribute(node, "name"), self.domains[domain], node.line)
 
-    def _constraint(self, node: _Node) -> None:
+    def _constraint(self, node: Node) -> None:
         scope = [self.draft.variable(name, node.line) for name in self._attribute(node, "scope").split()]
         reference = self._attribute(node, "reference")
         name = node.get("name")
@@ -205,7 +164,7 @@ class _Reader:
         self.source.meter.spend(self.predicates[reference].steps, math.prod(shape), line)
         return shape
 
-    def _parameters(self, node: _Node) -> list[str]:
+    def _parameters(self, node: Node) -> list[str]:
         found = node.find("parameters")
         if found is None or len(found):
             raise self.source.error("a constraint by predicate needs plain <parameters>", node.line)
@@ -232,7 +191,7 @@ class _Reader:
             costs[costs >= self.maximal] = np.inf
         return costs
 
-    def _tabulate(self, relation: _Node, scope: list[int]) -> NDArray[np.float64]:
+    def _tabulate(self, relation: Node, scope: list[int]) -> NDArray[np.float64]:
         line, semantics = relation.line, relation.get("semantics", "soft")
         arity = relation.get("arity", str(len(scope))).strip()
         if arity != str(len(scope)):

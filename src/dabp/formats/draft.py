@@ -92,6 +92,10 @@ class Draft:
             raise self.source.error(f"there is no variable {name!r}", line)
         return self._index[name]
 
+    def name_of(self, variable: int) -> str:
+        """The name of a variable."""
+        return self._names[variable]
+
     def domain_of(self, variable: int) -> Domain:
         """The domain of a variable; the same object for all that share it."""
         return self._domain_of[variable]

@@ -11,6 +11,7 @@ _NUMBER = rb"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
 _FIRST_LINES: list[tuple[re.Pattern[bytes], str]] = [
     (re.compile(rb"p\s+qubo\b"), "qubo"),
     (re.compile(rb"(?:MARKOV|BAYES)\b", re.IGNORECASE), "uai"),
+    (re.compile(rb"network\b"), "bif"),
     (re.compile(rb"[{]"), "cfn"),
     (re.compile(rb"<"), "xml"),
     (re.compile(rb"(?:name|objective|domains|variables|constraints|agents)[ \t]*:"), "yaml"),

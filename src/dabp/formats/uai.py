@@ -5,16 +5,18 @@ A probability p is a cost of −ln p and p = 0 is forbidden, so that the least c
 
 from __future__ import annotations
 
+import warnings
 from array import array
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import FormatError, ProblemError
+from dabp.errors import FormatError, FormatWarning, ProblemError
+from dabp.formats.bayes import TOLERANCE
 from dabp.formats.draft import printable
 from dabp.formats.scopes import Scopes, domain_sizes
-from dabp.formats.text import Place, Source, open_source
+from dabp.formats.text import Source
 from dabp.formats.tokens import Tokens
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
@@ -33,7 +35,10 @@ def read(source: Source, *, logarithms: bool = False) -> Problem:
     pool = _tables(tokens, scopes, logarithms)
     if tokens.position < len(tokens):
         raise tokens.error("the announced tables are complete, but the file goes on", tokens.position)
+    bayesian = tokens.title.upper() == "BAYES"
     tokens.release()
+    if bayesian:
+        _report(source, sizes, scopes, pool)
     return _problem(source, sizes, scopes, pool)
 
 
@@ -107,27 +112,24 @@ def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> NDArray[np.floa
         return 0.0 - (values if logarithms else np.log(values))
 
 
-def read_evidence(place: Place, problem: Problem) -> dict[int, int]:
-    """Variable → value index of an evidence file: ``k variable value …``, maybe after a number of samples."""
-    source = open_source(place, empty=True)
-    if not source.data.strip():
-        return {}
-    tokens = Tokens(Source(source.name, b"evidence " + source.data, source.max_cells))
-    numbers = tokens.take(len(tokens), "a number").astype(np.float64)
-    if len(numbers) > 1 and numbers[0] == 1 and len(numbers) == 2 + 2 * numbers[1]:
-        numbers = numbers[1:]
-    if numbers[0] != np.rint(numbers[0]) or len(numbers) != 1 + 2 * numbers[0]:
-        raise source.error("evidence is a count k and then k times a variable and its value")
-    fixed: dict[int, int] = {}
-    for variable, value in numbers[1:].reshape(-1, 2).tolist():
-        if not 0 <= variable < problem.num_variables or variable != int(variable):
-            raise source.error(f"there is no variable {variable:g}; there are 0..{problem.num_variables - 1}")
-        index = int(variable)
-        if not 0 <= value < problem.domain_sizes[index] or value != int(value):
-            raise source.error(f"variable {index} has values 0..{problem.domain_sizes[index] - 1}, {value:g} found")
-        if fixed.setdefault(index, int(value)) != value:
-            raise source.error(f"variable {index} has two values")
-    return fixed
+def _report(source: Source, sizes: NDArray[np.int64], scopes: Scopes, pool: NDArray[np.float64]) -> None:
+    """Say which table of a Bayesian network is no distribution of the last variable of its scope."""
+    several = scopes.arity > 0
+    last = sizes[scopes.variables[scopes.offsets[1:][several] - 1]]
+    rows = scopes.cells[several] // last
+    if not len(rows):
+        return
+    probabilities = np.exp(-pool[np.repeat(several, scopes.cells)])
+    totals = np.add.reduceat(probabilities, offsets_of(np.repeat(last, rows))[:-1])
+    wrong = np.abs(totals - 1) > TOLERANCE
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        factor = np.flatnonzero(several)[np.searchsorted(offsets_of(rows), at, side="right") - 1]
+        place = source.error(
+            f"table {factor} is no distribution of the last variable of its scope, as in a BAYES file: probabilities "
+            f"add up to {totals[at]:g}; its writer may have ordered the variables in another way"
+        )
+        warnings.warn(str(place), FormatWarning, stacklevel=3)
 
 
 def write(problem: Problem, *, logarithms: bool = False) -> tuple[Iterator[str], list[str]]:

@@ -59,6 +59,20 @@ class Exchange:
 
         return from_dimod(model, **options)
 
+    @classmethod
+    def from_pgmpy(cls, model: Any, **options: Any) -> Problem:
+        """The problem of a pgmpy network; see `dabp.problem.networks.from_pgmpy`."""
+        from dabp.problem.networks import from_pgmpy
+
+        return from_pgmpy(model, **options)
+
+    @classmethod
+    def from_pyagrum(cls, model: Any, **options: Any) -> Problem:
+        """The problem of a pyAgrum network; see `dabp.problem.networks.from_pyagrum`."""
+        from dabp.problem.networks import from_pyagrum
+
+        return from_pyagrum(model, **options)
+
     def to_dimod(self) -> Any:
         """A ``dimod.BinaryQuadraticModel`` of the problem; see `dabp.problem.qubo.to_dimod`."""
         from dabp.problem.qubo import to_dimod

@@ -1,0 +1,249 @@
+"""Bayesian networks in the interchange format (``.bif``) of JavaBayes, bnlearn and pgmpy; see docs/formats/bif.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import FormatError
+from dabp.formats.bayes import Network, distributions
+from dabp.formats.comments import without_comments
+from dabp.formats.numbers import NUMBER
+from dabp.formats.text import Source
+from dabp.problem import Problem
+
+_WORD = re.compile(r'"([^"\n]*)"|([{}()\[\]|,;])|([^\s"{}()\[\]|,;]+)')
+_MARKS = frozenset("{}()[]|,;")
+_PLAIN = re.compile(r"[A-Za-z_][\w.<>=+/-]*")
+
+
+def read(source: Source) -> Problem:
+    """Parse a ``.bif`` file."""
+    return _Reader(source).problem()
+
+
+class _Words:
+    """One word after another, with its line; marks are words, too, and quotes only hold together."""
+
+    def __init__(self, source: Source):
+        self._source = source
+        source.data = without_comments(source.data, slashes=True)
+        self._text = source.text()
+        source.release()
+        if "/*" in self._text:
+            self._text = _without_blocks(self._text)
+        self._at = 0
+        self._counted = (0, 1)
+
+    @property
+    def line(self) -> int:
+        """The line reached."""
+        place, line = self._counted
+        self._counted = (self._at, line + self._text.count("\n", place, self._at))
+        return self._counted[1]
+
+    def next(self) -> str:
+        """The next word, empty at the end."""
+        match = _WORD.search(self._text, self._at)
+        if match is None:
+            self._at = len(self._text)
+            return ""
+        self._at = match.end()
+        quoted, mark, plain = match.groups()
+        return quoted if quoted is not None else mark or plain
+
+    def name(self, what: str) -> str:
+        """The next word, which is no mark."""
+        word = self.next()
+        if word in _MARKS or not word:
+            raise self.error(f"{what} was expected, {word!r} found")
+        return word
+
+    def expect(self, word: str) -> None:
+        """Take a word that must be there."""
+        if (found := self.next()) != word:
+            raise self.error(f"{word!r} was expected, {found[:40]!r} found")
+
+    def names(self, end: str, what: str) -> list[str]:
+        """Names up to a mark; commas only part them."""
+        found = []
+        while (word := self.next()) != end:
+            if word == ",":
+                continue
+            if word in _MARKS or not word:
+                raise self.error(f"{what} or {end!r} was expected, {word!r} found")
+            found.append(word)
+        return found
+
+    def skip(self) -> None:
+        """Everything up to a semicolon."""
+        while (word := self.next()) != ";":
+            if not word:
+                raise self.error("the file ends early")
+
+    def error(self, message: str) -> FormatError:
+        """An error at the line reached."""
+        return self._source.error(message, self.line)
+
+
+def _without_blocks(text: str) -> str:
+    """The text with spaces for what stands between ``/*`` and ``*/``, lines kept."""
+    parts, start = [], 0
+    while (first := text.find("/*", start)) >= 0:
+        end = text.find("*/", first + 2)
+        end = len(text) if end < 0 else end + 2
+        parts += [text[start:first], "\n" * text.count("\n", first, end)]
+        start = end
+    return "".join([*parts, text[start:]])
+
+
+class _Reader:
+    def __init__(self, source: Source):
+        self.source = source
+        self.words = _Words(source)
+        self.network = Network(source)
+
+    def problem(self) -> Problem:
+        """The network's name, then variables and probabilities in any order that defines before it uses."""
+        words = self.words
+        words.expect("network")
+        name = words.next()
+        if name == "{":
+            name = self.source.stem
+        else:
+            words.expect("{")
+        while (word := words.next()) != "}":
+            if word != "property":
+                raise words.error(f"'property' or '}}' was expected, {word[:40]!r} found")
+            words.skip()
+        while word := words.next():
+            if word == "variable":
+                self._variable()
+            elif word == "probability":
+                self._probability()
+            else:
+                raise words.error(f"'variable' or 'probability' was expected, {word[:40]!r} found")
+        return self.network.problem(name)
+
+    def _variable(self) -> None:
+        words = self.words
+        name, line = words.name("a variable"), words.line
+        words.expect("{")
+        states: list[str] | None = None
+        while (word := words.next()) != "}":
+            if word == "property":
+                words.skip()
+                continue
+            if word != "type":
+                raise words.error(f"'type', 'property' or '}}' was expected, {word[:40]!r} found")
+            states = self._states()
+        if states is None:
+            raise self.source.error(f"variable {name[:40]!r} has no type", line)
+        self.network.add_variable(name, states, line)
+
+    def _states(self) -> list[str]:
+        """``discrete [ n ] { state, state };``."""
+        words = self.words
+        kind = words.name("a type")
+        if kind != "discrete":
+            raise words.error(f"variables of type {kind[:40]!r} are not supported, only discrete ones")
+        words.expect("[")
+        count = words.name("a number of values")
+        words.expect("]")
+        words.expect("{")
+        states = words.names("}", "a value")
+        if count != str(len(states)):
+            raise words.error(f"{count[:40]} values were announced, {len(states)} found")
+        words.expect(";")
+        return states
+
+    def _probability(self) -> None:
+        words = self.words
+        words.expect("(")
+        line, child, parents = words.line, words.name("a variable"), list[str]()
+        mark = words.next()
+        if mark == "|":
+            parents = words.names(")", "a variable")
+        elif mark != ")":
+            raise words.error(f"'|' or ')' was expected, {mark[:40]!r} found")
+        scope, shape = self.network.scope(child, parents, line)
+        table = np.full(shape, np.nan)
+        words.expect("{")
+        while (word := words.next()) != "}":
+            if word == "property":
+                words.skip()
+            elif word == "table":
+                # the child is the slowest here
+                table = np.moveaxis(self._numbers(table.size).reshape(shape[-1], *shape[:-1]), 0, -1)
+            elif word == "default":
+                table = np.where(np.isnan(table), self._numbers(shape[-1]), table)
+            elif word == "(":
+                place = self._place(scope)
+                table[place] = self._numbers(shape[-1])
+            else:
+                raise words.error(f"'table', 'default', '(' or '}}' was expected, {word[:40]!r} found")
+        if np.isnan(table).any():
+            raise self.source.error(
+                f"variable {child[:40]!r} has no probabilities for some values of its parents", line
+            )
+        self.network.add_table(scope, table, child, line)
+
+    def _place(self, scope: list[int]) -> tuple[int, ...]:
+        """Where a row stands, by the values of the parents."""
+        states = self.words.names(")", "a value")
+        if len(states) != len(scope) - 1:
+            raise self.words.error(f"{len(scope) - 1} values of parents were expected, {len(states)} found")
+        place = []
+        for variable, state in zip(scope, states, strict=False):
+            try:
+                place.append(self.network.draft.domain_of(variable).index[state])
+            except KeyError:
+                named = self.network.draft.name_of(variable)
+                raise self.words.error(f"value {state[:40]!r} is not in the domain of {named[:40]!r}") from None
+        return tuple(place)
+
+    def _numbers(self, count: int) -> NDArray[np.float64]:
+        words = self.words.names(";", "a probability")
+        if len(words) != count:
+            raise self.words.error(f"{count} probabilities were expected, {len(words)} found")
+        for word in words:
+            if not NUMBER.fullmatch(word):
+                raise self.words.error(f"a probability was expected, {word[:40]!r} found")
+        return np.array([float(word) for word in words])
+
+
+def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
+    """Text of a ``.bif`` file, and notes on what it could not say."""
+    factors = distributions(problem)
+    texts = [*problem.variable_names, *(str(one) for i in range(problem.num_variables) for one in problem.labels(i))]
+    for text in texts:
+        if '"' in text or not text or "\n" in text:
+            raise FormatError(f"{text!r} cannot be a name in .bif, whose names have no quotes and are not empty")
+    notes = []
+    if any(not isinstance(one, str) for i in range(problem.num_variables) for one in problem.labels(i)):
+        notes.append("values that are numbers are written as text")
+    return _lines(problem, factors), notes
+
+
+def _quoted(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) and "//" not in text and "/*" not in text else f'"{text}"'
+
+
+def _lines(problem: Problem, factors: list[int]) -> Iterator[str]:
+    yield f"network {_quoted(problem.name.replace(chr(34), '_') or 'network')} {{\n}}\n"
+    states = [[_quoted(str(one)) for one in problem.labels(i)] for i in range(problem.num_variables)]
+    for i, values in enumerate(states):
+        kind = f"  type discrete [ {len(values)} ] {{ {', '.join(values)} }};"
+        yield f"variable {_quoted(problem.variable_name(i))} {{\n{kind}\n}}\n"
+    for f in factors:
+        *parents, child = problem.scope(f).tolist()
+        given = f" | {', '.join(_quoted(problem.variable_name(v)) for v in parents)}" if parents else ""
+        yield f"probability ( {_quoted(problem.variable_name(child))}{given} ) {{\n"
+        table = np.exp(-problem.table(f))
+        for place in np.ndindex(table.shape[:-1]):
+            head = f"({', '.join(states[v][x] for v, x in zip(parents, place, strict=True))})" if parents else "table"
+            yield f"  {head} {', '.join(map(repr, table[place].tolist()))};\n"
+        yield "}\n"

@@ -1,0 +1,95 @@
+"""Bayesian networks by name: what their text says, what pgmpy reads, and back."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dabp.errors import FormatError, FormatWarning
+from dabp.formats import read, write
+from dabp.problem import Problem
+from tests.formats.networks import random_network, real_networks
+from tests.problems import all_assignments
+
+_DATA = Path(__file__).parents[1] / "data" / "good"
+
+
+def test_every_kind_of_statement() -> None:
+    """Quotes, comments, properties, rows by name in any order, a default and a table give these probabilities."""
+    problem = read(_DATA / "cough.bif")
+    rows = {("yes", "not at all"): 0.4, ("yes", "some"): 0.8, ("no", "<=3"): 1.0}
+    cold = {"not at all": 0.5, "some": 0.25, "<=3": 0.25}
+    for smoke, how, cough in itertools.product(("yes", "no"), cold, ("yes", "no")):
+        p = rows.get((smoke, how), 0.1)
+        total = (0.3 if smoke == "yes" else 0.7) * cold[how] * (p if cough == "yes" else 1 - p)
+        cost = problem.cost(problem.assignment({"smoke": smoke, "cold": how, "cough": cough}))
+        assert cost == (pytest.approx(-math.log(total)) if total else math.inf)
+    assert problem.name == "why do I cough"
+
+
+def test_a_table_has_the_child_slowest() -> None:
+    """As in the format's definition: all parents' values for the child's first value, then for its second."""
+    problem = read(_DATA / "table.bif")
+    assert np.exp(-problem.table(1)).round(9).tolist() == [[0.7, 0.3], [0.2, 0.8]]
+
+
+def test_what_does_not_add_up_is_reported() -> None:
+    """Probabilities that are off by more than rounding give a warning with the line, and are read."""
+    text = "network n { }\nvariable a { type discrete [ 2 ] { t, f }; }\nprobability ( a ) { table 0.5 0.3; }\n"
+    with pytest.warns(FormatWarning, match="stream:3: the probabilities of 'a' add up to 0.8, not to 1"):
+        assert read(io.StringIO(text), "bif").cost([1]) == pytest.approx(-math.log(0.3))
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("format", ["bif", "xmlbif"])
+def test_reading_what_was_written(format: str, seed: int) -> None:
+    """Names, values and probabilities come back, whatever the names have in them."""
+    problem = random_network(seed)
+    stream = io.StringIO()
+    assert write(problem, stream, format) == []
+    again = read(io.StringIO(stream.getvalue()), format)
+    assert again.variable_names == problem.variable_names
+    assert [again.labels(i) for i in range(len(again.domain_sizes))] == [
+        problem.labels(i) for i in range(problem.num_variables)
+    ]
+    states = all_assignments(problem)
+    np.testing.assert_allclose(again.cost(states), problem.cost(states), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (Problem([2], maximize=True), "its cost is no negated logarithm"),
+        (Problem([2]), "variable 'x0' has no distribution"),
+        (Problem([2], [0], [0, 1], [1, 2], [0, 2]), "factor 'f0' does not add up to 1 over 'x0'"),
+        (Problem([1], [0, 0], [0, 1, 2], [0], [0, 1], [0, 0]), "factor 'f1' is a second distribution"),
+    ],
+)
+@pytest.mark.parametrize("format", ["bif", "xmlbif"])
+def test_what_is_no_network(format: str, problem: Problem, reason: str) -> None:
+    """Only distributions of each variable given others can be said."""
+    with pytest.raises(FormatError, match=f"this is no Bayesian network: .*{reason}"):
+        write(problem, io.StringIO(), format)
+
+
+@pytest.mark.parametrize("name", [path.name for path in real_networks()] or [None])
+def test_pgmpy_reads_the_same(name: str | None) -> None:
+    """Each real network that pgmpy carries has the names, states and probabilities that pgmpy's reader finds."""
+    readwrite = pytest.importorskip("pgmpy.readwrite", reason="pgmpy is not installed")
+    path = next(path for path in real_networks() if path.name == name)
+    if path.stat().st_size > 50_000:
+        pytest.skip("pgmpy takes minutes for it")
+    problem = read(path)
+    model = readwrite.BIFReader(string=gzip.decompress(path.read_bytes()).decode()).get_model()
+    assert set(problem.variable_names) == set(model.nodes())
+    other = Problem.from_pgmpy(model)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        values = problem.labelled(rng.integers(0, problem.domain_sizes))
+        assert problem.cost(problem.assignment(values)) == pytest.approx(other.cost(other.assignment(values)))
