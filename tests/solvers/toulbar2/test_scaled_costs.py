@@ -50,7 +50,7 @@ def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert pieces.infeasible == whole.infeasible
         if not whole.infeasible:
             assert np.array_equal(pieces.problem.pool, whole.problem.pool)
-            numbers = ("scale", "offset", "margin", "largest", "precision")
+            numbers = ("scale", "offset", "margin", "largest")
             assert [getattr(pieces, n) for n in numbers] == [getattr(whole, n) for n in numbers]
 
 
