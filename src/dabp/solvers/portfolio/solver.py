@@ -15,7 +15,7 @@ from dabp.solvers.portfolio.cold_search import ColdSearch
 from dabp.solvers.portfolio.counted_search import CountedSearch
 from dabp.solvers.portfolio.exact_parts import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
 from dabp.solvers.portfolio.features import Features, features_of
-from dabp.solvers.portfolio.kinds import elimination_kind, line_up
+from dabp.solvers.portfolio.kinds import elimination_kinds, line_up
 from dabp.solvers.portfolio.member import Kind
 from dabp.solvers.portfolio.plan import (
     BESIDE_PART,
@@ -77,10 +77,10 @@ class Portfolio(Solver):
         horizon = _horizon(budget)
         features = features_of(problem)
         work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
-        if budget.max_iterations is not None and budget.time_limit is None:  # no clock decides anything then
-            guard, beside = budget.guard, False
-        else:
-            guard, beside = budget.guard.within(ORDER_PART * horizon), order_seconds(features) > ORDER_PART * horizon
+        counted = budget.max_iterations is not None and budget.time_limit is None  # no clock decides anything then
+        seconds = order_seconds(features)
+        guard = budget.guard if counted or seconds == 0.0 else budget.guard.within(ORDER_PART * horizon)
+        beside = not counted and seconds > ORDER_PART * horizon
         exact = None if beside else exact_search(problem, WORK_PER_SECOND * BESIDE_PART * horizon, guard)
         if exact is not None and (exact.work <= work or budget.max_iterations is not None):
             return exact
@@ -91,7 +91,7 @@ class Portfolio(Solver):
                 return self._search(part, features_of(part), seed, budget, start)
 
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
-        later = [elimination_kind(WORK_PER_SECOND * BESIDE_PART * horizon, exact)] if beside or exact else []
+        later = elimination_kinds(features, horizon, exact) if beside or exact else []
         return self._search(problem, features, seed, budget, initial, later)
 
     def _cold_search(
