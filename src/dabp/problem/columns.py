@@ -27,6 +27,8 @@ def offsets_of(lengths: ArrayLike) -> Indices:
 def ragged_positions(offsets: Indices, rows: Indices) -> Indices:
     """Positions of all entries of the chosen rows of a ragged array, row after row."""
     lengths = offsets[rows + 1] - offsets[rows]
+    if len(rows) and (lengths == lengths[0]).all():
+        return (offsets[rows][:, None] + np.arange(lengths[0])).ravel()
     starts = offsets_of(lengths)
     return np.arange(starts[-1]) + np.repeat(offsets[rows] - starts[:-1], lengths)
 

@@ -109,6 +109,6 @@ def test_elimination_beside_the_members_proves(monkeypatch: pytest.MonkeyPatch) 
 def test_an_elimination_too_wide_ends_at_once() -> None:
     """As a member it says that there is nothing to do, and nothing wrong."""
     wide = cliques(1, 30, 6)
-    step = EliminationBeside(work=1e6).start(wide, seed=0, budget=Budget()).step()
+    step = EliminationBeside(work=1e6, seconds=1.0).start(wide, seed=0, budget=Budget()).step()
     assert step.finished is Status.CONVERGED
     assert step.bound is None

@@ -68,16 +68,19 @@ class EliminationBeside(Solver):
     ----------
     work
         Costs that it may add up.
+    seconds
+        That the search for an order may take.
     search
         One that was planned already.
     """
 
     work: float
+    seconds: float
     search: MiniBucketSearch | None = None
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin what was planned, or look for an order first."""
-        return self.search or exact_search(problem, self.work, budget.guard) or _TooWide()
+        return self.search or exact_search(problem, self.work, budget.guard.within(self.seconds)) or _TooWide()
 
 
 class _TooWide(Search):

@@ -17,6 +17,8 @@ from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
 from dabp.solvers.portfolio.plan import (
+    BESIDE_ORDER,
+    BESIDE_PART,
     FIRST_RATE,
     GENEROUS,
     LARGE,
@@ -24,6 +26,7 @@ from dabp.solvers.portfolio.plan import (
     SECOND_RUN,
     SETUP_PART,
     SHARES,
+    WORK_PER_SECOND,
     character,
     setup_seconds,
 )
@@ -69,11 +72,16 @@ def line_up(features: Features, horizon: float, *, names: frozenset[str] | None 
     return line
 
 
-def elimination_kind(work: float, search: MiniBucketSearch | None) -> Kind:
-    """An elimination that takes too long to wait for, as a member that proves when it ends."""
+def elimination_kinds(features: Features, horizon: float, search: MiniBucketSearch | None) -> list[Kind]:
+    """An elimination that takes too long to wait for, as a member that proves when it ends; none on images."""
     share = SHARES["elimination"]
-    run = Run(EliminationBeside(work=work, search=search))
-    return Kind("elimination", lambda situation: run, max(share.weights.values()), share.turn, once=True, patient=True)
+    weight = share.weights[character(features)[0]] if search is None else max(share.weights.values())
+    if weight == 0.0:
+        return []
+    work, seconds = WORK_PER_SECOND * BESIDE_PART * horizon, BESIDE_ORDER * horizon
+    run = Run(EliminationBeside(work=work, seconds=seconds, search=search))
+    delay = share.delay if search is None else 0.0
+    return [Kind("elimination", lambda situation: run, weight, share.turn, once=True, patient=True, delay=delay)]
 
 
 class _Way(NamedTuple):

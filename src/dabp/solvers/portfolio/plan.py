@@ -34,8 +34,9 @@ ORDER_PART = 0.03
 EXACT_PART, EXACT_SECONDS = 0.05, 3.0
 """Elimination alone, before any member runs, may take this part of the time, and so many seconds at most."""
 
-BESIDE_PART = 0.5
-"""One that would take longer, but no more than this part of the time, runs beside the members instead."""
+BESIDE_PART, BESIDE_ORDER = 0.5, 0.1
+"""One that would take longer, but no more than this part of the time, runs beside the members instead, where the
+search for an order may take that part."""
 
 ORDER_SECONDS, ORDER_VARIABLES = 1e-5, 5_000
 """Seconds that an edge takes in the search for an order, with more variables than this; with fewer it takes no time."""
@@ -120,7 +121,7 @@ SHARES = {
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
     "dual": Share(_weights(0.35, 0.35, 4.0, 0.35), 100, setup=0.4),
     "dabp": Share(_weights(small=0.3, binary=0.3), 40, delay=0.25),
-    "elimination": Share(_weights(1.0, 1.0, 1.0, 1.0), 100),
+    "elimination": Share(_weights(0.5, 0.5, 0.0, 0.5), 100, delay=0.1),
 }
 """All members there are, in the order of their turns; one without a weight is left out."""
 

@@ -15,7 +15,7 @@ from dabp.solvers.portfolio.cold_search import ColdSearch
 from dabp.solvers.portfolio.counted_search import CountedSearch
 from dabp.solvers.portfolio.exact_parts import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
 from dabp.solvers.portfolio.features import Features, features_of
-from dabp.solvers.portfolio.kinds import elimination_kind, line_up
+from dabp.solvers.portfolio.kinds import elimination_kinds, line_up
 from dabp.solvers.portfolio.member import Kind
 from dabp.solvers.portfolio.plan import (
     BESIDE_PART,
@@ -37,11 +37,12 @@ from dabp.solvers.portfolio.warming import missing
 class Portfolio(Solver):
     """Several solvers that share what they find, each on the kind of problem that suits it.
 
-    Presolve first. A problem that is narrow enough is solved exactly by variable elimination. Otherwise reinforced BP,
-    tabu search, annealing, BP on the split graph, forest neighbourhoods and (with a minute or more) DABP run in
-    threads, and time goes to those that improve on this problem; the dual gives a bound; toulbar2 tries to prove
-    in a child process, on a core of its own as long as it has prospects. Components count apart. Ends when
-    the bound meets the cost.
+    Presolve first. A problem that is narrow enough is solved exactly by variable elimination. Otherwise a descent gives
+    a first answer, and a look at the tables, degrees and domains decides who comes first: the dual and moves by minimum
+    cuts on images, tabu search and annealing on problems of two values and on small ones, reinforced BP on other large
+    ones; BP on the split graph, forest neighbourhoods and (with a minute or more) DABP beside them. They run in
+    threads, and time goes to those that improve on this problem; toulbar2 tries to prove in a child process, on a core
+    of its own as long as it has prospects. Components count apart. Ends when the bound meets the cost.
 
     Limited by iterations instead of time the members take turns without toulbar2, and the same seed gives the same
     result. A checkpoint keeps the best answer and the bound, from which a resumed solve sets all members to work
@@ -78,10 +79,10 @@ class Portfolio(Solver):
         horizon = _horizon(budget)
         features = features_of(problem)
         work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
-        if budget.max_iterations is not None and budget.time_limit is None:  # no clock decides anything then
-            guard, beside = budget.guard, False
-        else:
-            guard, beside = budget.guard.within(ORDER_PART * horizon), order_seconds(features) > ORDER_PART * horizon
+        counted = budget.max_iterations is not None and budget.time_limit is None  # no clock decides anything then
+        seconds = order_seconds(features)
+        guard = budget.guard if counted or seconds == 0.0 else budget.guard.within(ORDER_PART * horizon)
+        beside = not counted and seconds > ORDER_PART * horizon
         exact = None if beside else exact_search(problem, WORK_PER_SECOND * BESIDE_PART * horizon, guard)
         if exact is not None and (exact.work <= work or budget.max_iterations is not None):
             return exact
@@ -92,7 +93,7 @@ class Portfolio(Solver):
                 return self._search(part, features_of(part), seed, budget, start)
 
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
-        later = [elimination_kind(WORK_PER_SECOND * BESIDE_PART * horizon, exact)] if beside or exact else []
+        later = elimination_kinds(features, horizon, exact) if beside or exact else []
         return self._search(problem, features, seed, budget, initial, later)
 
     def _cold_search(
