@@ -1,4 +1,4 @@
-"""What a person sees: numbers, names as they are whatever Rich would make of them, one live line."""
+"""What a person sees after a solve: names as they are, whatever Rich would make of them, and why it ended."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dabp.cli.display import LiveDisplay, number
-from dabp.driver.stopping import Progress
 from tests.cli.conftest import Run
-from tests.cli.terminal import NAMES, named_file, terminal
+from tests.cli.terminal import NAMES, named_file
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -30,31 +28,8 @@ def test_tables_show_names_as_they_are(run: Run, tmp_path: Path, name: str) -> N
     assert f"{variable}={label}, b=" in evaluation.out
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_live_line_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """What members of a portfolio record is text, too."""
-    screen = terminal(monkeypatch)
-    with LiveDisplay(None, verbose=True) as display:
-        display(Progress(records=[{"member": name, "move": name}]))
-    assert screen.getvalue().count(name) >= 2
-
-
-def test_numbers_are_short_and_unknown_ones_a_dash() -> None:
-    """Whole costs without decimals, however they are kept."""
-    assert [number(value) for value in (None, 3.0, -0.0, 0.5, 1234567.0)] == ["–", "3", "-0", "0.5", "1234567"]
-
-
-def test_nothing_is_drawn_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a terminal the live line is silent."""
-    with LiveDisplay(10.0) as display:
-        display.compiling()
-        display(Progress(records=[]))
-    assert capsys.readouterr() == ("", "")
-
-
-def test_quiet_draws_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """--quiet is for terminals."""
-    screen = terminal(monkeypatch)
-    with LiveDisplay(10.0, quiet=True) as display:
-        display(Progress(records=[]))
-    assert screen.getvalue() == ""
+def test_the_summary_says_which_limit_ended_it(run: Run, problem_file: Path) -> None:
+    """In words for people, as a key in JSON, null if none did."""
+    assert "LIMIT: the iteration limit was reached" in run("solve", problem_file, "-s", "dsa", "-i", 5).out
+    assert json.loads(run("solve", problem_file, "-s", "dsa", "-i", 5, "--json").out)["limit"] == "iteration limit"
+    assert json.loads(run("solve", problem_file, "-s", "mbe", "--json").out)["limit"] is None

@@ -107,6 +107,8 @@ class Solver(ABC):
     """Whether its searches implement `Search.state_dict`."""
     presolves: ClassVar[bool] = False
     """Whether the driver simplifies the problem first when not told otherwise."""
+    iterations_end: ClassVar[bool] = True
+    """Whether a limit on iterations is sure to end its searches: not where an iteration is an improvement."""
 
     @abstractmethod
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:

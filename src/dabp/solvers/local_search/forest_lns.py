@@ -87,14 +87,14 @@ class ForestLnsSearch(Search):
         self._best = self._values.copy()
         self._best_penalised = self._penalised()
         self._round, self._heat = 0, 0.0
-        self._left = budget.max_iterations
+        self._done, self._limit = 0, budget.max_iterations
 
     def step(self) -> Step:
         """Some moves, each an iteration."""
         started = time.perf_counter()
         costs: list[float] = []
         step = Step()
-        while self._left is None or self._left > 0:
+        while self._limit is None or self._done < self._limit:
             self._move()
             cost = self._penalised()
             if cost < self._best_penalised:
@@ -103,8 +103,7 @@ class ForestLnsSearch(Search):
             costs.append(exact)
             if exact < step.best_cost:
                 step.best, step.best_cost = self._values.copy(), exact
-            if self._left is not None:
-                self._left -= 1
+            self._done += 1
             if time.perf_counter() - started > BLOCK_SECONDS:
                 break
         step.costs = np.array(costs)
@@ -126,7 +125,7 @@ class ForestLnsSearch(Search):
             "state": self._state.astype(np.int64),
             "round": self._round,
             "heat": self._heat,
-            "left": self._left,
+            "done": self._done,
             "rng": self._rng.bit_generator.state,
         }
 
@@ -137,7 +136,7 @@ class ForestLnsSearch(Search):
         self._best_penalised = self._penalised()
         self._values = np.array(state["values"], dtype=np.int64)
         self._state = np.array(state["state"]).astype(np.uint64)
-        self._round, self._heat, self._left = int(state["round"]), float(state["heat"]), state["left"]
+        self._round, self._heat, self._done = int(state["round"]), float(state["heat"]), int(state["done"])
         self._rng.bit_generator.state = state["rng"]
 
     def _penalised(self) -> float:

@@ -9,7 +9,7 @@ import queue
 import re
 import signal
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,8 @@ class Toulbar2(Solver):
         Largest error of a total cost by rounding real costs to integers: absolute, or relative to the range of totals
         where that is below 1.
     """
+
+    iterations_end: ClassVar[bool] = False
 
     mode: str = "default"
     tries: int = 3
