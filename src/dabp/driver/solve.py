@@ -26,6 +26,7 @@ from dabp.problem.views import Label
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
+from dabp.solvers.numbers import checked_step
 from dabp.solvers.status import Status
 
 Callback = Callable[[Progress], Any]
@@ -164,7 +165,7 @@ class _Solve:
             if (stepped or self.limits.iterations == 0) and self.limits.reached(run.progress):
                 status = Status.LIMIT
                 break
-            finished = take(search.step(), run, prepared)
+            finished = take(checked_step(search), run, prepared)
             stepped = True
             saving.boundary(search, run)
             answers = [callback(run.progress) for callback in self.callbacks]
