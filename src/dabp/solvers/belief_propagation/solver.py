@@ -266,6 +266,8 @@ class BeliefPropagationSearch(Search):
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Messages and the reinforced field."""
+        if self._setup is not None:
+            return {}
         memory = self._engine.memory
         return {"v2f messages": memory.v2f, "f2v messages": memory.f2v, "the field": memory.field}
 
