@@ -18,6 +18,7 @@ from dabp.driver.result import Result
 from dabp.driver.stopping import Progress
 from dabp.problem import Problem
 from dabp.solvers import SOLVERS, parameters
+from dabp.solvers.numbers import SWITCH
 from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem
 
@@ -41,6 +42,12 @@ QUICK = {"steps": 500, "restarts": 2}
 
 ITERATIONS = 40
 TOLERANCE = 1e-6
+
+
+@pytest.fixture(autouse=True)
+def _numbers_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block of every solver is looked through for NaN and infinity."""
+    monkeypatch.setenv(SWITCH, "1")
 
 
 def seeds(name: str, step: int = 1) -> range:

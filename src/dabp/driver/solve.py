@@ -32,6 +32,7 @@ from dabp.problem.views import Label
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
+from dabp.solvers.numbers import checked_step
 from dabp.solvers.status import Status
 
 Callback = Callable[[Progress], Any]
@@ -195,7 +196,7 @@ class _Solve:
         while (reason := self.guard.reason or self.limits.reached(run.progress)) is None:
             if not stepped:
                 self.saving.begin(search, run, prepared.reduced)
-            step = search.step()
+            step = checked_step(search)
             stepped = True
             finished = take(step, run, prepared)
             run.progress.time_left = self.guard.seconds_left

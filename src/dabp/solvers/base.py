@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -82,6 +83,10 @@ class Search(ABC):
     def summary(self) -> tuple[str, ...]:
         """Lines for the result's notes, asked for once when the search has ended, for whatever reason."""
         return ()
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """Arrays that must be finite between steps, by name: messages, parameters; looked at by `solvers.numbers`."""
+        return {}
 
     def state_dict(self) -> State:
         """Everything `load_state_dict` needs to continue bit for bit."""

@@ -51,4 +51,18 @@ def test_entropy_is_in_bits_and_ignores_padding() -> None:
     graph = FactorGraph.from_problem(problem, 0.95, np.dtype(np.float64), perturbation=0.0)
     loss = Loss(Structure.from_graph(graph, problem), CPU)
     beliefs = torch.tensor([[1.0, 1.0, 1.0, 1.0], [5.0, 5.0, torch.inf, torch.inf]], dtype=torch.float64)
-    assert float(loss.entropy(loss.probabilities(beliefs))) == pytest.approx(1.5)
+    assert float(loss.entropy(loss.probabilities(beliefs))) == pytest.approx(1.5, abs=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_certain_beliefs_have_a_finite_gradient(dtype: torch.dtype) -> None:
+    """Values beyond a domain and values whose probability is 0 to the last bit give finite derivatives."""
+    problem = finite_problem(3).replace(
+        domain_sizes=[3, 2], scope_variables=[], scope_offsets=[0], pool=[], pool_offsets=[0], factor_table=[]
+    )
+    graph = FactorGraph.from_problem(problem, 0.95, np.dtype(np.float64), perturbation=0.0)
+    loss = Loss(Structure.from_graph(graph, problem), CPU)
+    beliefs = torch.tensor([[0.0, 1e4, 3.0], [0.0, 2.0, torch.inf]], dtype=dtype, requires_grad=True)
+    loss.entropy(loss.probabilities(beliefs)).backward()
+    assert beliefs.grad.isfinite().all()
+    assert beliefs.grad.abs().max() > 0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import dabp
+from tests.problems import random_problem
 
 SHORT = {"restarts": 2, "max_iterations_per_restart": 10, "update_interval": 5}
 
@@ -20,3 +23,10 @@ def test_trace_holds_what_a_window_learned() -> None:
         assert record["weight_max"] >= 1.0 - 1e-5
         assert record["loss"] > 0
     assert len(result.trace.iteration_costs) == result.iterations
+
+
+def test_records_are_json_for_any_problem() -> None:
+    """Infinite costs, problems without factors and windows of one iteration leave nothing that JSON does not know."""
+    for seed in range(12):
+        result = dabp.solve(random_problem(seed), "dabp", params={**SHORT, "max_iterations_per_restart": 6}, seed=seed)
+        json.dumps(result.trace.records, allow_nan=False)

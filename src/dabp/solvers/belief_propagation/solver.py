@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
@@ -262,6 +263,13 @@ class BeliefPropagationSearch(Search):
         self._begin()
         for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
             getattr(self._engine.memory, name)[:] = state[name]
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """Messages and the reinforced field."""
+        if self._setup is not None:
+            return {}
+        memory = self._engine.memory
+        return {"v2f messages": memory.v2f, "f2v messages": memory.f2v, "the field": memory.field}
 
     def close(self) -> None:
         """End the threads."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from dabp.graph import FactorGraph
@@ -232,6 +233,11 @@ class DabpSearch(Search):
         self.messages = Messages(*(tensor(state[f"messages.{name}"], self.device) for name in Messages._fields))
         if self.structure.num_edges:
             self._steps = self._algorithm1()
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """Messages, GRU states, parameters and the optimiser's means."""
+        arrays = self._arrays() | self.messages._asdict()
+        return {name: value.detach().cpu().numpy() for name, value in arrays.items()}
 
     def close(self) -> None:
         """End the kernels' threads."""

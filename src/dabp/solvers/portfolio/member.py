@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver, Step
+from dabp.solvers.numbers import checked_step
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.plan import CLOSE, STALE, STALE_SECONDS
 from dabp.solvers.status import Status
@@ -111,7 +112,7 @@ class Member:
             self._search.offer(best[0], best[1])
         assert self._search is not None
         while not stopping():
-            step = self._search.step()
+            step = checked_step(self._search)
             if len(step.costs):
                 report.costs.append(step.costs)
                 report.best = min(report.best, float(step.costs.min()))
@@ -141,7 +142,7 @@ class Member:
     def step(self) -> Step:
         """One step of the current run."""
         assert self._search is not None
-        return self._search.step()
+        return checked_step(self._search)
 
     def resume(self, rounds: int, exhausted: bool) -> None:
         """Be as after so many runs, with none under way."""
