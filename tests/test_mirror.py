@@ -16,6 +16,7 @@ ELSEWHERE = {
     "kernels/compilation": "kernels/test_cold_and_warm",
     "kernels/cost_model/columns": "kernels/cost_model/test_cost_model",
     "kernels/decorators": "kernels/test_cold_and_warm",
+    "kernels/dual/certificate": "solvers/dual/test_solver",
     "kernels/dual/passes": "solvers/dual/test_solver",
     "kernels/elementary": "kernels/belief_propagation/test_min_sum",
     "kernels/elimination/forest": "solvers/belief_propagation/test_forest",
@@ -44,6 +45,7 @@ ELSEWHERE = {
 """Modules without a test file of their name, and the one that tests them: compiled code is tested by what calls it."""
 
 CROSSING = {
+    "driver/test_proofs": "proofs of all solvers, by kind of cost",
     "experiments/test_browser": "the report in a browser, which few machines have",
     "formats/test_fuzz": "all readers",
     "formats/test_hostile": "all readers",

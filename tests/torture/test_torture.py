@@ -18,7 +18,7 @@ from tests.torture.verdict import wrong
 
 SHARE = 2
 """Problems of each kind."""
-LATER = {"tiny", "all kinds of cost"}
+LATER = {"tiny"}
 """Kinds that ``make torture`` still finds failures in."""
 
 

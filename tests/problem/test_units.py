@@ -1,0 +1,42 @@
+"""A problem in units: the same problem, scaled and shifted, with exact totals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dabp.problem import Problem
+from dabp.problem.units import InUnits
+from tests.problems import all_assignments
+
+
+def decimals(constant: float, limit: float | None) -> Problem:
+    """Four assignments: 0.15, 2.30, forbidden and 1.10, and a constant."""
+    return Problem([2, 2], [0, 1], [0, 2], [0.15, 2.3, np.inf, 1.1], [0, 4], constant=constant, limit=limit)
+
+
+@pytest.mark.parametrize("constant", [0.0, -7.25, 1e9, 0.1])
+def test_totals_are_integers_of_the_unit(constant: float) -> None:
+    """Without the constant, for every assignment; what is forbidden stays so."""
+    units = InUnits(decimals(constant, None))
+    assert units.scale == 100
+    assert [units.problem.cost(row) for row in all_assignments(units.problem)] == [15.0, 230.0, np.inf, 110.0]
+    assert units.problem.constant == 0
+
+
+def test_the_limit_is_the_first_total_that_is_excluded() -> None:
+    """In units, whichever constant it was given with."""
+    for constant, limit, excluded in ((0.0, 1.1, 110), (1e9, 1000000000.9, 90), (-7.25, -6.1, 115)):
+        problem = InUnits(decimals(constant, limit)).problem
+        assert problem.limit == excluded
+        rows = all_assignments(problem)
+        better = [Fraction(str(cost)) + Fraction(str(constant)) < Fraction(str(limit)) for cost in (0.15, 2.3, 1.1)]
+        assert [problem.within_limit(problem.cost(rows[i])) for i in (0, 1, 3)] == better
+
+
+def test_integers_are_left_alone() -> None:
+    """Nothing to scale: the very problem."""
+    problem = Problem([2], [0], [0, 1], [3, 5], [0, 2], constant=4)
+    assert InUnits(problem).problem is problem
