@@ -12,6 +12,15 @@ from dabp.formats import read
 _DATA = Path(__file__).parents[1] / "data"
 
 _EXPECTED = [
+    ("blank.cnf", 1, "the file is empty"),
+    ("hard.wcnf", 2, "a weight is -1; it should be 1 or more"),
+    ("huge.wcnf", None, "its variables would have 1999999999998 values in all, mor"),
+    ("literal.wcnf", 2, "literal 1e+12 is no integer of up to 524288 (max_cells)"),
+    ("open.wcnf", 2, "the file ends where the 0 that ends a clause should follo"),
+    ("variable.wcnf", 3, "there is no variable 3; there are 1..2"),
+    ("weight.wcnf", 2, "a weight is -3; it should be 1 or more"),
+    ("word.wcnf", 2, "a number was expected, 'x' found"),
+    ("zero.wcnf", 2, "a clause has no weight, or one of 0"),
     ("continuous.bif", 2, "variables of type 'continuous' are not supported, only di"),
     ("count.bif", 2, "3 values were announced, 2 found"),
     ("entity.xmlbif", 2, "XML entities are refused (entities)"),

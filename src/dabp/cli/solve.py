@@ -81,6 +81,9 @@ class _Display:
     probabilities: bool
     """Whether costs are negated logarithms of probabilities."""
 
+    as_maxsat: bool
+    """Whether answers are told in the lines of the MaxSAT evaluations."""
+
 
 @dataclass(frozen=True)
 class _Files:
@@ -167,10 +170,11 @@ def solve(
     beside.check(files, format)
     display = _Display(
         as_json=as_json,
-        quiet=quiet,
+        quiet=quiet or format == "maxsat",
         verbose=verbose,
         several=len(files) > 1,
         probabilities=_are_probabilities(files, format),
+        as_maxsat=format == "maxsat" and not as_json,
     )
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
     _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
@@ -296,6 +300,12 @@ def _show(rows: list[tuple[Problem, Result]], display: _Display) -> None:
         if display.probabilities:
             facts = [{**one, "log_probability": None if one["cost"] is None else -one["cost"]} for one in facts]
         print(json.dumps({"results": facts} if display.several else facts[0], allow_nan=False))
+        return
+    if display.as_maxsat:
+        from dabp.formats.wcnf import as_maxsat
+
+        for problem, result in rows:
+            print(as_maxsat(result.assignment, problem, result.cost, result.status.value), end="")
         return
     from dabp.cli.display import print_comparison, print_summary
 

@@ -59,6 +59,8 @@ FORMATS: dict[str, Format] = {
         "bif", (".bif",), "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy", probabilities=True
     ),
     "xmlbif": Format("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", probabilities=True),
+    "wcnf": Format("wcnf", (".wcnf", ".cnf"), "weighted MaxSAT, in the form since 2022 and before"),
+    "maxsat": Format("wcnf", (), "the same, answered in the evaluations' lines"),
     "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
     "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
     "mc": Format("quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}),

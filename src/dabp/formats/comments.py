@@ -18,10 +18,10 @@ def without_comments(data: bytes, *, mark: bytes = b"#", trailing: bool = False,
     """
     if mark not in data and not (slashes and b"//" in data):
         return data
-    return b"".join(_blanked(chunk, mark[0], trailing, slashes) for chunk in _lines(data))
+    return b"".join(_blanked(chunk, mark[0], trailing, slashes) for chunk in lines_of(data))
 
 
-def _lines(data: bytes) -> Iterator[bytes]:
+def lines_of(data: bytes) -> Iterator[bytes]:
     """Chunks of whole lines."""
     start = 0
     while start < len(data):

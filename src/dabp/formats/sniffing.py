@@ -10,6 +10,7 @@ _BEGINNING = 2**16
 _NUMBER = rb"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
 _FIRST_LINES: list[tuple[re.Pattern[bytes], str]] = [
     (re.compile(rb"p\s+qubo\b"), "qubo"),
+    (re.compile(rb"p\s+w?cnf\b|h\s+-?[0-9]"), "wcnf"),
     (re.compile(rb"(?:MARKOV|BAYES)\b", re.IGNORECASE), "uai"),
     (re.compile(rb"network\b"), "bif"),
     (re.compile(rb"[{]"), "cfn"),
