@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -42,11 +43,21 @@ class Preparation:
         self.units = InUnits(self.reduced) if units else None
         if self.units is not None:
             self._reductions.append(self.units)
+        self.notes: list[str] = []
         if presolve and not guard.over:
-            from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
+            self._presolve(guard)
 
-            self._reductions.append(simplify(self.reduced))
-        self.notes = [note for step in self._reductions for note in getattr(step, "summary", ())]
+    def _presolve(self, guard: Guard) -> None:
+        """Simplify, unless the time is limited and the kernels for it would first have to be compiled."""
+        from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
+        from dabp.solvers.portfolio.warming import ready
+
+        if math.isfinite(guard.seconds_left) and not ready("presolve"):
+            self.notes.append("presolve was left out: its kernels are not compiled yet")
+            return
+        step = simplify(self.reduced)
+        self._reductions.append(step)
+        self.notes += step.summary
 
     @property
     def reduced(self) -> Problem:
