@@ -48,7 +48,8 @@ class SamplingSearch(Search):
         return {"rng": self.rng.bit_generator.state, "array": np.arange(3)}
 
     def load_state_dict(self, state: State) -> None:
-        assert state["array"].tolist() == [0, 1, 2]
+        if state["array"].tolist() != [0, 1, 2]:
+            raise ValueError("an array of another search")
         self.rng.bit_generator.state = state["rng"]
 
     def close(self) -> None:

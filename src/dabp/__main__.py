@@ -1,5 +1,22 @@
-"""``python -m dabp`` is the command line."""
+"""``python -m dabp``, and the program ``dabp``: nothing is imported before an interrupt is answered quietly."""
 
-from dabp.cli import main
+from __future__ import annotations
 
-main()
+import signal
+import sys
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C while it is being loaded, or after it has ended, is no traceback."""
+    try:
+        from dabp.cli import main as command_line
+
+        command_line()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left is to end
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""What a person sees: numbers, names as they are whatever Rich would make of them, one live line."""
+"""What a person sees after a solve: names as they are, whatever Rich would make of them, and why it ended."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 import dabp
-from dabp.cli.display import LiveDisplay, number, print_comparison, print_summary
+from dabp.cli.display import print_comparison, print_summary
 from dabp.cli.evaluate import _print as print_factors
 from dabp.cli.info import _print as print_facts
 from dabp.cli.info import describe
-from dabp.driver.stopping import Progress
 from dabp.problem.shown import shown
 from tests.cli.conftest import Run
-from tests.cli.terminal import HARMFUL, NAMES, named_file, named_problem, terminal
+from tests.cli.terminal import HARMFUL, NAMES, named_file, named_problem
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,42 +57,8 @@ def test_names_cannot_harm_in_complaints(run: Run, problem_file: Path, name: str
     assert shown(err[:-1]) == err[:-1]
 
 
-@pytest.mark.parametrize("name", HARMFUL)
-def test_the_live_line_obeys_no_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Only Rich's own escapes reach the terminal."""
-    screen = terminal(monkeypatch)
-    with LiveDisplay(None, verbose=True) as display:
-        display(Progress(records=[{"member": name, "move": name}]))
-    if "<" not in name:
-        assert name not in screen.getvalue()
-    assert shown(name) in screen.getvalue()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_live_line_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """What members of a portfolio record is text, too."""
-    screen = terminal(monkeypatch)
-    with LiveDisplay(None, verbose=True) as display:
-        display(Progress(records=[{"member": name, "move": name}]))
-    assert screen.getvalue().count(name) >= 2
-
-
-def test_numbers_are_short_and_unknown_ones_a_dash() -> None:
-    """Whole costs without decimals, however they are kept."""
-    assert [number(value) for value in (None, 3.0, -0.0, 0.5, 1234567.0)] == ["–", "3", "-0", "0.5", "1234567"]
-
-
-def test_nothing_is_drawn_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a terminal the live line is silent."""
-    with LiveDisplay(10.0) as display:
-        display.compiling()
-        display(Progress(records=[]))
-    assert capsys.readouterr() == ("", "")
-
-
-def test_quiet_draws_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """--quiet is for terminals."""
-    screen = terminal(monkeypatch)
-    with LiveDisplay(10.0, quiet=True) as display:
-        display(Progress(records=[]))
-    assert screen.getvalue() == ""
+def test_the_summary_says_which_limit_ended_it(run: Run, problem_file: Path) -> None:
+    """In words for people, as a key in JSON, null if none did."""
+    assert "LIMIT: the iteration limit was reached" in run("solve", problem_file, "-s", "dsa", "-i", 5).out
+    assert json.loads(run("solve", problem_file, "-s", "dsa", "-i", 5, "--json").out)["limit"] == "iteration limit"
+    assert json.loads(run("solve", problem_file, "-s", "mbe", "--json").out)["limit"] is None

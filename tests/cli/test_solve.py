@@ -232,7 +232,7 @@ def test_an_infeasible_problem_is_an_answer_whatever_it_is_written_to(run: Run, 
     """Exit code 1 and the status; a file of values is not written, and a note says so; JSON is."""
     path, solution = tmp_path / "none.wcsp", tmp_path / f"x.{suffix}"
     path.write_text("none 1 2 1 5\n2\n1 0 0 2\n0 5\n1 5\n")
-    code, out, err = run("solve", path, "--solver", "mbe", "-o", solution)
+    code, out, err = run("solve", path, "--solver", "mbe", "--time", 20, "-o", solution)
     assert code == 1
     assert "INFEASIBLE" in out
     if suffix == "json":
@@ -316,3 +316,87 @@ def test_evidence_by_name(evidence: list[str], tmp_path: Path, run: Run) -> None
     if len(evidence) > 1 or evidence != ["smoke=no"]:
         assert answer["assignment"] == {"smoke": "no", "cold": "some", "cough": "no"}
     assert run("solve", network, "--evidence", "smoke=maybe")[0] == 2
+
+
+def test_the_problem_is_not_lost_to_its_checkpoint(run: Run, file: Path) -> None:
+    """Nor anything else that was there: one line, and the files are as they were."""
+    content = file.read_bytes()
+    for target in (file, file.parent / "notes.txt"):
+        target.write_bytes(content)
+        code, out, err = run("solve", file, *QUICK, "--checkpoint", target)
+        assert (code, out, target.read_bytes()) == (2, "", content)
+        assert err == f"dabp: {target}: it is there already and is no checkpoint of dabp's; choose another file\n"
+    assert run("solve", file, *QUICK, "--checkpoint", file.parent / "c").code == 0
+    again = run("solve", file, *QUICK, "--checkpoint", file.parent / "c")
+    assert again.code == 2
+    assert "there is a checkpoint already; continue it (resume) or remove it first" in again.err
+
+
+SMALL_DISK = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+from dabp.__main__ import main
+sys.argv = ["dabp", *sys.argv[1:]]
+main()
+"""
+
+
+def test_the_answer_survives_a_disk_that_is_nearly_full(run: Run, tmp_path: Path) -> None:
+    """Seen through a limit on the size of files: the answer fits, trace and checkpoint do not, and both are told."""
+    answer, trace, state = tmp_path / "a.json", tmp_path / "t.jsonl", tmp_path / "state"
+    trace.write_text("the trace of yesterday")
+    path = tmp_path / "p.xml"
+    run("generate", "random-cop", "--variables", 12, "-o", path)
+    command = ["solve", path, "--solver", "annealing", "--iterations", 2000, "-o", answer, "--trace", trace]
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_DISK, *map(str, command), "--checkpoint", str(state)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    warning, error = done.stderr.splitlines()
+    assert warning == f"dabp: {state}: cannot write the checkpoint: File too large; the solve goes on without it"
+    assert error == f"dabp: {trace}: it cannot be written (File too large)"
+    problem = read(path)
+    facts = json.loads(answer.read_text())
+    assert facts["cost"] == problem.cost(problem.assignment(facts["assignment"]))
+    assert trace.read_text() == "the trace of yesterday"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.json", "p.xml", "t.jsonl"]
+
+
+INTERRUPTED = """
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ.get("AT"):
+            del os.environ["AT"]
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.argv[0] = "dabp"
+runpy.run_module("dabp", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["typer", "dabp.cli.solve", "dabp.formats", "dabp.driver.solve", "numba", "llvmlite"]
+)
+def test_an_interrupt_while_modules_are_loaded_is_no_traceback(problem_file: Path, module: str) -> None:
+    """Before the solve it ends quietly; once that has begun, whatever is being loaded, it gives the best so far."""
+    command = ["solve", problem_file, "--solver", "dsa", "--time", 20, "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *map(str, command)],
+        env={**os.environ, "AT": module},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    if module in ("dabp.driver.solve", "numba", "llvmlite"):
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["status"] == "INTERRUPTED"
+        assert json.loads(done.stdout)["cost"] is not None
+    else:
+        assert (done.returncode, done.stdout) == (130, "")

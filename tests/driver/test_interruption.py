@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -13,7 +15,7 @@ from dabp.driver.solve import solve
 from dabp.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.status import Status
-from tests.sampling import Sampling
+from tests.sampling import Sampling, SamplingSearch
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +62,37 @@ def test_threads_leave_signals_alone() -> None:
     worker.start()
     worker.join()
     assert seen == [(signal.getsignal(signal.SIGINT), False)]
+
+
+def test_a_second_interrupt_raises(problem: Problem) -> None:
+    """As in any Python program: a notebook's kernel survives it, and handlers are put back."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def twice(progress: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    closed = SamplingSearch.closed
+    with pytest.raises(KeyboardInterrupt):
+        solve(problem, Sampling(), callbacks=[twice], time_limit=60)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert SamplingSearch.closed == closed + 1
+
+
+def test_a_second_termination_ends_the_program() -> None:
+    """Whoever sends SIGTERM twice means it."""
+    script = (
+        "import signal\nfrom dabp.driver.interruption import Interruption\n"
+        "with Interruption():\n    signal.raise_signal(signal.SIGTERM)\n    print('first', flush=True)\n"
+        "    signal.raise_signal(signal.SIGTERM)\n    print('second', flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "first\n", "")
+
+
+def test_what_was_asked_before_a_solve_began_holds_for_it(problem: Problem) -> None:
+    """A program that waits for signals itself, as the command line does, loses none on the way into a solve."""
+    with Interruption():
+        signal.raise_signal(signal.SIGINT)
+        result = solve(problem, Sampling(), time_limit=60)
+    assert (result.status, result.iterations, result.feasible) == (Status.INTERRUPTED, 0, True)

@@ -10,6 +10,7 @@ from dabp.driver.solve import solve
 from dabp.errors import ProblemError
 from dabp.generators import generate
 from dabp.problem import Problem
+from dabp.problem.guard import Guard
 from tests.problems import random_problem
 from tests.sampling import Sampling
 
@@ -24,10 +25,9 @@ def test_costs_are_the_same_on_both_sides(seed: int) -> None:
     """What the search sees costs what the user's problem says of the lifted assignment, fixed values included."""
     problem = random_problem(seed)
     variable = seed % problem.num_variables
-    label = problem.labels(variable)[-1]
     rng = np.random.default_rng(seed)
-    for fix, presolve in (({problem.variable_name(variable): label}, False), (None, True), (None, False)):
-        prepared = Preparation(problem, fix, presolve)
+    for fix, presolve in (({variable: int(problem.domain_sizes[variable]) - 1}, False), ({}, True), ({}, False)):
+        prepared = Preparation(problem, fix, presolve, Guard())
         if prepared.infeasible:
             continue
         for _ in range(5):

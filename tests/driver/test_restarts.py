@@ -74,11 +74,12 @@ def test_the_time_is_for_all_of_them(problem):
 
 
 def test_workers_that_start_slowly_still_answer(problem):
-    """The time is up before any restart begins: the first makes one step all the same."""
+    """The time is up before any restart begins: the first guesses all the same."""
     with ThreadPoolExecutor(1) as executor:
         executor.submit(time.sleep, 0.3)
         result = solve_restarts(problem, Trivial(steps=1000), restarts=3, executor=executor, time_limit=0.05)
-    assert (result.status, result.iterations, result.notes) == (Status.LIMIT, 1, ("1 of 3 restarts ended",))
+    assert (result.status, result.iterations, result.notes) == (Status.LIMIT, 0, ("1 of 3 restarts ended",))
+    assert result.feasible
 
 
 def test_a_lost_worker_loses_only_its_restart(problem):
@@ -219,7 +220,7 @@ class Compiling(Draws):
 
 
 def test_compiling_workers_are_waited_for(problem, monkeypatch):
-    """The time limit leaves compilation out, and so do those who wait: also for the second worker."""
+    """A kernel that compiles cannot be stopped: who waits has patience, also for the second worker."""
 
     class Cold(Trivial):
         def start(self, problem, *, seed, budget, initial=None):
@@ -229,7 +230,7 @@ def test_compiling_workers_are_waited_for(problem, monkeypatch):
     with ThreadPoolExecutor(2) as executor:
         result = solve_restarts(problem, Cold(), restarts=2, executor=executor, seed=3, time_limit=0.2)
     assert result.cost is not None
-    assert result.notes == ("2 of 2 restarts ended",)
+    assert "2 of 2 restarts ended" in result.notes
 
 
 def test_silent_workers_are_not_waited_for_forever(problem, monkeypatch):

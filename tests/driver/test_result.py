@@ -13,7 +13,17 @@ from dabp.solvers.status import Status
 
 @pytest.mark.parametrize(
     ("cost", "bound", "gap"),
-    [(10.0, 8.0, 0.2), (-10.0, -12.5, 0.2), (8.0, 10.0, 0.2), (0.0, 0.0, 0.0), (5.0, None, None), (None, 5.0, None)],
+    [
+        (10.0, 8.0, 0.2),
+        (-10.0, -12.5, 0.2),
+        (8.0, 10.0, 0.2),
+        (0.0, 0.0, 0.0),
+        (5.0, None, None),
+        (None, 5.0, None),
+        (1e-12, 5e-13, 0.5),
+        (1e308, -1e308, 2.0),
+        (0.0, -1e-300, 1.0),
+    ],
 )
 def test_gap(cost: float | None, bound: float | None, gap: float | None) -> None:
     """By hand, for both signs and both directions, and unknown if either is."""

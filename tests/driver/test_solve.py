@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -9,6 +14,7 @@ from dabp.driver.solve import solve
 from dabp.errors import CheckpointError, ParameterError, ProblemError
 from dabp.generators import generate
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import resident_memory
 from dabp.solvers.base import Budget
 from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status
@@ -83,7 +89,7 @@ def test_wrong_options_are_refused(problem: Problem, options: dict[str, object],
         solve(problem, **{"solver": Sampling(), "max_iterations": 1, **options})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("seconds", "planned"), [(0.0, 10.0), (2.0, 8.0), (20.0, 0.5)])
+@pytest.mark.parametrize(("seconds", "planned"), [(0.0, 10.0), (2.0, 8.0)])
 def test_schedules_plan_with_what_presolve_left(
     problem: Problem, monkeypatch: pytest.MonkeyPatch, seconds: float, planned: float
 ) -> None:
@@ -103,3 +109,50 @@ def test_schedules_plan_with_what_presolve_left(
     monkeypatch.setattr("dabp.driver.solve.Clock", Late)
     solve(problem, Planning(), time_limit=10.0, max_iterations=10, presolve=True)
     assert budgets[0].time_limit == pytest.approx(planned, abs=0.4)
+
+
+def test_nothing_begins_after_the_limit(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A preparation that took all the time leaves the first guess, at once."""
+
+    class Late(Clock):
+        @property
+        def now(self) -> float:
+            return super().now + 20.0
+
+    monkeypatch.setattr("dabp.driver.solve.Clock", Late)
+    started: list[object] = []
+    monkeypatch.setattr(Sampling, "start", lambda *_, **__: started.append(1))
+    result = solve(problem, Sampling(), time_limit=10.0)
+    assert (result.limit, result.feasible, started) == ("time limit", True, [])
+
+
+class Slow(Sampling):
+    """Prepares for as long as nobody stops it, as a layout of a large problem would."""
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None):
+        while not budget.guard.over:
+            time.sleep(0.005)
+        return super().start(problem, seed=seed, budget=budget, initial=initial)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_preparation_is_answered(problem: Problem, number: signal.Signals) -> None:
+    """The first guess is an answer from the first moment; what is prepared hears of the signal through its guard."""
+    threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
+    result = solve(problem, Slow(), time_limit=60)
+    assert (result.status, result.limit, result.feasible, result.iterations) == (Status.INTERRUPTED, None, True, 0)
+
+
+@pytest.mark.parametrize(("options", "limit"), [({"time_limit": 0.2}, "time limit"), ({}, "memory limit")])
+def test_limits_reach_the_preparation(problem: Problem, options: dict[str, float], limit: str) -> None:
+    """Time and memory are asked for there, too."""
+    held: list[bytearray] = []
+
+    def hold() -> None:
+        held.append(bytearray(200_000_000))
+
+    if limit == "memory limit":
+        options = {"memory_limit": resident_memory() + 100_000_000, "time_limit": 60}
+        threading.Timer(0.2, hold).start()
+    result = solve(problem, Slow(), **options)
+    assert (result.status, result.limit, result.feasible) == (Status.LIMIT, limit, True)

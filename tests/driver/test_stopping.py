@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 import pytest
 
 from dabp.driver.solve import solve
-from dabp.driver.stopping import Limits, Progress
-from dabp.errors import ParameterError
+from dabp.driver.stopping import DEFAULT_SECONDS, Limits, Progress
+from dabp.errors import ParameterError, SolverError
 from dabp.generators import generate
-from dabp.problem import Problem
+from dabp.problem import Assignment, Problem
+from dabp.solvers import SOLVERS, make_solver
+from dabp.solvers.base import Budget, Search, Step
 from dabp.solvers.status import Status
-from tests.sampling import Sampling
+from tests.sampling import Sampling, SamplingSearch
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +27,6 @@ def problem() -> Problem:
 @pytest.mark.parametrize(
     ("limits", "progress", "reason"),
     [
-        (Limits(time=2.0), Progress(time=1.9), None),
-        (Limits(time=2.0), Progress(time=2.0), "time limit"),
         (Limits(iterations=5), Progress(iterations=4), None),
         (Limits(iterations=5), Progress(iterations=5), "iteration limit"),
         (Limits(target=3.0), Progress(cost=3.5), None),
@@ -33,8 +36,6 @@ def problem() -> Problem:
         (Limits(target=3.0, maximize=True), Progress(cost=4.0), "target cost"),
         (Limits(stagnation=10), Progress(iterations=19, last_improvement=10), None),
         (Limits(stagnation=10), Progress(iterations=20, last_improvement=10), "no improvement"),
-        (Limits(memory=1), Progress(), "memory limit"),
-        (Limits(memory=2**60), Progress(), None),
     ],
 )
 def test_reasons(limits: Limits, progress: Progress, reason: str | None) -> None:
@@ -62,5 +63,73 @@ def test_each_limit_ends_a_solve_that_would_go_on(problem: Problem) -> None:
     assert reached.iterations == 10 * (1 + np.flatnonzero(best == target)[0] // 10)
     stale = solve(problem, Sampling(), stagnation=300, time_limit=60)
     assert stale.iterations - 10 - stale.trace.improvements[-1][1] < 300 <= stale.iterations
-    assert solve(problem, Sampling(), memory_limit=1, time_limit=60).iterations == 10
     assert solve(problem, Sampling(), max_iterations=0).iterations == 0
+
+
+def test_a_result_says_which_limit_ended_it(problem: Problem) -> None:
+    """By its word, in Python and in JSON; what ended by itself, or on request, names none."""
+    ended = {
+        "time limit": {"time_limit": 0.1},
+        "iteration limit": {"max_iterations": 20},
+        "target cost": {"target": 1e6, "time_limit": 60},
+        "no improvement": {"stagnation": 50, "time_limit": 60},
+        "memory limit": {"memory_limit": 1, "time_limit": 60},
+    }
+    for limit, options in ended.items():
+        result = solve(problem, Sampling(), **options)
+        assert (result.status, result.limit, result.to_dict(problem)["limit"]) == (Status.LIMIT, limit, limit)
+        assert result.feasible
+    assert solve(problem, "mbe").limit is None
+    stopped = solve(problem, Sampling(), callbacks=[lambda progress: True])
+    assert (stopped.status, stopped.limit) == (Status.INTERRUPTED, None)
+
+
+def test_without_a_limit_a_solve_ends_and_says_so(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python as the command line; only what is sure to end it takes its place."""
+    monkeypatch.setattr("dabp.driver.stopping.DEFAULT_SECONDS", 0.2)
+    for options in ({}, {"target": -1.0}, {"memory_limit": 2**60}):
+        result = solve(problem, Sampling(), **options)
+        assert (result.limit, result.runtime < 30) == ("time limit", True)
+        assert any("no limit was given: stopping after 0.2 s" in note for note in result.notes)
+    for limits in (Limits(iterations=5), Limits(stagnation=5), Limits(time=math.inf), Limits(time=3.0)):
+        assert limits.for_solver(Sampling(), "sampling") == limits
+    assert Limits(time=math.inf).seconds is None
+    monkeypatch.undo()
+    assert not solve(problem, "mbe").notes  # it ended by itself: nothing to say
+
+
+def test_a_limit_that_cannot_end_a_solver_is_bounded() -> None:
+    """toulbar2's iterations are improvements: once they stop, a limit on them never comes."""
+    for solver in (name for name in SOLVERS if name.startswith("toulbar2")):
+        for limits in (Limits(iterations=1000), Limits(stagnation=10)):
+            bounded = limits.for_solver(make_solver(solver), solver)
+            assert bounded.time == DEFAULT_SECONDS
+            assert "is an improvement" in bounded.note
+        given = Limits(iterations=1000, time=math.inf)
+        assert given.for_solver(make_solver(solver), solver) == given
+
+
+class Spinning(Sampling):
+    """Gives something in the first steps, then nothing for ever."""
+
+    pause: float = 0.0
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        class Search(SamplingSearch):
+            steps = 0
+
+            def step(self) -> Step:
+                Search.steps += 1
+                time.sleep(Spinning.pause)
+                return super().step() if Search.steps < 3 else Step()
+
+        return Search(self, problem, seed)
+
+
+def test_a_search_that_spins_is_an_error(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take a core for ever; one that waits for something is left to wait."""
+    with pytest.raises(SolverError, match=r"gave nothing in \d+ steps"):
+        solve(problem, Spinning(), max_iterations=100)
+    monkeypatch.setattr("dabp.driver.stopping.IDLE_STEPS", 50)
+    monkeypatch.setattr(Spinning, "pause", 0.003)
+    assert solve(problem, Spinning(), time_limit=0.5).limit == "time limit"

@@ -78,6 +78,8 @@ def test_a_limit_on_the_total_is_kept(limit: float, status: Status) -> None:
         ({"finished": Status.INFEASIBLE}, "calls infeasible what has an assignment"),
         ({"finished": Status.OPTIMAL, "best": None}, "calls optimal what it gave no assignment for"),
         ({"best_cost": 1e9}, "reported cost"),
+        ({"best_cost": np.inf}, "reported cost"),
+        ({"best_cost": np.nan}, "reported cost"),
     ],
 )
 def test_claims_that_contradict_each_other_are_refused(
@@ -90,7 +92,7 @@ def test_claims_that_contradict_each_other_are_refused(
 
 
 def test_the_cost_of_a_block_is_computed_once(monkeypatch: pytest.MonkeyPatch, problem: Problem) -> None:
-    """One look at the tables a block beside the search's own: large problems spend their time there."""
+    """One look at the tables a block beside the search's own, and one for the first guess: large problems pay it."""
     looked: list[np.ndarray] = []
     cost = Problem.cost
 
@@ -101,4 +103,20 @@ def test_the_cost_of_a_block_is_computed_once(monkeypatch: pytest.MonkeyPatch, p
 
     monkeypatch.setattr(Problem, "cost", counting)
     solve(problem, Sampling(), max_iterations=200, presolve=False)
-    assert len(looked) == 20
+    assert len(looked) == 21
+
+
+def test_a_proof_of_what_is_not_the_best_known_is_refused(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever calls a cost optimal where a better one is known is wrong, and so may all it says be."""
+    worst = np.full(8, 2)
+    cheap = problem.replace(
+        scope_variables=[*problem.scope_variables, 0],
+        scope_offsets=[*problem.scope_offsets, problem.scope_offsets[-1] + 1],
+        pool=[*problem.pool, -1e5, 0.0, 0.0],
+        pool_offsets=[*problem.pool_offsets, len(problem.pool) + 3],
+        factor_table=[*problem.factor_table, len(problem.pool_offsets) - 1],
+    )
+    claim = {"finished": Status.OPTIMAL, "best": worst, "best_cost": float(cheap.cost(worst))}
+    monkeypatch.setattr(f"{__name__}.claims", claim)
+    with pytest.raises(SolverError, match="optimal, where"):
+        solve(cheap, Claiming(), max_iterations=10)  # the first guess alone is better

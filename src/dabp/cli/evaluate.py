@@ -97,7 +97,8 @@ def lifted(problem: Problem, smaller: Problem, assignment: Assignment) -> Assign
 def _print(name: str, cost: float, violated: int, lines: list[FactorCost]) -> None:
     from rich.table import Table
 
-    from dabp.cli.display import console, number
+    from dabp.cli.display import console
+    from dabp.driver.wording import number
     from dabp.problem.shown import shown
 
     print(f"{shown(name)}: cost {number(cost) if math.isfinite(cost) else 'infinite'}, {violated} violated")

@@ -16,15 +16,13 @@ import typer
 from dabp.cli.completion import complete_parameter, complete_solver
 from dabp.cli.options import Format, MaxBytes, MaxCells, available_cores, check_fixed, pairs, read_problem
 from dabp.cli.paths import check_answer, check_input, check_output, check_problems, places
+from dabp.driver.interruption import Interruption
 from dabp.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
     from dabp.driver.result import Result
     from dabp.driver.trace import Trace
     from dabp.problem import Label, Problem
-
-DEFAULT_SECONDS = 30.0
-"""How long `auto` may take when no limit is given."""
 
 
 Solver = Annotated[
@@ -183,20 +181,19 @@ def _solve_all(
     display: _Display,
 ) -> None:
     """Solve one problem after the other; whatever fails beside them, answers that were found are shown."""
-    unlimited = solver == "auto" and options["time_limit"] is None and options["max_iterations"] is None
-    if unlimited:
-        options = {**options, "time_limit": DEFAULT_SECONDS}
+    announcement = "" if display.as_json or display.quiet else _announced(solver, options)
     rows: list[tuple[Problem, Result]] = []
     try:
         for source, written in sources:
             problem = source()
             held = {**options, **_given(problem, options["fix"], beside)}
-            if unlimited and not (rows or display.as_json or display.quiet):
-                print(f"dabp: no limit given, stopping after {DEFAULT_SECONDS:.0f} s (--time)", file=sys.stderr)
-            result = _solved(problem, solver, held, display)
-            rows.append((problem, result))
-            _save(problem, result, *written)
-            if result.status.value == "INTERRUPTED":
+            if announcement and not rows:
+                print(f"dabp: {announcement}", file=sys.stderr)
+            with Interruption() as interruption:  # also while the answer is written: it is not lost to a signal
+                result = _solved(problem, solver, held, display)
+                rows.append((problem, result))
+                _save(problem, result, *written)
+            if interruption.requested or result.status.value == "INTERRUPTED":
                 break
     finally:
         if rows:
@@ -205,14 +202,28 @@ def _solve_all(
         raise typer.Exit(1)
 
 
+def _announced(solver: str, options: dict[str, Any]) -> str:
+    """What is said before a solve that nothing given on the command line is sure to end."""
+    from dabp.driver.stopping import Limits
+    from dabp.solvers import make_solver
+
+    limits = Limits(options["time_limit"], options["max_iterations"], stagnation=options["stagnation"])
+    return limits.for_solver(make_solver(solver, options["params"]), solver).note
+
+
 def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, Any]:
     """What is held and what to start from, looked up in the problem before anything is announced."""
     from dabp.formats.solution import read_solution
 
-    held = {**_observed(problem, beside.evidence), **fix}
+    observed = _observed(problem, beside.evidence)
     start = None if beside.initial is None else read_solution(beside.initial, problem)
-    check_fixed(problem, held)
-    return {"fix": held, "initial": start}
+    check_fixed(problem, fix)
+    for name, value in fix.items():
+        variable = problem.variable_index(name)
+        label = problem.labels(variable)[problem.value_index(variable, value)]
+        if observed.setdefault(name, label) != label:
+            raise ParameterError(f"--fix holds {name!r} at {label!r}, the evidence at {observed[name]!r}")
+    return {"fix": observed, "initial": start}
 
 
 def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
@@ -227,28 +238,29 @@ def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
 
 
 def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: _Display) -> Result:
-    from dabp.cli.display import LiveDisplay
+    from dabp.driver.live import LiveLine
     from dabp.driver.solve import solve as run
-    from dabp.kernels.compilation import compilation
 
-    live = LiveDisplay(options["time_limit"], quiet=shown.quiet, verbose=shown.verbose)
-    with live as display, warnings.catch_warnings():
+    with LiveLine(verbose=shown.verbose, shown=not shown.quiet) as line, warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)
-        compilation.notice = display.compiling
-        try:
-            return run(problem, solver, callbacks=[display], **options)
-        finally:
-            compilation.notice = None
+        return run(problem, solver, callbacks=[line], **options)
 
 
 def _save(problem: Problem, result: Result, output: Path | None, trace: Path | None) -> None:
-    """Write what was asked for, each whether or not the other can be; if neither, the solution's error is told."""
+    """Write what was asked for, each whether or not the other can be; the answer first, as long as there is space."""
+    failure: FormatError | None = None
+    if output is not None:
+        try:
+            _write_answer(problem, result, output)
+        except FormatError as error:
+            failure = error
     try:
         if trace is not None:
             _write_trace(result.trace, trace)
     finally:
-        if output is not None:
-            _write_answer(problem, result, output)
+        if failure is not None:
+            raise failure
 
 
 def _write_answer(problem: Problem, result: Result, path: Path) -> None:

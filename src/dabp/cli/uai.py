@@ -79,9 +79,9 @@ def _setting(name: str, default: float | None) -> float | None:
 
 
 def _replace(path: Path, assignment: Assignment) -> None:
-    """Write beside and rename, so that the file is whole at every moment."""
+    """Write so that the file is whole at every moment."""
+    from dabp.driver.safe_files import replacing
     from dabp.formats.solution import as_mpe
 
-    beside = path.with_name(f"{path.name}.part")
-    beside.write_text(as_mpe(assignment), encoding="ascii")
-    os.replace(beside, path)
+    with replacing(path) as stream:
+        stream.write(as_mpe(assignment))

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM as a question that a solve asks between its steps."""
+"""SIGINT and SIGTERM as a question that every stage of a solve asks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import Any
 
 
 class Interruption:
-    """SIGINT and SIGTERM as a flag: the first asks the solve to end, the second ends the program.
+    """SIGINT and SIGTERM as a flag: the first asks the solve to end with its best answer.
 
-    Outside the main thread signals are left alone.
+    The second SIGINT raises `KeyboardInterrupt`, as in any Python program: a notebook's kernel lives on. The second
+    SIGTERM ends the program. Outside the main thread signals are left alone. What one around it was asked before it
+    began, it was asked, too.
     """
 
     def __init__(self) -> None:
@@ -24,16 +26,22 @@ class Interruption:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._previous[number] = signal.signal(number, self._handle)
+            around = getattr(self._previous[signal.SIGINT], "__self__", None)
+            self.requested |= isinstance(around, Interruption) and around.requested
         return self
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.requested:
+        if not self.requested:
+            self.requested = True
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
-        self.requested = True
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for number, handler in self._previous.items():
-            signal.signal(number, handler)
+            # None: it was set by something that is not Python, which cannot be put back.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dabp.driver.first_guess import first_guess
 from dabp.driver.run import Run
-from dabp.errors import ProblemError
+from dabp.errors import ProblemError, SolverError
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.problem.reduction import Conditioned, Reduction
 from dabp.problem.units import InUnits
 from dabp.problem.views import Label
@@ -24,22 +26,25 @@ class Preparation:
     ----------
     problem
         The user's.
-    fix
-        Variables held at a value, by name and label.
+    fixed
+        Variables held at a value, by index.
     presolve
         Whether to simplify exactly.
+    guard
+        Ends presolve before it has done all it could.
     units
         Whether decimal costs become integers and the constant is left out, as those want it who prove things.
     """
 
-    def __init__(self, problem: Problem, fix: Mapping[str, Label] | None, presolve: bool, units: bool = False):
+    def __init__(
+        self, problem: Problem, fixed: Mapping[int, int], presolve: bool, guard: Guard, *, units: bool = False
+    ):
         self.original = problem
-        self._conditions = [] if not fix else [Conditioned(problem.minimized(), _indices(problem, fix))]
-        self._reductions: list[Reduction] = [*self._conditions]
+        self._reductions: list[Reduction] = [Conditioned(problem.minimized(), fixed)] if fixed else []
         self.units = InUnits(self.reduced) if units else None
         if self.units is not None:
             self._reductions.append(self.units)
-        if presolve:
+        if presolve and not guard.over:
             from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
 
             self._reductions.append(simplify(self.reduced))
@@ -75,22 +80,48 @@ class Preparation:
             assignment = step.lift(assignment)
         return assignment
 
-    def start(self, initial: Mapping[str, Label] | ArrayLike, run: Run) -> Assignment:
-        """The start that was given as the search may take it; the run has it, and what presolve made of it."""
-        given = self.original.assignment(initial) if isinstance(initial, Mapping) else np.asarray(initial)
-        cost = self.original.cost(given)
+    def project(self, assignment: Assignment) -> Assignment:
+        """From the user's problem to the one the search sees, for starts; it may become better, and may have to."""
+        for step in self._reductions:
+            assignment = step.project(assignment)
+        return assignment
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a user gave to begin with: variables held at a value, a start; whether to presolve, and in whole units."""
+
+    fix: Mapping[str, Label] | None
+    initial: Mapping[str, Label] | ArrayLike | None
+    presolve: bool
+    units: bool = False
+
+    def offer(self, run: Run) -> Assignment | None:
+        """Give the run its first answers: a guess, and the start unless it is against what is fixed; the start."""
+        problem, fixed = run.problem, fixed_values(run.problem, self.fix)
+        guess = first_guess(problem, fixed)
+        run.offer(guess, float(problem.cost(guess)), guessed=True)
+        if self.initial is None:
+            return None
+        given = problem.assignment(self.initial) if isinstance(self.initial, Mapping) else np.asarray(self.initial)
+        cost = problem.cost(given)
         if np.ndim(cost):
             raise ProblemError("initial is one assignment, not a batch")
         start = given.astype(np.int64)
-        if all(np.array_equal(step.lift(step.project(start)), start) for step in self._conditions):
+        if all(start[variable] == value for variable, value in fixed.items()):
             run.offer(start, float(cost))  # as it is: presolve may have no place for it
-        for step in self._reductions:
-            start = step.project(start)
-        lifted = self.lift(start)
-        run.offer(lifted, float(self.original.cost(lifted)))
         return start
 
+    def prepared(self, run: Run, guard: Guard) -> Preparation:
+        """What the search will see."""
+        prepared = Preparation(run.problem, fixed_values(run.problem, self.fix), self.presolve, guard, units=self.units)
+        run.notes += prepared.notes
+        if prepared.infeasible and run.progress.cost is not None:
+            raise SolverError(f"presolve calls infeasible what has an assignment of cost {run.progress.cost}")
+        return prepared
 
-def _indices(problem: Problem, fix: Mapping[str, Label]) -> dict[int, int]:
-    variables = {problem.variable_index(name): label for name, label in fix.items()}
-    return {variable: problem.value_index(variable, label) for variable, label in variables.items()}
+
+def fixed_values(problem: Problem, fix: Mapping[str, Label] | None) -> dict[int, int]:
+    """Variables held at a value, by index, of those given by name and label."""
+    named = {problem.variable_index(name): label for name, label in (fix or {}).items()}
+    return {variable: problem.value_index(variable, label) for variable, label in named.items()}

@@ -31,7 +31,7 @@ from dabp.solvers.status import Status
 GRACE = 10.0
 """Seconds after the time limit, the first answer or an interrupt that answers under way are waited for."""
 COMPILING = 300.0
-"""Seconds more for the first answer: workers do not count the first compilation of kernels in their time limit."""
+"""Seconds more for the first answer: workers start slowly, and the compilation of a kernel cannot be stopped."""
 PROOFS = (Status.OPTIMAL, Status.INFEASIBLE)
 
 _stopped = ""

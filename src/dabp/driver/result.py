@@ -10,12 +10,24 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.views import Label
 from dabp.solvers.status import Status
 
+_LIMITS = {
+    "time limit": "the time limit was reached",
+    "iteration limit": "the iteration limit was reached",
+    "memory limit": "the memory limit was reached",
+    "target cost": "the target cost was reached",
+    "no improvement": "no improvement for as many iterations as were allowed",
+}
+"""What ended a solve, by its word in `Result.limit`."""
+
 
 def relative_gap(cost: float | None, bound: float | None) -> float | None:
-    """|cost − bound| / max(|cost|, |bound|, 1e-9); None if either is unknown."""
+    """|cost − bound| / max(|cost|, |bound|), 0 if they are equal, however small; None if either is unknown."""
     if cost is None or bound is None:
         return None
-    return abs(cost - bound) / max(abs(cost), abs(bound), 1e-9)
+    if cost == bound:
+        return 0.0
+    size = max(abs(cost), abs(bound))
+    return abs(cost / size - bound / size)
 
 
 @dataclass(frozen=True)
@@ -38,11 +50,19 @@ class Result:
     trace: Trace = field(default_factory=Trace, repr=False)
     notes: tuple[str, ...] = ()
     """What was done, a line each (what presolve removed, who found the answer, who proved it)."""
+    limit: str | None = None
+    """Which limit ended the solve if its status is LIMIT: "time limit", "iteration limit", "memory limit",
+    "target cost" or "no improvement"; None if it ended for another reason, as by the solver's own schedule."""
 
     @property
     def gap(self) -> float | None:
         """Relative distance between cost and bound; 0 when proved optimal."""
         return relative_gap(self.cost, self.bound)
+
+    @property
+    def sentence(self) -> str:
+        """Why the solve ended, in words."""
+        return self.status.sentence if self.limit is None else _LIMITS.get(self.limit, self.limit)
 
     @property
     def feasible(self) -> bool:
@@ -56,6 +76,7 @@ class Result:
             "problem": problem.name,
             "solver": self.solver,
             "status": self.status.value,
+            "limit": self.limit,
             "cost": self.cost,
             "normalized_cost": (self.cost or 0.0) / problem.num_constraints if known else None,
             "bound": self.bound,

@@ -46,6 +46,8 @@ class Run:
         self.progress = Progress()
         self.trace = Trace(maximize=problem.maximize)
         self.notes: list[str] = []
+        self.told: float | None = None
+        """The best cost that the search has given or was given: what it may call optimal."""
         self._earlier = 0.0  # seconds before a resume
 
     @property
@@ -65,10 +67,17 @@ class Run:
         self.trace.records += [{"time": elapsed, **record} for record in step.records]
         self.notes += step.notes
 
-    def offer(self, assignment: Assignment, cost: float) -> None:
-        """Keep an assignment, whose cost the caller has computed, if it is feasible and beats the incumbent."""
+    def offer(self, assignment: Assignment, cost: float, *, guessed: bool = False) -> None:
+        """Keep an assignment, whose cost the caller has computed, if it is feasible and beats the incumbent.
+
+        `guessed` says that the search does not know it: no proof of the search's is about it.
+        """
         progress = self.progress
-        if not math.isfinite(cost) or not self.problem.within_limit(cost, assignment) or not self._beats(cost):
+        if not math.isfinite(cost) or not self.problem.within_limit(cost, assignment):
+            return
+        if not guessed and (self.told is None or self.sign * cost < self.sign * self.told):
+            self.told = cost
+        if not self._beats(cost):
             return
         progress.cost, progress.assignment, progress.improved = cost, assignment, True
         progress.last_improvement = progress.iterations
@@ -80,6 +89,7 @@ class Run:
         """Take over an incumbent from before a resume, if it is better: no improvement of this run's."""
         if self._beats(cost):
             self.progress.assignment, self.progress.cost = assignment, cost
+            self.told = cost
 
     def _beats(self, cost: float) -> bool:
         return self.progress.cost is None or self.sign * cost < self.sign * self.progress.cost
@@ -119,10 +129,11 @@ class Run:
         progress.iterations, progress.last_improvement = state.iterations, state.last_improvement
         progress.bound = state.bound
         if state.assignment is not None:
-            progress.assignment, progress.cost = state.assignment, self.problem.cost(state.assignment)
+            progress.assignment, progress.cost = state.assignment, state.cost
+            self.told = state.cost
 
-    def result(self, status: Status) -> Result:
-        """The answer as it stands."""
+    def result(self, status: Status, limit: str | None = None) -> Result:
+        """The answer as it stands; `limit` says what ended the solve from outside."""
         progress = self.progress
         return Result(
             assignment=progress.assignment,
@@ -136,4 +147,5 @@ class Run:
             values=None if progress.assignment is None else self.problem.labelled(progress.assignment),
             trace=self.trace,
             notes=tuple(self.notes),
+            limit=limit,
         )

@@ -6,22 +6,28 @@ monotone and on their side, and a solver that claims what does not hold is stopp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dabp.driver.checkpoint.schedule import Schedule, schedule
+from dabp.driver.checkpoint.contents import identity
+from dabp.driver.checkpoint.file import Origin
+from dabp.driver.checkpoint.schedule import Schedule, owned
+from dabp.driver.first_guess import first_guess
 from dabp.driver.interruption import Interruption
-from dabp.driver.preparation import Preparation
+from dabp.driver.preparation import Preparation, Start
 from dabp.driver.result import Result
 from dabp.driver.run import Run
-from dabp.driver.stopping import Limits, Progress
+from dabp.driver.stopping import Idleness, Limits, Progress
 from dabp.driver.verification import keep, take
 from dabp.errors import ParameterError
-from dabp.problem import Problem
+from dabp.kernels.compilation import compilation
+from dabp.problem import Assignment, Problem
+from dabp.problem.guard import INTERRUPTED, TIME, Guard
 from dabp.problem.views import Label
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search, Solver
@@ -33,6 +39,8 @@ Callback = Callable[[Progress], Any]
 
 NOTICEABLE = 0.05
 """The part of the time limit from which on preparations count in what a search plans with."""
+WORTH_A_NOTE = 1.0
+"""Seconds of compilation from which on a note says so."""
 
 
 def solve(
@@ -53,10 +61,11 @@ def solve(
     callbacks: Iterable[Callback] = (),
     checkpoint: str | Path | None = None,
     resume: bool = False,
+    display: bool = False,
 ) -> Result:
     """Find an assignment of least cost (or largest, when the problem maximises).
 
-    SIGINT and SIGTERM end it with the best assignment found.
+    SIGINT (Ctrl-C) and SIGTERM end it with the best assignment found; a second Ctrl-C raises `KeyboardInterrupt`.
 
     Parameters
     ----------
@@ -65,10 +74,9 @@ def solve(
     solver, params
         A name (see ``dabp solvers``) with parameters, or a `Solver`.
     time_limit
-        Seconds from this call, the first compilation of kernels not counted.
+        Seconds from this call, all included; `math.inf` for none. 30 if nothing else is sure to end the solve.
     max_iterations, target, stagnation, memory_limit
-        End after so many iterations; at a cost as good as this; after so many iterations without
-        improvement; when the process holds more bytes.
+        End after so many iterations; at a cost as good as this; after so many without one; at so many bytes held.
     seed, threads
         Same seed and limits by iterations: same result.
     initial
@@ -78,19 +86,43 @@ def solve(
     presolve
         Simplify exactly before solving; by default if the solver asks for it.
     callbacks
-        Called after each block with a `Progress`; a true answer ends the solve.
+        Called after each block with a `Progress`; a true answer ends it.
     checkpoint, resume
         A file that the state is saved to every few seconds, and whether to continue from it.
+    display
+        Show cost, bound, gap and time left while it runs, in a terminal or a notebook.
     """
     clock = Clock()
-    chosen, name = _chosen(solver, params)
-    _check(seed, threads)
-    limits = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
-    run = Run(problem, name, seed, clock)
-    presolves = chosen.presolves if presolve is None else presolve
-    prepared = Preparation(problem, fix, presolves, units=chosen.proves)
-    saves = _Saves(checkpoint, resume, fix)
-    return _Solve(chosen, limits, threads, tuple(callbacks), saves).result(run, prepared, initial)
+    with Interruption() as interruption:
+        chosen, name = _chosen(solver, params)
+        _check(seed, threads)
+        limits = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
+        limits = limits.for_solver(chosen, name)
+        run, guard = Run(problem, name, seed, clock), limits.guard(lambda: interruption.requested, clock)
+        start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
+        with owned(checkpoint, resume=resume) as path, _shown(display, callbacks) as told:
+            solving = _Solve(chosen, limits, guard, threads, told, _schedule(path, chosen, run, fix))
+            return solving.result(run, start, resume=resume)
+
+
+@contextlib.contextmanager
+def _shown(display: bool, callbacks: Iterable[Callback]) -> Iterator[tuple[Callback, ...]]:
+    """The callbacks, with a live line if one is wanted."""
+    if not display:
+        yield tuple(callbacks)
+        return
+    from dabp.driver.live import LiveLine  # Rich, loaded only when wanted
+
+    with LiveLine() as line:
+        yield (line, *callbacks)
+
+
+def _schedule(path: Path | None, solver: Solver, run: Run, fix: Mapping[str, Label] | None) -> Schedule:
+    if path is None:
+        return Schedule()
+    if not solver.checkpoints:
+        raise ParameterError(f"solver {run.solver!r} does not support checkpoints")
+    return Schedule(path, Origin(identity(run.problem, fix), f"{solver!r} seed {run.seed}"))
 
 
 def _chosen(solver: str | Solver, params: Mapping[str, Any] | None) -> tuple[Solver, str]:
@@ -110,80 +142,86 @@ def _check(seed: int, threads: int) -> None:
 
 
 @dataclass(frozen=True)
-class _Saves:
-    """What was asked for about checkpoints."""
-
-    checkpoint: str | Path | None
-    resume: bool
-    fix: Mapping[str, Label] | None
-
-    def begin(self, solver: Solver, search: Search, run: Run, reduced: Problem) -> Schedule:
-        """When to save; the search and the run have gone back to where the file ends if that was asked for."""
-        saving = schedule(self.checkpoint, solver, run, reduced, self.fix)
-        if self.resume:
-            saving.resume(search, run)
-        return saving
-
-
-@dataclass(frozen=True)
 class _Solve:
-    """How one solve goes, from its options; what becomes of it is in a `Run`."""
+    """How one solve goes; what becomes of it is in a `Run`."""
 
     solver: Solver
     limits: Limits
+    guard: Guard
     threads: int
     callbacks: tuple[Callback, ...]
-    saves: _Saves
+    saving: Schedule
 
-    def result(self, run: Run, prepared: Preparation, initial: Mapping[str, Label] | ArrayLike | None) -> Result:
-        """Start a search on what is prepared, and step it to its end."""
-        run.notes += prepared.notes
+    def result(self, run: Run, start: Start, *, resume: bool) -> Result:
+        """From the first guess to the end, in stages that each ask the guard."""
+        compiled = compilation.seconds
+        initial = start.offer(run)
+        if resume:
+            self.saving.read(run)
+        prepared = start.prepared(run, self.guard)
+        status, limit = self._searched(run, prepared, initial)
+        if limit == TIME and self.limits.note:
+            run.notes.append(self.limits.note)
+        if (seconds := compilation.seconds - compiled) > WORTH_A_NOTE:
+            run.notes.append(f"{seconds:.0f} s of it went into compiling kernels; the next solve is faster")
+        return run.result(status, limit)
+
+    def _searched(self, run: Run, prepared: Preparation, initial: Assignment | None) -> tuple[Status, str | None]:
+        """Start a search on what is prepared, if there is time, and step it to its end: why it ended, and the limit."""
         if prepared.infeasible:
-            return run.result(Status.INFEASIBLE)
-        start = None if initial is None else prepared.start(initial, run)
+            return Status.INFEASIBLE, None
+        if (reason := self.guard.reason) is not None:
+            keep(first_guess(prepared.reduced), run, prepared)  # presolve may have come to know better
+            return _stopped(reason)
         limits = self.limits
-        budget = Budget(_left(limits.time, run.clock.now), limits.iterations, limits.memory, self.threads)
-        with Interruption() as interruption:
-            search = self.solver.start(prepared.reduced, seed=run.seed, budget=budget, initial=start)
-            try:
-                saving = self.saves.begin(self.solver, search, run, prepared.reduced)
-                status = self._loop(search, run, prepared, interruption, saving)
-                run.notes += search.summary()
-            finally:
-                search.close()
-        return run.result(status)
+        left = _left(limits.seconds, run.clock.now)
+        budget = Budget(left, limits.iterations, limits.memory, self.threads, self.guard)
+        projected = None if initial is None else prepared.project(initial)
+        if projected is not None:
+            keep(projected, run, prepared)
+        search = self.solver.start(prepared.reduced, seed=run.seed, budget=budget, initial=projected)
+        try:
+            self.saving.resume(search, run, prepared.reduced)
+            ended = self._loop(search, run, prepared)
+            run.notes += search.summary()
+        finally:
+            search.close()
+        return ended
 
-    def _loop(
-        self, search: Search, run: Run, prepared: Preparation, interruption: Interruption, saving: Schedule
-    ) -> Status:
-        """Step until the search has finished or something ends it; at least once, so that there is an answer."""
-        stepped, finished = False, None
-        while True:
-            if interruption.requested:
-                status = Status.INTERRUPTED
-                break
-            if (stepped or self.limits.iterations == 0) and self.limits.reached(run.progress):
-                status = Status.LIMIT
-                break
-            finished = take(search.step(), run, prepared)
+    def _loop(self, search: Search, run: Run, prepared: Preparation) -> tuple[Status, str | None]:
+        """Step until the search has finished or something ends it."""
+        finished, told, idleness = None, False, Idleness(run.solver)
+        stepped = False
+        while (reason := self.guard.reason or self.limits.reached(run.progress)) is None:
+            if not stepped:
+                self.saving.begin(search, run, prepared.reduced)
+            step = search.step()
             stepped = True
-            saving.boundary(search, run)
+            finished = take(step, run, prepared)
+            run.progress.time_left = self.guard.seconds_left
+            if finished is None:  # a search that has ended is resumed from before that, and ends again
+                self.saving.boundary(search, run, prepared.reduced)
             answers = [callback(run.progress) for callback in self.callbacks]
-            if finished is not None or any(answers):
-                status = finished or Status.INTERRUPTED
+            told = any(answers)
+            if finished is not None or told:
                 break
-            run.progress.time = run.clock.now
-        saving.finish(search, run, ended=finished is not None)
+            idleness.look(step, run.clock.now)
+        if stepped:
+            self.saving.finish(search, run, prepared.reduced, ended=finished is not None)
         if finished is None and (pending := search.pending()) is not None:
             keep(pending, run, prepared)  # not in the checkpoint: a resumed search comes upon it by itself
-        return status
+        if finished is not None:
+            return finished, None
+        return _stopped(INTERRUPTED if told else reason)
+
+
+def _stopped(reason: str | None) -> tuple[Status, str | None]:
+    """The status, and the limit if it was one, of a solve that was stopped from outside."""
+    return (Status.INTERRUPTED, None) if reason == INTERRUPTED else (Status.LIMIT, reason)
 
 
 def _left(time_limit: float | None, spent: float) -> float | None:
-    """What schedules may plan with after presolve; little is not counted, so that they do not depend on the clock.
-
-    If nothing is left, a search still takes a step: one that is planned for a little time gives the best answer.
-    """
+    """What schedules may plan with after presolve; little is not counted, so that they do not depend on the clock."""
     if time_limit is None or spent < NOTICEABLE * time_limit:
         return time_limit
     return max(time_limit - spent, NOTICEABLE * time_limit)

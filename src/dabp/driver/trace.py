@@ -7,10 +7,12 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dabp.driver.safe_files import replacing
 
 KEPT = 1_000_000
 """Iterations whose costs are kept one by one."""
@@ -137,10 +139,10 @@ class Trace:
         for record in self.records:
             yield json.dumps({"type": "record", **record})
 
-    def save(self, target: str | Path | TextIO) -> None:
-        """Write JSON lines to a file."""
+    def save(self, target: str | Path | IO[str]) -> None:
+        """Write JSON lines to a file, whole or not at all."""
         if isinstance(target, str | Path):
-            with open(target, "w", encoding="utf-8") as stream:
+            with replacing(target) as stream:
                 self.save(stream)
             return
         for line in self.to_lines():

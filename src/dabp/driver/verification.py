@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from dabp.driver.preparation import Preparation
 from dabp.driver.run import Run
 from dabp.errors import SolverError
@@ -33,7 +35,8 @@ def keep(assignment: Assignment, run: Run, prepared: Preparation, *, claimed: fl
 def _check(claimed: float, actual: float, run: Run, *, exact: bool) -> None:
     """Refuse a claim that does not hold; on the way back from a reduced problem a cost may only become better."""
     off = 0.0 if actual == claimed else abs(actual - claimed) if exact else actual - claimed
-    if off > 1e-6 * max(1.0, abs(actual)) + 1e3 * run.problem.rounding(actual):
+    slack = 1e-6 * max(1.0, abs(claimed)) + 1e3 * run.problem.rounding(claimed) if math.isfinite(claimed) else 0.0
+    if not off <= slack:
         raise SolverError(
             f"solver {run.solver!r} reported cost {run.sign * claimed}, its assignment costs {run.sign * actual}"
         )
@@ -43,12 +46,7 @@ def _ending(finished: Status | None, run: Run) -> Status | None:
     """Why the search has ended, if it has: what it says, or what cost, bound and limit prove together."""
     cost, bound = run.progress.cost, run.progress.bound
     if finished is Status.OPTIMAL:
-        if cost is None and run.problem.limit is not None:  # the optimum of all assignments is not better than it
-            return Status.INFEASIBLE if bound is not None and run.problem.excludes(bound) else Status.CONVERGED
-        if cost is None:
-            raise SolverError(f"solver {run.solver!r} calls optimal what it gave no assignment for")
-        run.tighten(run.sign * cost)
-        return Status.OPTIMAL
+        return _optimal(run)
     if finished is Status.INFEASIBLE and cost is not None:
         raise SolverError(f"solver {run.solver!r} calls infeasible what has an assignment of cost {cost}")
     if bound is not None:
@@ -57,3 +55,16 @@ def _ending(finished: Status | None, run: Run) -> Status | None:
         if cost == bound:
             return Status.OPTIMAL
     return finished
+
+
+def _optimal(run: Run) -> Status:
+    """What a search that calls its best optimal has proved, if nothing known contradicts it."""
+    cost, told, bound = run.progress.cost, run.told, run.progress.bound
+    if cost is None and run.problem.limit is not None:  # the optimum of all assignments is not better than it
+        return Status.INFEASIBLE if bound is not None and run.problem.excludes(bound) else Status.CONVERGED
+    if cost is None or told is None:
+        raise SolverError(f"solver {run.solver!r} calls optimal what it gave no assignment for")
+    if run.sign * (told - cost) > run.problem.rounding(cost):
+        raise SolverError(f"solver {run.solver!r} calls {told} optimal, where {cost} is known")
+    run.tighten(run.sign * cost)
+    return Status.OPTIMAL

@@ -43,7 +43,7 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
         result = dabp.solve(
             problem,
             _solver(run, trust),
-            time_limit=run.limits.time,
+            time_limit=math.inf if run.limits.time is None else run.limits.time,
             max_iterations=run.limits.iterations,
             seed=run.seed,
         )

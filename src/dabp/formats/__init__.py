@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
+from dabp.driver.safe_files import replacing
 from dabp.errors import FormatError
 from dabp.formats.sniffing import sniffed
 from dabp.formats.text import Place, open_source, place_name, split_suffix
@@ -119,10 +120,14 @@ def write_text(place: Place, pieces: Iterable[str]) -> None:
     if path == "-":
         sys.stdout.writelines(pieces)
         return
-    opener = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(split_suffix(path)[1], open)
+    packed = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(split_suffix(path)[1])
     try:
-        with cast(Any, opener)(path, "wt", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(pieces)
+        with replacing(path, "wb") as file:
+            if packed is None:
+                _write_stream(file, pieces)
+            else:
+                with cast(Any, packed)(file, "wb") as stream:
+                    _write_stream(stream, pieces)
     except OSError as error:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=path) from None
 

@@ -6,6 +6,8 @@ import math
 import time
 from collections.abc import Callable
 
+TIME, MEMORY, INTERRUPTED = "time limit", "memory limit", "interrupted"
+"""The reasons to stop, in words."""
 _READ_EVERY = 0.1
 """Seconds for which a reading of the memory is good."""
 _last_memory = (-math.inf, 0)
@@ -61,11 +63,11 @@ class Guard:
     def reason(self) -> str | None:
         """Why to stop now, in words; None to go on."""
         if self._interrupted is not None and self._interrupted():
-            return "interrupted"
+            return INTERRUPTED
         if time.perf_counter() >= self._deadline:
-            return "time limit"
+            return TIME
         if self._memory_limit is not None and resident_memory() > self._memory_limit:
-            return "memory limit"
+            return MEMORY
         return None
 
     def within(self, seconds: float) -> Guard:

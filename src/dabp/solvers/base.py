@@ -109,6 +109,8 @@ class Solver(ABC):
     """Whether the driver simplifies the problem first when not told otherwise."""
     proves: ClassVar[bool] = False
     """Whether its searches prove bounds: the driver then gives it decimal costs as integers, the constant apart."""
+    iterations_end: ClassVar[bool] = True
+    """Whether a limit on iterations is sure to end its searches: not where an iteration is an improvement."""
 
     @abstractmethod
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 
-from dabp.kernels.compilation import compilation
-
 
 class Clock:
-    """Seconds since the call, without the time the kernels took to compile."""
+    """Seconds of wall clock since it was made."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
-        self._compiled = compilation.seconds
 
     @property
     def now(self) -> float:
         """Seconds so far."""
-        return time.perf_counter() - self._start - (compilation.seconds - self._compiled)
+        return time.perf_counter() - self._start

@@ -32,15 +32,30 @@ def test_a_run_comes_back_from_its_contents() -> None:
     assert step.costs[worst] > step.costs[best]
     run.offer(np.zeros(8, dtype=np.int64), 1e6)
     run.tighten(-3.0)
-    captured = Captured(search, run)
+    captured = Captured(search, run, problem)
     run.offer(step.best, float(step.costs[best]))
     again, fresh = Run(problem, "sampling", 0, Clock()), Sampling().start(problem, seed=0, budget=Budget())
-    restore(captured.contents(run), fresh, again)
+    restore(captured.contents(run), fresh, again, problem)
     assert (again.progress.iterations, again.progress.bound, again.progress.cost) == (10, -3.0, step.costs[best])
     assert again.elapsed >= run.trace.blocks[-1][0]
     assert again.trace.iteration_costs.tolist() == run.trace.iteration_costs.tolist()
     assert len(again.trace.improvements) == 1
     assert np.array_equal(fresh.step().costs, search.step().costs)
+    with pytest.raises(CheckpointError, match="another presolve"):
+        restore(captured.contents(run), fresh, again, problem.replace(constant=1.0))
+
+
+def test_a_better_start_given_to_a_resumed_run_is_not_lost(tmp_path: Path) -> None:
+    """The state is the file's; the answer is the best of both."""
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    best = solve(problem, "mbe")
+    first = solve(problem, Sampling(), max_iterations=10, checkpoint=tmp_path / "c")
+    assert first.cost != best.cost
+    again = solve(
+        problem, Sampling(), max_iterations=20, initial=best.assignment, checkpoint=tmp_path / "c", resume=True
+    )
+    assert again.cost == best.cost
+    assert again.iterations == 20
 
 
 def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,17 +49,81 @@ def test_a_checkpoint_that_cannot_be_written_does_not_cost_the_answer(tmp_path: 
         solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path)
     folder = tmp_path / "folder"
     folder.mkdir()
-    gone = [lambda progress: folder.rmdir() if folder.exists() else None]
-    result = solve(problem, Sampling(), max_iterations=50, checkpoint=folder / "c", callbacks=gone)
+    gone = [lambda progress: shutil.rmtree(folder, ignore_errors=True)]
+    with pytest.warns(UserWarning, match="cannot write the checkpoint") as warned:
+        result = solve(problem, Sampling(), max_iterations=50, checkpoint=folder / "c", callbacks=gone)
+    assert len(warned) == 1
     assert result.cost == solve(problem, Sampling(), max_iterations=50).cost
     assert any("cannot write the checkpoint" in note for note in result.notes)
 
 
 def test_the_end_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However short ago the state was last copied aside, a solve that reaches its limit saves where it ended."""
+    """However short ago the state was last copied aside, a limit saves where it ended; there, a resumed solve ends."""
     monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 1e9)
     problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
     path = tmp_path / "c"
     solve(problem, Sampling(), max_iterations=50, checkpoint=path)
+    written = path.read_bytes()
     again = solve(problem, Sampling(), max_iterations=50, checkpoint=path, resume=True)
-    assert again.iterations == 60  # a solve always takes a step, here of ten iterations, from where it was
+    assert (again.iterations, again.limit, path.read_bytes() == written) == (50, "iteration limit", True)
+
+
+@pytest.mark.parametrize("content", [b"two 2 2 1 9\n2 2\n2 0 1 5 4\n", b"anything"])
+def test_a_file_that_is_not_ours_is_never_replaced(tmp_path: Path, content: bytes) -> None:
+    """Neither the problem's own file nor any other, also not where the generation before would go."""
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    for name in ("p.wcsp", "q.previous"):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(CheckpointError, match="is no checkpoint of dabp's"):
+            solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path / name.removesuffix(".previous"))
+        assert (tmp_path / name).read_bytes() == content
+    with pytest.raises(CheckpointError, match="not a"):
+        solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path / "p.wcsp", resume=True)
+    assert (tmp_path / "p.wcsp").read_bytes() == content
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["p.wcsp", "q.previous"]
+    (tmp_path / "empty").touch()  # as mktemp makes them
+    assert solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path / "empty").iterations == 50
+
+
+def test_an_earlier_checkpoint_is_not_replaced_when_resume_is_forgotten(tmp_path: Path) -> None:
+    """Hours may be in it."""
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path / "c")
+    content = (tmp_path / "c").read_bytes()
+    with pytest.raises(CheckpointError, match="there is a checkpoint already"):
+        solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path / "c")
+    assert (tmp_path / "c").read_bytes() == content
+    assert [each.name for each in tmp_path.iterdir()] == ["c"]
+
+
+def test_two_solves_do_not_share_a_checkpoint(tmp_path: Path) -> None:
+    """The second is told in one sentence, and the first goes on."""
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    path, told = tmp_path / "c", []
+
+    def second(progress: object) -> None:
+        with pytest.raises(CheckpointError, match="another solve is saving its state there") as error:
+            solve(problem, Sampling(), max_iterations=10, checkpoint=path)
+        told.append(error)
+
+    assert solve(problem, Sampling(), max_iterations=20, checkpoint=path, callbacks=[second]).iterations == 20
+    assert len(told) == 2
+
+
+def test_what_a_killed_solve_left_beside_is_cleared_away(tmp_path: Path) -> None:
+    """Only its own half-written files, by their names."""
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    for name in ("c.4321.tmp", "c.mine.tmp", "d.4321.tmp"):
+        (tmp_path / name).write_text("half")
+    solve(problem, Sampling(), max_iterations=20, checkpoint=tmp_path / "c")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["c", "c.mine.tmp", "d.4321.tmp"]
+
+
+def test_a_stop_before_the_first_boundary_loses_nothing(tmp_path: Path) -> None:
+    """A search that can be saved between windows only is then resumed from its beginning."""
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    stopped = solve(problem, "dabp", max_iterations=60, checkpoint=tmp_path / "c", callbacks=[lambda progress: True])
+    again = solve(problem, "dabp", max_iterations=60, checkpoint=tmp_path / "c", resume=True)
+    assert stopped.cost is not None
+    assert again.cost == solve(problem, "dabp", max_iterations=60).cost
+    assert again.cost <= stopped.cost

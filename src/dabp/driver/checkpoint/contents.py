@@ -2,6 +2,7 @@
 
 | key | meaning |
 | --- | --- |
+| ``reduced`` | identifies the problem that the search sees, after what was fixed and presolve |
 | ``search.…`` | `Search.state_dict` at a boundary of the search |
 | ``elapsed``, ``iterations``, ``last_improvement``, ``bound`` | the run at that boundary |
 | ``best``, ``best_cost`` | its incumbent there, if there was one |
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from dabp.driver.run import Run, RunState
+from dabp.errors import CheckpointError
 from dabp.problem import Problem
 from dabp.problem.views import Label
 from dabp.solvers.base import Search, State
@@ -25,13 +27,10 @@ from dabp.solvers.base import Search, State
 _SEARCH = "search."
 
 
-def identity(problem: Problem, reduced: Problem, fix: Mapping[str, Label] | None) -> str:
-    """What a state belongs to: its answers are of the problem with some variables fixed, its search of the reduced one.
-
-    Problems that presolve settles are all reduced to the same nothing.
-    """
+def identity(problem: Problem, fix: Mapping[str, Label] | None) -> str:
+    """What answers belong to: the problem with some variables fixed. Presolve makes many problems the same nothing."""
     fixed = sorted((str(name), str(label)) for name, label in (fix or {}).items())
-    return hashlib.sha256(repr((problem.digest, reduced.digest, fixed)).encode()).hexdigest()
+    return hashlib.sha256(repr((problem.digest, fixed)).encode()).hexdigest()
 
 
 class Captured:
@@ -41,20 +40,19 @@ class Captured:
     search.
     """
 
-    def __init__(self, search: Search, run: Run):
+    def __init__(self, search: Search, run: Run, reduced: Problem):
         self._search = {_SEARCH + key: _copied(value) for key, value in search.state_dict().items()}
         self._run: RunState = run.state()
         self._trace: Callable[[], dict[str, Any]] = run.trace.so_far()
+        self._reduced = reduced.digest
 
     def contents(self, run: Run) -> State:
         """What goes to disk, with the incumbent that the run has by now."""
-        at = self._run
+        at, now = self._run, run.progress
         best = {} if at.assignment is None else {"best": at.assignment, "best_cost": at.cost}
-        progress = run.progress
-        newest = (
-            {} if progress.assignment is None else {"incumbent": progress.assignment, "incumbent_cost": progress.cost}
-        )
+        newest = {} if now.assignment is None else {"incumbent": now.assignment, "incumbent_cost": now.cost}
         return {
+            "reduced": self._reduced,
             **self._search,
             "elapsed": at.elapsed,
             "iterations": at.iterations,
@@ -66,8 +64,23 @@ class Captured:
         }
 
 
-def restore(contents: State, search: Search, run: Run) -> None:
-    """Put a checkpoint's contents into a fresh search and run."""
+def adopt(contents: State, run: Run) -> None:
+    """Take over the best answer of checked contents: all that is known if the search does not come to go on."""
+    for key in ("best", "incumbent"):
+        if key in contents:
+            run.adopt(contents[key], contents[f"{key}_cost"])
+
+
+def restore(contents: State, search: Search, run: Run, reduced: Problem) -> None:
+    """Put checked contents into a fresh search and run."""
+    if contents["reduced"] != reduced.digest:
+        raise CheckpointError("its search saw the problem as another presolve leaves it")
+    state = {key.removeprefix(_SEARCH): value for key, value in contents.items() if key.startswith(_SEARCH)}
+    try:
+        search.load_state_dict(state)
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
+        raise CheckpointError(f"its search is not one of solver {run.solver!r} ({error!r})") from None
+    given, cost = run.progress.assignment, run.progress.cost
     run.trace.restore(contents)
     run.restore(
         RunState(
@@ -79,10 +92,9 @@ def restore(contents: State, search: Search, run: Run) -> None:
             cost=contents.get("best_cost"),
         )
     )
-    if "incumbent" in contents:  # found after the boundary; the replay will meet it again
-        run.adopt(contents["incumbent"], contents["incumbent_cost"])
-    state = {key.removeprefix(_SEARCH): value for key, value in contents.items() if key.startswith(_SEARCH)}
-    search.load_state_dict(state)
+    adopt(contents, run)  # found after the boundary; the replay will meet it again
+    if given is not None and cost is not None:
+        run.offer(given, cost)  # a start that was given now may be better than all before
 
 
 def _copied(value: Any) -> Any:

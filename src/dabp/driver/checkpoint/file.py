@@ -1,4 +1,4 @@
-"""The file of a checkpoint: a state on disk, atomically, checked on the way back.
+"""The file of a checkpoint: a state on disk, written safely, checked on the way back.
 
 One file in safetensors format: arrays as tensors, everything else as JSON in its metadata, with a
 SHA-256 over both. The file before the last stays beside it as ``FILE.previous``, so that a crash while
@@ -7,84 +7,123 @@ writing loses at most one generation. No pickle: loading a foreign file runs no 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.driver.safe_files import replacing
 from dabp.errors import CheckpointError
+from dabp.solvers.base import State
 
-KIND = "dabp-checkpoint-1"
+_OURS = "dabp-checkpoint"
+KIND = f"{_OURS}-2"
+VERSION = str(sys.modules["dabp"].__version__)
+"""The program's; the package is there before any module of it, and importing it from here would be a cycle."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a checkpoint belongs to: it is continued with these, or not at all."""
+
+    problem: str
+    """Identifies the problem and what was fixed in it."""
+    solver: str
+    """The solver with its parameters, and the seed."""
 
 
 def previous(path: Path) -> Path:
     """Where the generation before `path` is kept."""
-    return path.with_name(path.name + ".previous")
+    real = Path(os.path.realpath(path))
+    return real.with_name(real.name + ".previous")
 
 
-def save(path: str | Path, state: dict[str, Any], *, problem: str, solver: str) -> None:
-    """Write a state whose top-level NumPy arrays go into tensors; `problem` says what it belongs to."""
+def is_checkpoint(path: Path) -> bool:
+    """Whether a file is a checkpoint of ours, of whatever version; a damaged one is not."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as stream:
+            return str((stream.metadata() or {}).get("kind")).startswith(_OURS)
+    except (SafetensorError, OSError, ValueError):
+        return False
+
+
+def save(path: Path, contents: State, origin: Origin) -> None:
+    """Write contents whose top-level NumPy arrays go into tensors."""
     from safetensors.numpy import save as to_bytes
 
-    path = Path(path)
-    arrays = {k: np.ascontiguousarray(v) for k, v in state.items() if isinstance(v, np.ndarray)}
-    values = json.dumps({k: v for k, v in state.items() if k not in arrays})
-    header = {"kind": KIND, "problem": problem, "solver": solver, "state": values}
+    arrays = {k: np.ascontiguousarray(v) for k, v in contents.items() if isinstance(v, np.ndarray)}
+    values = json.dumps({k: v for k, v in contents.items() if k not in arrays})
+    header = {"kind": KIND, "version": VERSION, "problem": origin.problem, "solver": origin.solver, "state": values}
     header["checksum"] = _checksum(header, arrays)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "wb") as stream:
+        with replacing(path, "wb", previous=previous(path)) as stream:
             stream.write(to_bytes(arrays, metadata=header))
-            stream.flush()
-            os.fsync(stream.fileno())
-        with contextlib.suppress(FileNotFoundError):
-            os.replace(path, previous(path))
-        os.replace(temporary, path)
     except OSError as error:
-        raise CheckpointError(f"{path}: cannot write the checkpoint: {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise CheckpointError(f"{path}: cannot write the checkpoint: {error.strerror or error}") from None
 
 
-def load(path: str | Path, *, problem: str, solver: str) -> tuple[dict[str, Any], str | None]:
-    """The newest sound state, and a warning when it had to come from the generation before."""
-    path = Path(path)
+def load(path: Path, origin: Origin, check: Callable[[State], None]) -> tuple[State, str | None]:
+    """The newest sound contents, and a warning when they had to come from the generation before.
+
+    `check` raises `CheckpointError` for contents that the problem cannot have; every error names the file.
+    """
     problems = []
     for candidate in (path, previous(path)):
         try:
-            state = _load(candidate, problem, solver)
+            contents = _load(candidate, origin)
+            check(contents)
         except CheckpointError as error:
-            problems.append(str(error))
+            problems.append(f"{candidate}: {error}")
             continue
-        return state, (f"{problems[0]}; continuing from {candidate.name}" if problems else None)
+        return contents, (f"{problems[0]}; continuing from {candidate.name}" if problems else None)
     raise CheckpointError(problems[0])
 
 
-def _load(path: Path, problem: str, solver: str) -> dict[str, Any]:
+def _load(path: Path, origin: Origin) -> State:
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
-        raise CheckpointError(f"{path}: there is no such checkpoint")
+        raise CheckpointError("there is no such checkpoint")
     try:
         with safe_open(path, framework="numpy") as stream:
             header = stream.metadata() or {}
             arrays = {key: stream.get_tensor(key) for key in stream.keys()}  # noqa: SIM118 - not a dict
-    except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: truncated or not a checkpoint ({error})") from None
-    if header.get("kind") != KIND:
-        raise CheckpointError(f"{path}: not a dabp checkpoint")
+    except (SafetensorError, OSError, ValueError, TypeError) as error:
+        raise CheckpointError(f"truncated or not a checkpoint ({error})") from None
+    _check_header(header, origin)
     if header.pop("checksum", None) != _checksum(header, arrays):
-        raise CheckpointError(f"{path}: the checksum does not match, the file is damaged")
-    if header["problem"] != problem:
-        raise CheckpointError(f"{path}: belongs to another problem")
-    if header["solver"] != solver:
-        raise CheckpointError(f"{path}: was made by solver {header['solver']}, this is {solver}")
-    return {**json.loads(header["state"]), **arrays}
+        raise CheckpointError("the checksum does not match, the file is damaged")
+    try:
+        values = json.loads(header["state"])
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict) or values.keys() & arrays.keys():
+        raise CheckpointError("its values are not those of a checkpoint")
+    return {**values, **arrays}
+
+
+def _check_header(header: dict[str, str], origin: Origin) -> None:
+    kind, version = header.get("kind", ""), header.get("version", "0.1")
+    if not kind.startswith(_OURS):
+        raise CheckpointError("not a dabp checkpoint")
+    if kind != KIND or version != VERSION:
+        raise CheckpointError(f"was made by dabp {version}; this is {VERSION}, which cannot continue it")
+    missing = {"problem", "solver", "state"} - header.keys()
+    if missing:
+        raise CheckpointError(f"it does not say its {sorted(missing)[0]}")
+    if header["problem"] != origin.problem:
+        raise CheckpointError("belongs to another problem")
+    if header["solver"] != origin.solver:
+        raise CheckpointError(f"was made by solver {header['solver']}, this is {origin.solver}")
 
 
 def _checksum(header: dict[str, str], arrays: dict[str, NDArray[Any]]) -> str:

@@ -38,7 +38,6 @@ class AdamW:
         self.steps -= 1
         return False
 
-
     def _state(self) -> list[Tensor]:
         return [*self.parameters.values(), *self.mean.values(), *self.square.values()]
 

@@ -1,0 +1,59 @@
+"""What a new user meets in the first minutes, measured: ``python -m benchmarks.first_use COMMAND``.
+
+``interrupts``
+    So many Jupyter kernels, each interrupted while it solves, half of them twice: how many died, how many answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import random
+import sys
+import time
+
+from tests.driver.notebook import ANSWER, RUNNING, notebook
+
+SOLVERS = ("auto", "dabp", "toulbar2", "tabu", "bp")
+
+
+def interrupts(options: argparse.Namespace) -> bool:
+    """Interrupt kernels at random moments of a solve; True if none died and each single interrupt was answered."""
+    counts: collections.Counter[str] = collections.Counter()
+    draw = random.Random(options.seed)
+    for number in range(options.count):
+        solver, twice, pause = SOLVERS[number % len(SOLVERS)], number % 2 == 1, draw.uniform(0.0, 1.5)
+        with notebook() as kernel:
+            cell = kernel.begin(RUNNING.format(solver=solver, options=""), until="running")
+            time.sleep(pause)
+            kernel.interrupt()
+            if twice:
+                time.sleep(draw.uniform(0.0, 0.02))  # one that comes at once is the same signal
+                kernel.interrupt()
+            outcome = kernel.end(cell)
+            alive = kernel.run("print(6 * 7)").text == "42\n"
+            answered = outcome.status == "ok" and kernel.run(ANSWER).text.endswith("True\n")
+        kind = "interrupted twice" if twice else "interrupted once"
+        ending = "died" if not alive else "answered" if answered else outcome.error or outcome.status
+        counts[f"{kind}: {ending}"] += 1
+        print(f"{number + 1:3d}  {solver:10s} {kind:18s} after {pause:4.1f} s: {ending}", flush=True)
+    for line, count in sorted(counts.items()):
+        print(f"{count:3d}  {line}")
+    allowed = ("interrupted once: answered", "interrupted twice: answered", "interrupted twice: KeyboardInterrupt")
+    return set(counts) <= set(allowed)
+
+
+def main() -> None:
+    """Run one of the measurements."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("interrupts", help="interrupted Jupyter kernels")
+    command.add_argument("--count", type=int, default=20)
+    command.add_argument("--seed", type=int, default=0)
+    command.set_defaults(measure=interrupts)
+    options = parser.parse_args()
+    sys.exit(0 if options.measure(options) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The form of a checkpoint's contents: keys, types, shapes and ranges, looked at before anything is used.
+
+What a search's own part must look like is known to the search: its `load_state_dict` looks at it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dabp.errors import CheckpointError
+from dabp.problem import Problem
+from dabp.solvers.base import State
+
+_COLUMNS = {"trace.costs": 1, "trace.kept": 1, "trace.blocks": 2, "trace.improvements": 3, "trace.bounds": 3}
+"""The trace's arrays: how many numbers a row has."""
+
+
+def check(contents: State, problem: Problem) -> None:
+    """Raise `CheckpointError` for contents that no run on `problem` can have had; costs are computed again."""
+    if not isinstance(contents.get("reduced"), str):
+        raise CheckpointError("it does not say what its search saw")
+    _number(contents, "elapsed", float, 0.0)
+    iterations = _number(contents, "iterations", int, 0)
+    _number(contents, "last_improvement", int, 0, iterations)
+    if contents.get("bound", 0.0) is not None:
+        _number(contents, "bound", float, -math.inf)
+    for key in ("best", "incumbent"):
+        _check_assignment(contents, key, problem)
+    _check_trace(contents)
+
+
+def _number(contents: State, key: str, kind: type, low: float, high: float = math.inf) -> float:
+    value: Any = contents.get(key)
+    wanted = (int, float) if kind is float else (int,)
+    if isinstance(value, bool) or not isinstance(value, wanted) or not math.isfinite(value) or not low <= value <= high:
+        raise CheckpointError(f"its {key} is {value!r}, which cannot be")
+    return value
+
+
+def _check_assignment(contents: State, key: str, problem: Problem) -> None:
+    """An assignment of the problem, feasible, at the cost that is said of it."""
+    values = contents.get(key)
+    if values is None:
+        if key in contents or f"{key}_cost" in contents:
+            raise CheckpointError(f"its {key} is not complete")
+        return
+    fits = isinstance(values, np.ndarray) and values.dtype == np.int64 and values.shape == (problem.num_variables,)
+    if not fits or (values < 0).any() or (values >= problem.domain_sizes).any():
+        raise CheckpointError(f"its {key} is no assignment of this problem")
+    said = _number(contents, f"{key}_cost", float, -math.inf)
+    cost = float(problem.cost(values))
+    if not abs(cost - said) <= problem.rounding(cost) or not problem.within_limit(cost, values):
+        raise CheckpointError(f"its {key} costs {cost}, not {said}")
+    contents[f"{key}_cost"] = cost
+
+
+def _check_trace(contents: State) -> None:
+    for key, width in _COLUMNS.items():
+        column = contents.get(key)
+        shape = (-1,) if width == 1 else (-1, width)
+        if not isinstance(column, np.ndarray) or column.shape[1:] != shape[1:] or column.ndim != len(shape):
+            raise CheckpointError(f"its {key} is not a column of a trace")
+        if column.dtype != (np.int64 if key == "trace.kept" else np.float64) or np.isnan(column).any():
+            raise CheckpointError(f"its {key} is not a column of a trace")
+    blocks, kept = contents["trace.blocks"], contents["trace.kept"]
+    counts = np.diff(blocks[:, 1], prepend=0.0)
+    whole = len(kept) == len(blocks) and kept.sum() == len(contents["trace.costs"])
+    if not whole or (counts < 1).any() or not ((kept == counts) | (kept == 1)).all():
+        raise CheckpointError("the blocks of its trace do not fit its costs")
+    records = contents.get("trace_records")
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise CheckpointError("its trace_records are not those of a trace")

@@ -1,0 +1,71 @@
+"""The live line: what it says, and where it says nothing."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dabp.driver.live import LiveLine, line_of
+from dabp.driver.solve import solve
+from dabp.driver.stopping import Progress
+from dabp.generators import generate
+from dabp.problem.shown import shown
+from tests.cli.terminal import HARMFUL, NAMES, terminal
+from tests.sampling import Sampling
+
+
+def test_it_tells_cost_bound_gap_and_time_left() -> None:
+    """What is unknown is left away, or a dash."""
+    whole = Progress(time=2.0, iterations=7, cost=10.0, bound=8.0, time_left=3.4)
+    assert line_of(whole) == "searching  cost 10  bound 8  gap 20.00%  iteration 7  3 s left"
+    assert line_of(Progress(time=2.0, time_left=math.inf)) == "searching  cost –  iteration 0  2 s"
+
+
+def test_python_shows_it_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`display=True` on a terminal: the same line as the command line's, gone at the end."""
+    screen = terminal(monkeypatch)
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    result = solve(problem, Sampling(bound=1.0), time_limit=0.5, display=True)
+    assert "preparing" in screen.getvalue()
+    assert "searching  cost" in screen.getvalue()
+    assert "gap " in screen.getvalue()
+    silent = terminal(monkeypatch)
+    assert solve(problem, Sampling(bound=1.0), max_iterations=result.iterations).cost == result.cost
+    assert silent.getvalue() == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_live_line_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """What members of a portfolio record is text, too."""
+    screen = terminal(monkeypatch)
+    with LiveLine(verbose=True) as line:
+        line(Progress(records=[{"member": name, "move": name}]))
+    assert screen.getvalue().count(name) >= 2
+
+
+def test_nothing_is_drawn_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal the live line is silent."""
+    with LiveLine() as line:
+        line.compiling()
+        line(Progress(records=[]))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_unshown_draws_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also on a terminal."""
+    screen = terminal(monkeypatch)
+    with LiveLine(shown=False) as line:
+        line(Progress(records=[]))
+    assert screen.getvalue() == ""
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_the_live_line_obeys_no_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Only Rich's own escapes reach the terminal."""
+    screen = terminal(monkeypatch)
+    with LiveLine(verbose=True) as line:
+        line(Progress(records=[{"member": name, "move": name}]))
+    if "<" not in name:
+        assert name not in screen.getvalue()
+    assert shown(name) in screen.getvalue()
