@@ -26,7 +26,7 @@ def test_python_shows_it_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """`display=True` on a terminal: the same line as the command line's, gone at the end."""
     screen = terminal(monkeypatch)
     problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
-    result = solve(problem, Sampling(bound=1.0), time_limit=0.5, display=True)
+    result = solve(problem, Sampling(bound=1.0), time_limit=60, max_iterations=20_000, display=True)
     assert "preparing" in screen.getvalue()
     assert "searching  cost" in screen.getvalue()
     assert "gap " in screen.getvalue()

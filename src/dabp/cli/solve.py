@@ -91,6 +91,7 @@ class _Files:
     output: Path | None
     trace: Path | None
     checkpoint: Path | None
+    resume: bool
 
     def check(self, problems: list[str], format: str | None) -> None:
         """Complain before anything is solved."""
@@ -98,6 +99,8 @@ class _Files:
 
         if len(problems) > 1 and (self.checkpoint or self.initial):
             raise ParameterError("--checkpoint and --initial go with one file")
+        if self.resume and self.checkpoint is None:
+            raise ParameterError("--resume needs the file to continue from, --checkpoint FILE")
         check_problems(problems, format)
         check_input(self.initial)
         for evidence in self.evidence:
@@ -146,7 +149,7 @@ def solve(
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input,
     or a file that cannot be written.
     """
-    beside = _Files(initial, evidence or [], output, trace, checkpoint)
+    beside = _Files(initial, evidence or [], output, trace, checkpoint, resume)
     options: dict[str, Any] = {
         "params": pairs(param or [], "--param"),
         "time_limit": time,

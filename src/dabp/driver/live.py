@@ -12,6 +12,7 @@ from dabp.driver.result import relative_gap
 from dabp.driver.stopping import Progress
 from dabp.driver.wording import number, percent
 from dabp.kernels.compilation import compilation
+from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -92,7 +93,7 @@ def line_of(progress: Progress) -> str:
 
 def _member_line(name: str, record: dict[str, Any]) -> str:
     facts = [f"{key} {number(v) if isinstance(v, int | float) else v}" for key, v in record.items() if key != "member"]
-    return f"  {name:16s} {'  '.join(facts)}"
+    return shown(f"  {name:16s} {'  '.join(facts)}")
 
 
 class _Terminal:
