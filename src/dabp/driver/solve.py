@@ -161,7 +161,7 @@ class _Solve:
         prepared = start.prepared(run, self.guard)
         status, limit = self._searched(run, prepared, initial)
         if limit == TIME and self.limits.note:
-            run.notes.append(self.limits.note)
+            run.notes.append(f"{self.limits.note} (time_limit; math.inf for none)")
         if (seconds := compilation.seconds - compiled) > WORTH_A_NOTE:
             run.notes.append(f"{seconds:.0f} s of it went into compiling kernels; the next solve is faster")
         return run.result(status, limit)
