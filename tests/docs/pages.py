@@ -50,6 +50,7 @@ def normal(text: str) -> list[str]:
     text = re.sub(r"\b\d+(\.\d+)?(e-?\d+)?( ?(ms|µs|s|min)\b)", "TIME", text)
     text = re.sub(r'("runtime": )[\d.e-]+', r"\1TIME", text)
     text = re.sub(r"(/[\w.+-]+){2,}/", "PATH/", text)
+    text = re.sub(r".*went into compiling kernels.*\n", "", text)  # the first time on a machine
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 

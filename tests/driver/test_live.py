@@ -10,7 +10,8 @@ from dabp.driver.live import LiveLine, line_of
 from dabp.driver.solve import solve
 from dabp.driver.stopping import Progress
 from dabp.generators import generate
-from tests.cli.terminal import NAMES, terminal
+from dabp.problem.shown import shown
+from tests.cli.terminal import HARMFUL, NAMES, terminal
 from tests.sampling import Sampling
 
 
@@ -57,3 +58,14 @@ def test_unshown_draws_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     with LiveLine(shown=False) as line:
         line(Progress(records=[]))
     assert screen.getvalue() == ""
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_the_live_line_obeys_no_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Only Rich's own escapes reach the terminal."""
+    screen = terminal(monkeypatch)
+    with LiveLine(verbose=True) as line:
+        line(Progress(records=[{"member": name, "move": name}]))
+    if "<" not in name:
+        assert name not in screen.getvalue()
+    assert shown(name) in screen.getvalue()

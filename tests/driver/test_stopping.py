@@ -90,7 +90,7 @@ def test_without_a_limit_a_solve_ends_and_says_so(problem: Problem, monkeypatch:
     for options in ({}, {"target": -1.0}, {"memory_limit": 2**60}):
         result = solve(problem, Sampling(), **options)
         assert (result.limit, result.runtime < 30) == ("time limit", True)
-        assert any("no limit was given: stopping after 0.2 s" in note for note in result.notes)
+        assert any("no limit given, stopping after 0.2 s (time_limit" in note for note in result.notes)
     for limits in (Limits(iterations=5), Limits(stagnation=5), Limits(time=math.inf), Limits(time=3.0)):
         assert limits.for_solver(Sampling(), "sampling") == limits
     assert Limits(time=math.inf).seconds is None

@@ -195,7 +195,7 @@ def _solve_all(
             problem = source()
             held = {**options, **_given(problem, options["fix"], beside)}
             if announcement and not rows:
-                print(f"dabp: {announcement}", file=sys.stderr)
+                print(f"dabp: {announcement} (--time)", file=sys.stderr)
             with Interruption() as interruption:  # also while the answer is written: it is not lost to a signal
                 result = _solved(problem, solver, held, display)
                 rows.append((problem, result))

@@ -37,15 +37,16 @@ class Preparation:
         Whether decimal costs become integers and the constant is left out, as those want it who prove things.
     """
 
-    def __init__(self, problem: Problem, fixed: Mapping[int, int], presolve: bool, guard: Guard, units: bool = False):
+    def __init__(
+        self, problem: Problem, fixed: Mapping[int, int], presolve: bool, guard: Guard, *, units: bool = False
+    ):
         self.original = problem
         self._reductions: list[Reduction] = [Conditioned(problem.minimized(), fixed)] if fixed else []
         self.units = InUnits(self.reduced) if units else None
         if self.units is not None:
             self._reductions.append(self.units)
-        self.notes: list[str] = []
         if presolve and not guard.over:
-            self._presolve(guard)
+            from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
 
     def _presolve(self, guard: Guard) -> None:
         """Simplify, unless the time is limited and the kernels for it would first have to be compiled."""
@@ -98,7 +99,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Start:
-    """What a user gave to begin with, and how the solver wants it: held values, a start, presolved or not, in units."""
+    """What a user gave to begin with: variables held at a value, a start; whether to presolve, and in whole units."""
 
     fix: Mapping[str, Label] | None
     initial: Mapping[str, Label] | ArrayLike | None
@@ -123,8 +124,7 @@ class Start:
 
     def prepared(self, run: Run, guard: Guard) -> Preparation:
         """What the search will see."""
-        fixed = fixed_values(run.problem, self.fix)
-        prepared = Preparation(run.problem, fixed, self.presolve, guard, self.units)
+        prepared = Preparation(run.problem, fixed_values(run.problem, self.fix), self.presolve, guard, units=self.units)
         run.notes += prepared.notes
         if prepared.infeasible and run.progress.cost is not None:
             raise SolverError(f"presolve calls infeasible what has an assignment of cost {run.progress.cost}")

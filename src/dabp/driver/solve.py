@@ -162,7 +162,7 @@ class _Solve:
         prepared = start.prepared(run, self.guard)
         status, limit = self._searched(run, prepared, initial)
         if limit == TIME and self.limits.note:
-            run.notes.append(self.limits.note)
+            run.notes.append(f"{self.limits.note} (time_limit; math.inf for none)")
         if (seconds := compilation.seconds - compiled) > WORTH_A_NOTE:
             run.notes.append(f"{seconds:.0f} s of it went into compiling kernels; the next solve is faster")
         return run.result(status, limit)
@@ -196,7 +196,7 @@ class _Solve:
         while (reason := self.guard.reason or self.limits.reached(run.progress)) is None:
             if not stepped:
                 self.saving.begin(search, run, prepared.reduced)
-            step = checked_step(search)
+            step = search.step()
             stepped = True
             finished = take(step, run, prepared)
             run.progress.time_left = self.guard.seconds_left

@@ -78,8 +78,10 @@ class Limits:
         counted = self.iterations is not None or self.stagnation is not None
         if self.time is not None or (counted and solver.iterations_end):
             return self
-        why = f"an iteration of {name} is an improvement, and there may be no more" if counted else "no limit was given"
-        note = f"{why}: stopping after {DEFAULT_SECONDS:g} s (time_limit or --time; inf for no limit)"
+        why = (
+            f"an iteration of {name} is an improvement, of which there may be no more" if counted else "no limit given"
+        )
+        note = f"{why}, stopping after {DEFAULT_SECONDS:g} s"
         return dataclasses.replace(self, time=DEFAULT_SECONDS, note=note)
 
     def guard(self, interrupted: Callable[[], bool], clock: Clock) -> Guard:

@@ -59,9 +59,8 @@ def _ending(finished: Status | None, run: Run) -> Status | None:
 
 def _optimal(run: Run) -> Status:
     """What a search that calls its best optimal has proved, if nothing known contradicts it."""
-    cost, told = run.progress.cost, run.told
+    cost, told, bound = run.progress.cost, run.told, run.progress.bound
     if cost is None and run.problem.limit is not None:  # the optimum of all assignments is not better than it
-        bound = run.progress.bound
         return Status.INFEASIBLE if bound is not None and run.problem.excludes(bound) else Status.CONVERGED
     if cost is None or told is None:
         raise SolverError(f"solver {run.solver!r} calls optimal what it gave no assignment for")

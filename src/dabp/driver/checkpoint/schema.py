@@ -52,7 +52,7 @@ def _check_assignment(contents: State, key: str, problem: Problem) -> None:
         raise CheckpointError(f"its {key} is no assignment of this problem")
     said = _number(contents, f"{key}_cost", float, -math.inf)
     cost = float(problem.cost(values))
-    if not abs(cost - said) <= problem.rounding(cost) or not problem.within_limit(cost):
+    if not abs(cost - said) <= problem.rounding(cost) or not problem.within_limit(cost, values):
         raise CheckpointError(f"its {key} costs {cost}, not {said}")
     contents[f"{key}_cost"] = cost
 
