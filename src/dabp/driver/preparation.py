@@ -45,8 +45,9 @@ class Preparation:
         self.units = InUnits(self.reduced) if units else None
         if self.units is not None:
             self._reductions.append(self.units)
+        self.notes: list[str] = []
         if presolve and not guard.over:
-            from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
+            self._presolve(guard)
 
     def _presolve(self, guard: Guard) -> None:
         """Simplify, unless the time is limited and the kernels for it would first have to be compiled."""

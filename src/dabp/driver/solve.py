@@ -196,7 +196,7 @@ class _Solve:
         while (reason := self.guard.reason or self.limits.reached(run.progress)) is None:
             if not stepped:
                 self.saving.begin(search, run, prepared.reduced)
-            step = search.step()
+            step = checked_step(search)
             stepped = True
             finished = take(step, run, prepared)
             run.progress.time_left = self.guard.seconds_left
