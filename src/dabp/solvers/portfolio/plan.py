@@ -78,7 +78,7 @@ def character(features: Features) -> tuple[str, str]:
       labellings read from it and moves that change many variables at once.
     - ``binary``: two values each, not attractive: local search makes millions of moves a second.
     - ``large``: anything else from `LARGE` variables on: reinforced BP, which takes a whole run to tell its worth.
-    - ``medium``: from `MEDIUM` variables on: slow annealing; single runs of BP vary, and tabu search looks at all moves.
+    - ``medium``: from `MEDIUM` variables on: slow annealing; single runs of BP vary, tabu search looks at all moves.
     - ``small``: the rest: many short runs of local search and of BP.
     """
     sparse = features.num_variables >= IMAGE_VARIABLES and features.degree <= IMAGE_DEGREE
