@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.kinds import line_up
 from dabp.solvers.portfolio.member import Situation
-from tests.solvers.portfolio.shapes import cliques
+from tests.solvers.portfolio.shapes import cliques, from_pairs
 
 
 def test_members_that_suit_nothing_are_refused() -> None:
@@ -62,3 +64,14 @@ def test_polishing_starts_from_the_incumbent() -> None:
         start = initial(name, number)
         assert start is not None
         assert start.tolist() == [1] * 6
+
+
+def test_who_takes_too_long_to_start_is_left_out_but_never_all() -> None:
+    """With little time a huge problem has the members that start soonest, and a note names the others."""
+    features = replace(features_of(from_pairs(30, 3, lambda: np.eye(3))), num_edges=4_000_000, num_messages=20_000_000)
+    numbers = [len(line_up(features, seconds).kinds) for seconds in (1e-3, 12.0, 1000.0)]
+    assert 1 <= numbers[0] < numbers[1] < numbers[2]
+    assert any("left out" in note for note in line_up(features, 12.0).notes)
+    assert not any("left out" in note for note in line_up(features, 1000.0).notes)
+    chosen = line_up(features, 1e-3, names=frozenset({"tabu"}))
+    assert [kind.name for kind in chosen.kinds] == ["tabu"]

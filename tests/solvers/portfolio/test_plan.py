@@ -35,7 +35,7 @@ def test_every_member_can_take_part() -> None:
     """Each name of the plan is one of the solver's members on some problem, so that none is there in vain."""
     rng = np.random.default_rng(0)
     image = from_pairs(25, 4, lambda: rng.integers(1, 9) * (1.0 - np.eye(4)))
-    problems = (cliques(1, 8, 3), Problem([3] * 1000), image)
+    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image)
     taking_part = {kind.name for problem in problems for kind in line_up(features_of(problem), 100.0).kinds}
     assert taking_part | {"elimination"} == set(SHARES)
 
@@ -47,6 +47,7 @@ def test_characters() -> None:
         "image": from_pairs(25, 4, lambda: rng.integers(1, 9) * (1.0 - np.eye(4))),
         "large": from_pairs(25, 4, lambda: rng.integers(0, 9, (4, 4)).astype(float)),
         "binary": from_pairs(25, 2, lambda: rng.choice([-1.0, 1.0]) * np.eye(2)),
+        "medium": from_pairs(15, 4, lambda: rng.integers(0, 9, (4, 4)).astype(float)),
         "small": from_pairs(10, 4, lambda: rng.integers(0, 9, (4, 4)).astype(float)),
     }
     for expected, problem in grids.items():

@@ -48,6 +48,7 @@ def line_up(features: Features, horizon: float, *, names: frozenset[str] | None 
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3)), patient=True),
         "tabu": _Way(_restarted("tabu")),
         "annealing": _Way(_restarted("annealing")),
+        "annealing 2": _Way(_restarted("annealing")),
         "bp-split": _Way(_split),
         "forest-lns": _Way(_polish),
         "expansion": _Way(_expand, polishing=True),
@@ -57,18 +58,19 @@ def line_up(features: Features, horizon: float, *, names: frozenset[str] | None 
     wanted = frozenset(ways) if names is None else names
     if names is None and (horizon < GENEROUS or large):
         wanted -= {"dabp"}
-    line, notes = LineUp([], [reason]), []
-    for name, share in SHARES.items():
-        weight = share.weights[kind]
-        if weight <= 0 or name not in wanted or name not in ways:
-            continue
-        seconds = setup_seconds(name, features)
-        if names is None and seconds > SETUP_PART * horizon:
-            notes.append(name)
-            continue
-        line.kinds.append(Kind(name, prior=weight, turn=share.turn, delay=share.delay, **ways[name]._asdict()))
-    if notes:
-        line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(notes)}")
+    chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
+    line = LineUp([], [reason])
+    if names is None:
+        seconds = {name: setup_seconds(name, features) for name in chosen}
+        affordable = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
+        slow = [name for name in chosen if seconds[name] > affordable]
+        chosen = [name for name in chosen if name not in slow]
+        if slow:
+            line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
+    for name in chosen:
+        share = SHARES[name]
+        prior = share.weights[kind]
+        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=share.delay, **ways[name]._asdict()))
     return line
 
 

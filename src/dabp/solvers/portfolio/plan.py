@@ -58,8 +58,8 @@ WIDEST = 24
 
 # ---- the members (`kinds`) ------------------------------------------------------------------------------------------
 
-LARGE = 600
-"""Variables from which message passing comes first and local search second."""
+MEDIUM, LARGE = 150, 600
+"""Variables from which annealing comes first, and from which message passing does."""
 
 GENEROUS = 60.0
 """Seconds from which DABP takes part: it needs torch, whose import alone takes seconds, and some windows to learn."""
@@ -78,6 +78,7 @@ def character(features: Features) -> tuple[str, str]:
       labellings read from it and moves that change many variables at once.
     - ``binary``: two values each, not attractive: local search makes millions of moves a second.
     - ``large``: anything else from `LARGE` variables on: reinforced BP, which takes a whole run to tell its worth.
+    - ``medium``: from `MEDIUM` variables on: slow annealing; single runs of BP vary, tabu search looks at all moves.
     - ``small``: the rest: many short runs of local search and of BP.
     """
     sparse = features.num_variables >= IMAGE_VARIABLES and features.degree <= IMAGE_DEGREE
@@ -90,6 +91,8 @@ def character(features: Features) -> tuple[str, str]:
         return "binary", "two values a variable: local search comes first"
     if features.num_variables >= LARGE:
         return "large", f"{features.num_variables:,} variables: reinforced belief propagation comes first"
+    if features.num_variables >= MEDIUM:
+        return "medium", f"{features.num_variables:,} variables: annealing comes first"
     return "small", f"{features.num_variables:,} variables: local search and short runs of belief propagation"
 
 
@@ -107,26 +110,29 @@ class Share:
     """Seconds that it takes to start per million edges (a message of 50 costs counting as one more edge)."""
 
 
-def _weights(small: float = 0.0, large: float = 0.0, image: float = 0.0, binary: float = 0.0) -> dict[str, float]:
-    return {"small": small, "large": large, "image": image, "binary": binary}
+def _weights(
+    small: float = 0.0, medium: float = 0.0, large: float = 0.0, image: float = 0.0, binary: float = 0.0
+) -> dict[str, float]:
+    return {"small": small, "medium": medium, "large": large, "image": image, "binary": binary}
 
 
 SHARES = {
-    "bp-reinforced": Share(_weights(1.0, 5.0, 0.4, 0.4), 200, setup=0.7),
+    "bp-reinforced": Share(_weights(1.0, 1.0, 5.0, 0.4, 0.4), 200, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
-    "tabu": Share(_weights(2.0, 0.3, 0.0, 2.5), 100, setup=2.0),
-    "annealing": Share(_weights(1.5, 0.6, 0.0, 3.0), 200, setup=2.0),
-    "bp-split": Share(_weights(0.3, 0.3, 0.0, 0.1), 200, setup=1.4),
-    "forest-lns": Share(_weights(0.4, 0.4, 0.3, 0.4), 40, setup=0.8),
+    "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5), 100, setup=2.0),
+    "annealing": Share(_weights(1.5, 4.0, 0.6, 0.0, 3.0), 200, setup=2.0),
+    "annealing 2": Share(_weights(medium=1.0, binary=0.5), 200, setup=2.0),
+    "bp-split": Share(_weights(0.3, 0.2, 0.3, 0.0, 0.1), 200, setup=1.4),
+    "forest-lns": Share(_weights(0.4, 0.3, 0.4, 0.3, 0.4), 40, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
-    "dual": Share(_weights(0.35, 0.35, 4.0, 0.35), 100, setup=0.4),
-    "dabp": Share(_weights(small=0.3, binary=0.3), 40, delay=0.25),
-    "elimination": Share(_weights(0.5, 0.5, 0.0, 0.5), 100, delay=0.1),
+    "dual": Share(_weights(0.35, 0.25, 0.35, 4.0, 0.35), 100, setup=0.4),
+    "dabp": Share(_weights(small=0.3, medium=0.2, binary=0.3), 40, delay=0.25),
+    "elimination": Share(_weights(0.5, 0.5, 0.5, 0.0, 0.5), 100, delay=0.1),
 }
 """All members there are, in the order of their turns; one without a weight is left out."""
 
 SETUP_PART = 0.3
-"""A member whose start would take more than this part of the time left is left out."""
+"""A member whose start would take more than this part of the time left is left out, but never all of them."""
 
 EDGE_COSTS = 50.0
 """How many costs of messages take as long to lay out as an edge."""
@@ -209,6 +215,7 @@ MANY_DIGITS = 25.0
 
 COLD_MEMBERS = {
     "annealing": ("annealing",),
+    "annealing 2": ("annealing",),
     "tabu": ("annealing", "tabu"),
     "bp-reinforced": ("annealing", "bp"),
     "bp-reinforced 2": ("annealing", "bp"),
