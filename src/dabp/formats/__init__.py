@@ -54,6 +54,7 @@ FORMATS: dict[str, Format] = {
         "uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}, probabilities=True
     ),
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
+    "authors": Format("dcop_authors", (), "DCOP files as the program of DABP's authors reads them (--to authors)"),
     "yaml": Format("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24),
     "bif": Format(
         "bif", (".bif",), "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy", probabilities=True
