@@ -139,6 +139,8 @@ def seeds() -> list[tuple[str, bytes]]:
         suffix = split_suffix(path.name)[0]
         found.append((next(name for name, one in FORMATS.items() if suffix in one.suffixes), path.read_bytes()))
     for name in FORMATS:
+        if name == "opengm":
+            continue  # not text: its bytes are read by a library of others
         for seed in range(4):
             stream = io.BytesIO()
             write(_fitting(name, seed), stream, name)

@@ -62,6 +62,7 @@ FORMATS: dict[str, Format] = {
     "xmlbif": Format("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", probabilities=True),
     "wcnf": Format("wcnf", (".wcnf", ".cnf"), "weighted MaxSAT, in the form since 2022 and before"),
     "maxsat": Format("wcnf", (), "the same, answered in the evaluations' lines"),
+    "opengm": Format("opengm", (".h5", ".hdf5"), "OpenGM 2 models in HDF5, read only (needs h5py)"),
     "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
     "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
     "mc": Format("quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}),
