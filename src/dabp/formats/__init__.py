@@ -54,6 +54,7 @@ FORMATS: dict[str, Format] = {
         "uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}, probabilities=True
     ),
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
+    "authors": Format("dcop_authors", (), "DCOP files as the program of DABP's authors reads them (--to authors)"),
     "yaml": Format("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24),
     "bif": Format(
         "bif", (".bif",), "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy", probabilities=True
@@ -61,6 +62,7 @@ FORMATS: dict[str, Format] = {
     "xmlbif": Format("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", probabilities=True),
     "wcnf": Format("wcnf", (".wcnf", ".cnf"), "weighted MaxSAT, in the form since 2022 and before"),
     "maxsat": Format("wcnf", (), "the same, answered in the evaluations' lines"),
+    "opengm": Format("opengm", (".h5", ".hdf5"), "OpenGM 2 models in HDF5, read only (needs h5py)"),
     "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
     "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
     "mc": Format("quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}),
