@@ -18,11 +18,9 @@ from tests.torture.verdict import wrong
 
 SHARE = 2
 """Problems of each kind."""
-LATER = {"tiny"}
-"""Kinds that ``make torture`` still finds failures in."""
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in LATER])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_answer_is_right(kind: str) -> None:
     """Statuses, costs, bounds and labels of the solvers that see these seeds, against exact enumeration."""
     place = list(KINDS).index(kind)

@@ -37,3 +37,13 @@ def test_totals_of_many_variables_do_not_overflow(constant: float) -> None:
     units = Units(problem)
     for values in (0 * variables, 0 * variables + 1):
         assert units.cost(units.of(values)) == pytest.approx(problem.cost(values))
+
+
+def test_tiny_costs_are_scaled_as_far_as_floats_go() -> None:
+    """Near 1e-300 a larger scale is no number; the order of the costs stays."""
+    for exponent in (-290, -305):
+        problem = Problem([3], [0], [0, 1], np.array([3.0, 1.0, 2.0]) * 10.0**exponent, [0, 3])
+        units = Units(problem)
+        assert np.isfinite(units.scale)
+        assert [int(each) for each in np.argsort(units.cells)] == [1, 2, 0]
+        assert dabp.solve(problem, "dsa", max_iterations=20, presolve=False).assignment.tolist() == [1]

@@ -14,6 +14,7 @@ from dabp.problem.columns import Indices
 _NARROW, _NARROW_PAD = 2.0**24, 2**29
 _WIDE, _WIDE_PAD = 2.0**44, 2**60
 _WIDE_TOTAL = 2.0**60
+_LARGEST_EXPONENT = 1023.0  # of a float64: costs near 1e-300 are scaled no further
 
 
 class Units:
@@ -53,7 +54,8 @@ class Units:
         self.dtype: Any = np.int32 if narrow else np.int64
         self.pad = _NARROW_PAD if narrow else _WIDE_PAD
         finest = min(_WIDE / self._largest, _WIDE_TOTAL / total) if self._largest else 1.0
-        self.scale = 1.0 if problem.integral else 2.0 ** np.floor(np.log2(finest))
+        exponent = min(float(np.floor(np.log2(finest))), _LARGEST_EXPONENT)
+        self.scale = 1.0 if problem.integral else 2.0**exponent
         self.heaviest = self.pad // 8 // max(busiest, 1)
         self.cells: NDArray[Any] = np.rint(self.finite * self.scale).astype(self.dtype)
         self.soft_factor = self._any_cell(self.cells != 0)
