@@ -184,3 +184,19 @@ def test_a_window_that_cannot_be_learned_from_is_told() -> None:
     assert any(f"{windows - 2} of {windows} windows were not learned from" in note for note in told.notes)
     fine = dabp.solve(problem, "dabp", params={**params, "dtype": "float64"})
     assert not fine.notes
+
+
+def test_the_network_may_be_asked_once_a_window() -> None:
+    """The first iteration of a window is the paper's, λ and w stay to its end, and learning goes on."""
+    problem, params = small_problem(), {**SHORT, "tolerance": 0.0, "learning_rate": 1e-2}
+    every, seldom = (
+        make_solver("dabp", {**params, "network_interval": n}).start(problem, seed=0, budget=Budget()) for n in (1, 5)
+    )
+    before = {k: v.copy() for k, v in seldom.state_dict().items() if k.startswith("parameter.")}
+    assert run(every, 5)[:2] == run(seldom, 5)[:2], "messages of the first two iterations come from the same weights"
+    after, theirs = seldom.state_dict(), every.state_dict()
+    assert all(not np.array_equal(before[key], after[key]) for key in before)
+    assert any(not np.array_equal(theirs[key], after[key]) for key in before)
+    once = make_solver("dabp", {**params, "network_interval": 99}).start(problem, seed=0, budget=Budget())
+    run(once, 5)
+    assert all(np.array_equal(once.state_dict()[key], after[key]) for key in before), "counted within a window"

@@ -117,3 +117,28 @@ def test_recomputing_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     made_again = dabp.solve(problem, "dabp", params=params)
     np.testing.assert_array_equal(kept.trace.iteration_costs, made_again.trace.iteration_costs)
     assert [one["loss"] for one in kept.trace.records] == [one["loss"] for one in made_again.trace.records]
+
+
+@pytest.mark.parametrize("name", ["mixed", "large costs"])
+@pytest.mark.parametrize("weights", ["learned", "uniform"])
+def test_gradients_reach_the_network_through_held_weights(name: str, weights: str) -> None:
+    """With λ and w held from the first iteration, the compiled gradients are those of plain PyTorch."""
+    problem = cases()[name]
+    graph = FactorGraph.from_problem(problem, 0.95, np.dtype(np.float64), cost_scale=50.0)
+    structure = Structure.from_graph(graph, problem)
+    network = Network(structure, 4, torch.Generator().manual_seed(1), CPU).double()
+    results = []
+    for backend in (CpuBackend(structure), TorchBackend(structure, CPU)):
+        propagation = Propagation(structure, backend, CPU, Inference(structure, backend, CPU, weights, "edge"))
+        prepared, loss = network.prepared(), Loss(structure, CPU)
+        made = first = propagation.iterate(propagation.start(), prepared)
+        for _ in range(3):
+            made = propagation.iterate(made.messages, prepared, first.learned)
+            torch.testing.assert_close(made.learned.damping, first.learned.damping)
+            torch.testing.assert_close(made.messages.hidden_v2f, first.messages.hidden_v2f)
+        total = loss(made.beliefs)
+        total.backward()
+        results.append({"loss": total.detach(), **gradients(network)})
+    assert results[0]["color_embedding"].abs().max() > 0
+    for key, value in results[0].items():
+        torch.testing.assert_close(value, results[1][key], rtol=1e-6, atol=1e-9)

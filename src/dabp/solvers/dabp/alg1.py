@@ -153,8 +153,9 @@ class DabpSearch(Search):
         """One iteration, and the largest change of a v2f message in it."""
         before = self.messages.v2f
         with torch.set_grad_enabled(window.learns):
-            made = self.propagation.iterate(self.messages, window.network)
-        self.messages = made.messages
+            asked = len(window.beliefs) % self.solver.network_interval == 0
+            made = self.propagation.iterate(self.messages, window.network, None if asked else window.learned)
+        self.messages, window.learned = made.messages, made.learned
         window.add(made.beliefs)
         self.place.iterations += 1
         return made, float((made.messages.v2f.detach() - before.detach()).abs().max())

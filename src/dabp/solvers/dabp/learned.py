@@ -72,7 +72,17 @@ class Inference:
         query, key = network.attentive(states.v2f, states.f2v, self.backend)
         damping, others = self.backend.attention(query, key, f2v)
         if self.weights == "uniform":
-            others = beliefs[self.edge_variable].masked_fill(self.beyond, 0.0) - self.edge_unary - f2v
+            others = self._sum_of_others(f2v, beliefs)
         if self.damping == "mean" and len(chosen := damping[self.several]):
             damping = chosen.mean().expand_as(damping)
         return Learned(query, key, damping, others), states
+
+    def held(self, learned: Learned, f2v: Tensor, beliefs: Tensor) -> Learned:
+        """The same λ and w on the messages of a later iteration, without the network."""
+        if self.weights == "uniform":
+            return learned._replace(others=self._sum_of_others(f2v, beliefs))
+        return learned._replace(others=self.backend.attention(learned.query, learned.key, f2v)[1])
+
+    def _sum_of_others(self, f2v: Tensor, beliefs: Tensor) -> Tensor:
+        """Uniform weights: a belief without its unary costs and the target's own message."""
+        return beliefs[self.edge_variable].masked_fill(self.beyond, 0.0) - self.edge_unary - f2v

@@ -71,11 +71,14 @@ class Propagation:
         """b_i = unary costs + Σ of f2v messages (Eq. 15)."""
         return self.unary.index_add(0, self.edge_variable, f2v)
 
-    def iterate(self, messages: Messages, network: PreparedNetwork) -> Iteration:
-        """f2v messages and beliefs from the v2f messages, then λ and w from the network, then new v2f messages."""
+    def iterate(self, messages: Messages, network: PreparedNetwork, held: Learned | None = None) -> Iteration:
+        """f2v messages and beliefs from the v2f messages, then λ and w from the network, then new v2f messages.
+
+        If `held` is what an earlier iteration learned, λ and w are taken from it, and the network is not asked.
+        """
         f2v = self.backend.f2v(messages.v2f)
         beliefs = self.beliefs(f2v)
-        arguments = network, messages, f2v, beliefs
+        arguments = network, messages, f2v, beliefs, held
         if self.recompute and torch.is_grad_enabled():
             made = checkpoint(self._advance, *arguments, use_reentrant=False, preserve_rng_state=False)
         else:
@@ -83,9 +86,13 @@ class Propagation:
         return Iteration(f2v, beliefs, *made)
 
     def _advance(
-        self, network: PreparedNetwork, messages: Messages, f2v: Tensor, beliefs: Tensor
+        self, network: PreparedNetwork, messages: Messages, f2v: Tensor, beliefs: Tensor, held: Learned | None
     ) -> tuple[Learned, Messages]:
         """The second half of an iteration."""
         v2f, *states = messages
-        learned, after = self.inference(network, v2f, f2v, beliefs, States(*states))
+        after = States(*states)
+        if held is None:
+            learned, after = self.inference(network, v2f, f2v, beliefs, after)
+        else:
+            learned = self.inference.held(held, f2v, beliefs)
         return learned, Messages(self.backend.compose(learned.damping, v2f, learned.others), *after)

@@ -25,6 +25,9 @@ class Dabp(Solver):
         T_max, iterations of a restart.
     update_interval
         T_upd, iterations of a window, after which the network is updated.
+    network_interval
+        The network is asked every so many iterations of a window, from its first; λ and w stay in between. 1 is the
+        paper's; with T_upd the network is asked once a window, and an iteration costs a fraction.
     effective_iterations
         T_eff, how many of a window's iterations the loss averages: the best, without the first.
     learning_rate, weight_decay
@@ -54,6 +57,7 @@ class Dabp(Solver):
     restarts: int = 20
     max_iterations_per_restart: int = 1000
     update_interval: int = 20
+    network_interval: int = 1
     effective_iterations: int = 2
     learning_rate: float = 1e-4
     weight_decay: float = 5e-5
@@ -68,7 +72,7 @@ class Dabp(Solver):
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        for name in ("restarts", "max_iterations_per_restart", "effective_iterations", "heads"):
+        for name in ("restarts", "max_iterations_per_restart", "effective_iterations", "network_interval", "heads"):
             if getattr(self, name) < 1:
                 raise ParameterError(f"{name} is at least 1, not {getattr(self, name)}")
         if self.update_interval <= self.effective_iterations:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Step
+from dabp.solvers.dabp.learned import Learned
 from dabp.solvers.dabp.loss import Loss
 from dabp.solvers.dabp.network import Network
 
@@ -29,6 +30,8 @@ class Window:
         self.beliefs: list[Tensor] = []
         self.assignments: list[Assignment] = []
         self.costs: NDArray[np.float64] = np.zeros(0)
+        self.learned: Learned | None = None
+        """What its last iteration used."""
         self.skipped = False
         """Whether it could not be learned from."""
 
