@@ -7,6 +7,7 @@ import pytest
 
 import dabp
 from dabp.kernels.local_search.columns import LANES
+from dabp.problem.guard import Guard
 from dabp.solvers.local_search.compiled_costs import compiled_costs
 from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.units import Units
@@ -36,7 +37,7 @@ def test_edges_and_neighbours_are_the_problems(seed: int) -> None:
     """Every cell of every binary table is found from both of its ends; neighbours are who shares a factor."""
     problem = random_problem(seed, maximize=False)
     units = Units(problem)
-    costs, _ = compiled_costs(units)
+    costs, _ = compiled_costs(units, Guard())
     found = np.zeros((problem.num_variables, problem.num_variables))
     for i in range(problem.num_variables):
         for e in range(costs.edges.offsets[i], costs.edges.offsets[i + 1]):

@@ -8,7 +8,8 @@ import pytest
 import dabp
 from dabp.problem import Problem
 from dabp.problem.guard import Guard
-from dabp.solvers.toulbar2.scaled_costs import ScaledCosts, Stopped
+from dabp.solvers.stopped import Stopped
+from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 from tests.problems import all_assignments, exhaustive_optimum, random_problem
 
 

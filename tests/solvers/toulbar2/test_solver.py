@@ -12,7 +12,6 @@ import dabp
 from dabp.driver.stopping import Progress
 from dabp.errors import ParameterError
 from dabp.problem import Problem
-from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.solver import MODES, Toulbar2, Toulbar2Search
@@ -107,16 +106,6 @@ def test_parameters_are_checked(wrong: dict[str, object]) -> None:
     """Impossible parameters are refused."""
     with pytest.raises(ParameterError, match="toulbar2"):
         Toulbar2(**wrong)  # type: ignore[arg-type]
-
-
-def test_no_time_left_is_a_limit() -> None:
-    """A deadline that passed before the start gives a step that says so, and starts no process."""
-    search = Toulbar2().start(hard_problem(), seed=0, budget=Budget(guard=Guard(time_limit=0.0)))
-    step = search.step()
-    assert step.finished is Status.LIMIT
-    assert "time limit" in step.notes[0]
-    assert not children()
-    search.close()
 
 
 def test_an_iteration_limit_is_not_sure_to_end_it() -> None:

@@ -83,7 +83,8 @@ class _AnnealingSearch(LocalSearch):
         super().__init__(problem, seed, budget, initial)
         self._solver = solver
         self._clock, self._resumed_at = Clock(), 0
-        self._noise = self.local.noise(self.rng)
+        if self.stopped is None:
+            self._noise = self.local.noise(self.rng)
         self._cycle, self._length, self._swept = 0, QUENCH, 0
         few = solver.cycle if budget.max_iterations is None else budget.max_iterations // 20
         self._shortest = min(solver.cycle, max(few, 4 * QUENCH))

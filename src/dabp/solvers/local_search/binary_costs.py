@@ -18,12 +18,19 @@ from dabp.kernels.local_search.flips import (
 from dabp.kernels.local_search.tabu import BLOCK, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
+from dabp.problem.guard import Guard
 from dabp.solvers.local_search.table import Differences, Table
 from dabp.solvers.local_search.units import Units
+from dabp.solvers.stopped import ask
 
 
 class BinaryCosts(Table[Flips, FlipMoves]):
     """One field per variable instead of a padded row of local costs.
+
+    Parameters
+    ----------
+    guard
+        Asked while the problem is compiled, which it may end with `Stopped`.
 
     Attributes
     ----------
@@ -33,8 +40,9 @@ class BinaryCosts(Table[Flips, FlipMoves]):
 
     hot_share = 0.1
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, guard: Guard | None = None):
         super().__init__(Units(problem))
+        ask(Guard() if guard is None else guard)
         self.couplings, self._fixed = _couplings(self.units)
         forbids = self.units.forbids[problem.pool_offsets[problem.factor_table[problem.arities == 0]]]
         self.infeasible = bool(forbids.any() or (self._fixed == -1).any())
@@ -171,9 +179,12 @@ def _couplings(units: Units) -> tuple[Couplings, Indices]:
 
 def _summed(source: Indices, target: Indices, weight: Indices, count: int) -> tuple[Indices, Indices, Indices]:
     """Couplings sorted by source and target, several of one pair added up, those of 0 left out."""
-    keys, which = np.unique(source * count + target, return_inverse=True)
-    total = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(total, which, weight)
+    keys = source * count + target
+    order = np.argsort(keys)
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    total = np.add.reduceat(weight[order], starts) if len(starts) else weight
+    keys = keys[starts]
     keys, total = keys[total != 0], total[total != 0]
     first = keys // max(count, 1)
     return first, keys - first * count, total

@@ -11,14 +11,23 @@ from numpy.typing import NDArray
 from dabp.kernels.local_search.columns import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.guard import Guard
 from dabp.solvers.local_search.units import Units
+from dabp.solvers.stopped import ask
 
 
-def compiled_costs(units: Units) -> tuple[Costs, NDArray[np.bool_]]:
-    """Everything the kernels read, and which places of the rows hold a value that no unary factor forbids, [R]."""
+def compiled_costs(units: Units, guard: Guard) -> tuple[Costs, NDArray[np.bool_]]:
+    """Everything the kernels read, and which places of the rows hold a value that no unary factor forbids, [R].
+
+    The guard is asked between the parts, each of which takes time about linear in the problem.
+    """
     rows, allowed = _rows(units)
+    ask(guard)
     edges = _edges(units)
-    return Costs(rows, edges, _wide(units), _hard(units, edges), _neighbours(units.problem)), allowed
+    ask(guard)
+    wide, hard = _wide(units), _hard(units, edges)
+    ask(guard)
+    return Costs(rows, edges, wide, hard, _neighbours(units.problem)), allowed
 
 
 def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:
@@ -52,7 +61,7 @@ def _edges(units: Units) -> Edges:
     source = np.concatenate([pairs[:, 0], pairs[:, 1]])[keep]
     target = np.concatenate([pairs[:, 1], pairs[:, 0]])[keep]
     weight = np.tile(units.weight_of[factors], 2)[keep]
-    order = np.lexsort((target, source))
+    order = np.argsort(source * problem.num_variables + target)
     return Edges(
         offsets=_grouped(source, problem.num_variables),
         target=target[order],
@@ -76,16 +85,18 @@ def _directed(
     chosen = np.flatnonzero(present[factors])
     parts: list[NDArray[Any]] = []
     length = 0
-    shapes, shape_of = np.unique(sizes[pairs[chosen]], axis=0, return_inverse=True)
-    for number, (rows, columns) in enumerate(shapes.tolist()):
-        members = chosen[shape_of.ravel() == number]
-        unique, which = np.unique(tables[members], return_inverse=True)
+    kinds, kind_of = numbered(sizes, int(sizes.max(initial=0)) + 1)
+    of_pair = kind_of[pairs[chosen]]
+    shapes, shape_of = numbered(of_pair[:, 0] * len(kinds) + of_pair[:, 1], len(kinds) ** 2)
+    for number, (rows, columns) in enumerate(kinds[np.column_stack(np.divmod(shapes, len(kinds)))].tolist()):
+        members = chosen[shape_of == number]
+        unique, which = numbered(tables[members], len(problem.pool_offsets))
         stack = cells[problem.pool_offsets[unique][:, None] + np.arange(rows * columns)].reshape(-1, rows, columns)
         for direction, block in enumerate((stack, stack.transpose(0, 2, 1))):
             height, width = block.shape[1:]
             padded = np.zeros((len(unique), height, -(-width // LANES) * LANES), dtype=cells.dtype)
             padded[:, :, :width] = block
-            bases[direction, members] = length + which.ravel() * padded[0].size
+            bases[direction, members] = length + which * padded[0].size
             parts.append(padded.ravel())
             length += padded.size
     pool = np.concatenate(parts) if parts else np.zeros(0, dtype=cells.dtype)
@@ -155,9 +166,17 @@ def _neighbours(problem: Problem) -> Neighbours:
     for group in problem.arity_groups:
         pairs = itertools.permutations(group.variables.T, 2)
         keys.extend(first * count + second for first, second in pairs)
-    unique = np.unique(np.concatenate(keys))
+    ordered = np.sort(np.concatenate(keys))
+    unique = ordered[np.diff(ordered, prepend=-1) != 0]
     source = unique // max(count, 1)
     return Neighbours(_grouped(source, count), unique - source * count)
+
+
+def numbered(values: Indices, bound: int) -> tuple[Indices, Indices]:
+    """The different values, all below `bound`, in order, and which of them each is: `np.unique` without sorting."""
+    used = np.zeros(bound, dtype=bool)
+    used[values] = True
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[values]
 
 
 def _ranges(starts: Indices, lengths: Indices) -> Indices:

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from dabp.errors import ParameterError
 from dabp.kernels.local_search.distributed import dsa
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.search import LocalSearch
+from dabp.solvers.stopped import ask
 
 _SIDEWAYS = {"A": 0, "B": 1, "C": 2}
 
@@ -57,9 +59,10 @@ class _DsaSearch(LocalSearch):
         self._chosen = np.zeros(problem.num_variables, dtype=np.int64)
         self._done = False
 
-    def table(self, problem: Problem) -> LocalCosts:
+    def table(self, problem: Problem, guard: Guard) -> LocalCosts:
         """Violating a factor weighs more than all finite costs at a variable from the start."""
-        return LocalCosts(problem, lexicographic=True)
+        ask(guard)
+        return LocalCosts(problem, guard, lexicographic=True)
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Rounds in which all choose, then all who will move."""

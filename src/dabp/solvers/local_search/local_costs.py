@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,8 @@ from dabp.kernels.local_search.columns import LANES, VIOLATIONS, State
 from dabp.kernels.local_search.local_costs import remember_now, restart
 from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import Indices
+from dabp.problem.guard import Guard
 from dabp.solvers.local_search.compiled_costs import compiled_costs
 from dabp.solvers.local_search.table import Differences, Table
 from dabp.solvers.local_search.units import Units
@@ -20,6 +24,8 @@ class LocalCosts(Table[State, Moves]):
 
     Parameters
     ----------
+    guard
+        Asked while the problem is compiled, which it may end with `Stopped`.
     lexicographic
         Whether violating a factor weighs more than all finite costs at a variable from the start.
 
@@ -31,10 +37,10 @@ class LocalCosts(Table[State, Moves]):
         Which places of the rows hold a value that may be taken, [R].
     """
 
-    def __init__(self, problem: Problem, *, lexicographic: bool = False):
+    def __init__(self, problem: Problem, guard: Guard | None = None, *, lexicographic: bool = False):
         super().__init__(Units(problem))
         self._weight = self.units.dominant_weight if lexicographic else self.units.first_weight
-        self.costs, self.allowed = compiled_costs(self.units)
+        self.costs, self.allowed = compiled_costs(self.units, Guard() if guard is None else guard)
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
         starts = self.costs.rows.start
         possible = np.logical_or.reduceat(self.allowed, starts) if len(starts) else np.ones(0, dtype=bool)
@@ -60,9 +66,20 @@ class LocalCosts(Table[State, Moves]):
         """Continue from an assignment; values that are forbidden by themselves are replaced by the cheapest."""
         rows = self.costs.rows
         state.x[:] = assignment
-        for i in np.flatnonzero(~self.allowed[rows.start + state.x]).tolist():
-            state.x[i] = int(np.argmin(rows.unary[rows.start[i] : rows.start[i] + rows.width[i]]))
+        wrong = ~self.allowed[rows.start + state.x]
+        if wrong.any():
+            state.x[wrong] = self._cheapest[wrong]
         restart(self.costs, state)
+
+    @cached_property
+    def _cheapest(self) -> Indices:
+        """Each variable's value of least own cost, the first of several."""
+        rows = self.costs.rows
+        lowest = np.minimum.reduceat(rows.unary, rows.start)
+        owner = np.repeat(np.arange(len(rows.size)), rows.width)
+        places = np.flatnonzero(rows.unary == lowest[owner])
+        first = places[np.diff(owner[places], prepend=-1) != 0]
+        return np.asarray(first - rows.start, dtype=np.int64)
 
     def remember(self, state: State) -> None:
         """Keep the assignment if it is feasible and the best so far."""

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from dabp.kernels.local_search.distributed import mgm
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.search import LocalSearch
+from dabp.solvers.stopped import ask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +39,10 @@ class _MgmSearch(LocalSearch):
         self._gain = np.zeros(problem.num_variables, dtype=np.int64)
         self._done = False
 
-    def table(self, problem: Problem) -> LocalCosts:
+    def table(self, problem: Problem, guard: Guard) -> LocalCosts:
         """Violating a factor weighs more than all finite costs at a variable from the start."""
-        return LocalCosts(problem, lexicographic=True)
+        ask(guard)
+        return LocalCosts(problem, guard, lexicographic=True)
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Rounds in which all choose, then the best of each neighbourhood moves."""

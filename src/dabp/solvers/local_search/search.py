@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.local_search.binary_costs import BinaryCosts
 from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.table import Table
 from dabp.solvers.status import Status
+from dabp.solvers.stopped import Stopped, ask
 
 
 class LocalSearch(Search):
@@ -27,23 +29,29 @@ class LocalSearch(Search):
 
     def __init__(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         self.problem, self.budget = problem, budget
-        self.local: Any = self.table(problem)
         self.rng = generator(seed)
-        self.state: Any = self.local.state(int(self.rng.integers(2**63)))
         self.iterations = 0
         self.incumbent: Assignment | None = None
         self._incumbent_units = NOTHING
         self._fresh = False
         self._block = 1
+        self.stopped: str | None = None
+        try:
+            self.local: Any = self.table(problem, budget.guard)
+        except Stopped as reason:
+            self.stopped = str(reason)
+            return
+        self.state: Any = self.local.state(int(self.rng.integers(2**63)))
         if not self.local.infeasible:
             self.begin(self.local.random_assignment(self.rng) if initial is None else initial)
             self.collect()
 
     # ---- for subclasses ----------------------------------------------------------------------------
 
-    def table(self, problem: Problem) -> Table[Any, Any]:
-        """The compiled problem that the search moves on."""
-        return BinaryCosts(problem) if BinaryCosts.fits(problem) else LocalCosts(problem)
+    def table(self, problem: Problem, guard: Guard) -> Table[Any, Any]:
+        """The compiled problem that the search moves on; raises `Stopped` if the guard does not let it be made."""
+        ask(guard)
+        return BinaryCosts(problem, guard) if BinaryCosts.fits(problem) else LocalCosts(problem, guard)
 
     @abstractmethod
     def run(self, lowest: NDArray[np.int64]) -> int:
@@ -70,10 +78,17 @@ class LocalSearch(Search):
         """Whether an assignment without a forbidden combination was found."""
         return bool(self.state.tally[FEASIBLE])
 
+    @property
+    def at_boundary(self) -> bool:
+        """Whether there is anything to save."""
+        return self.stopped is None
+
     # ---- Search ------------------------------------------------------------------------------------
 
     def step(self) -> Step:
         """Run a block of iterations."""
+        if self.stopped is not None:
+            return Step(finished=Status.LIMIT, notes=(f"local search was not prepared: {self.stopped}",))
         if self.local.infeasible:
             return Step(finished=Status.INFEASIBLE)
         if not (self.problem.domain_sizes > 1).any():
@@ -120,7 +135,7 @@ class LocalSearch(Search):
 
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Take a better incumbent; restarts from the incumbent then start from it."""
-        if not self.local.infeasible and np.isfinite(cost):
+        if self.stopped is None and not self.local.infeasible and np.isfinite(cost):
             units = self.local.units.of(assignment)
             if units < self._incumbent_units:
                 self.incumbent, self._incumbent_units, self._fresh = assignment.copy(), units, False

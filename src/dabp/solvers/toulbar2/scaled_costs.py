@@ -13,6 +13,7 @@ from dabp.problem.columns import Indices, offsets_of, ragged_positions
 from dabp.problem.exactness import UNIT_ROUNDOFF
 from dabp.problem.guard import Guard
 from dabp.problem.validation import EXACT
+from dabp.solvers.stopped import ask
 
 PIECE = 1 << 20
 """Cells gone through between two questions to the guard."""
@@ -57,10 +58,6 @@ class ScaledCosts:
         return integer_bound / self.scale + self.offset - self.margin
 
 
-class Stopped(Exception):  # noqa: N818 - not an error: the guard said so
-    """There is no time or memory left to scale the costs."""
-
-
 class _Cells:
     """The tables that a problem uses, gone through in pieces so that a guard is heard and copies stay small."""
 
@@ -78,8 +75,7 @@ class _Cells:
         """Some tables, where they start in the piece, and their costs."""
         first, count = 0, len(self._used)
         while first < count:
-            if reason := self._guard.reason:
-                raise Stopped(reason)
+            ask(self._guard)
             full = np.searchsorted(self.offsets, self.offsets[first] + PIECE, side="right") - 1
             last = max(first + 1, min(count, int(full)))
             positions = ragged_positions(self._problem.pool_offsets, self._used[first:last])

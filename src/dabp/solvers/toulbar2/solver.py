@@ -20,8 +20,9 @@ from dabp.problem.columns import offsets_of
 from dabp.problem.guard import resident_memory
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
+from dabp.solvers.stopped import Stopped
 from dabp.solvers.toulbar2.process import Child
-from dabp.solvers.toulbar2.scaled_costs import ScaledCosts, Stopped
+from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 
 MODES = ("default", "vns", "incop", "pils")
 
