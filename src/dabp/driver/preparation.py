@@ -19,7 +19,6 @@ from dabp.problem.units import InUnits
 from dabp.problem.views import Label
 from dabp.solvers.base import Step
 
-
 PRESOLVE_PART = 0.08
 """Of the time that is left: with the rest of the preparations it takes a tenth at most."""
 
