@@ -9,6 +9,7 @@ import pytest
 from dabp.graph import ordering
 from dabp.graph.ordering import EliminationOrder, elimination_order
 from dabp.problem import Problem
+from dabp.problem.guard import Guard
 
 
 def problem_of(graph: nx.Graph, size: int = 2) -> Problem:
@@ -103,4 +104,37 @@ def test_an_order_is_computed_once() -> None:
     found = elimination_order(problem)
     assert elimination_order(problem) is found
     assert elimination_order(problem, widest=2) is found
-    assert elimination_order(problem, widest=1).width == 2
+    assert elimination_order(problem, widest=1).width is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_least_degree_is_that_of_a_plain_reading(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled on sorted lists, the order is the one that plain sets give: least degree, then least index."""
+    monkeypatch.setattr(ordering, "DENSE_LIMIT", 0)
+    graph = nx.random_regular_graph(3, 30, seed=seed)
+    near, expected = {v: set(graph[v]) for v in sorted(graph)}, []
+    while near:
+        v = min(near, key=lambda u: (len(near[u]), u))
+        expected.append(v)
+        others = near.pop(v)
+        for u in others:
+            near[u] = (near[u] | others) - {u, v}
+    found = elimination_order(problem_of(graph))
+    assert found.order.tolist()[: len(expected)] == expected
+    assert found.width == induced_width(graph, found.order.tolist())
+
+
+def test_what_is_surely_too_wide_is_given_up_at_once() -> None:
+    """A complete graph is known to be wide from its degrees; a grid that is not is ordered in the end."""
+    assert elimination_order(problem_of(nx.complete_graph(60)), widest=20).width is None
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(10, 10))
+    assert elimination_order(problem_of(grid), widest=20).width == elimination_order(problem_of(grid)).width
+
+
+def test_a_guard_ends_it_and_nothing_unfinished_is_kept() -> None:
+    """Stopped before it began, the order has every variable and no width; asked again with time, it has one."""
+    problem = problem_of(nx.cycle_graph(40))
+    stopped = elimination_order(problem, guard=Guard(time_limit=0.0))
+    assert stopped.width is None
+    assert sorted(stopped.order.tolist()) == list(range(40))
+    assert elimination_order(problem).width == 2

@@ -6,7 +6,6 @@ met. Exact elimination takes time and memory exponential in it.
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +21,9 @@ DENSE_LIMIT = 5_000
 
 DEGREE_LIMIT = 64
 """Above `DENSE_LIMIT`, vertices of degree up to this are eliminated by least degree first."""
+
+WORK_PER_SECOND, MOST_SECONDS = 200_000_000, 600.0
+"""Operations that a second has time for, and the seconds that an order is ever worth."""
 
 
 @dataclass(frozen=True)
@@ -50,20 +52,20 @@ def edges(problem: Problem) -> NDArray[np.int64]:
 def elimination_order(problem: Problem, *, widest: int | None = None, guard: Guard | None = None) -> EliminationOrder:
     """A min-fill order: exact on forests, linear there, and min-fill on what remains when leaves are gone.
 
-    Once wider than `widest`, the rest of the order is arbitrary: it is of no use then to who asks so. Of more than
-    `DENSE_LIMIT` remaining variables those of small degree go first by least degree, and if still too
-    many remain, these follow in order of their degree without a width. Computed once for each problem.
+    Once it is known to be wider than `widest`, the rest of the order is arbitrary: it is of no use then to who asks
+    so. Of more than `DENSE_LIMIT` remaining variables those of small degree go first by least degree, and if still too
+    many remain, or the guard wants an end, these follow as they come without a width. Computed once for each problem.
     """
     known = problem.derived(_known_orders)
     complete = known.get(None)
     if complete is not None and (widest is None or (complete.width is not None and complete.width <= widest)):
         return complete
-    if widest not in known:
-        found = _computed(problem, widest, guard)
-        if guard is not None and guard.over:
-            return found
+    if widest in known:
+        return known[widest]
+    found, finished = _computed(problem, widest, guard or Guard())
+    if finished:
         known[widest] = found
-    return known[widest]
+    return found
 
 
 def _known_orders(problem: Problem) -> dict[int | None, EliminationOrder]:
@@ -71,8 +73,11 @@ def _known_orders(problem: Problem) -> dict[int | None, EliminationOrder]:
     return {}
 
 
-def _computed(problem: Problem, widest: int | None, guard: Guard | None) -> EliminationOrder:
+def _computed(problem: Problem, widest: int | None, guard: Guard) -> tuple[EliminationOrder, bool]:
+    """An order, and whether nobody stopped it on the way."""
     n = problem.num_variables
+    if guard.over:
+        return EliminationOrder(np.arange(n), None), False
     pairs = edges(problem)
     offsets, neighbours = _rows(pairs, n)
     order = np.empty(n, dtype=np.int64)
@@ -80,30 +85,49 @@ def _computed(problem: Problem, widest: int | None, guard: Guard | None) -> Elim
     width = 0 if len(pairs) == 0 else 1
     core = np.ones(n, dtype=bool)
     core[order[:count]] = False
-    rest = np.flatnonzero(core)
     inside = pairs[core[pairs].all(axis=1)]
-    if len(rest) > DENSE_LIMIT:
-        first, degree, inside = _least_degree(rest, inside, widest, guard)
-        order[count : count + len(first)] = first
-        count, width = count + len(first), max(width, degree)
-        core[first] = False
-        rest = np.flatnonzero(core)
-    if len(rest) > DENSE_LIMIT:
+    work = int(min(guard.seconds_left, MOST_SECONDS) * WORK_PER_SECOND)
+    hopeless = widest is not None and compiled.degeneracy(*_rows(inside, n), widest) > widest
+    if not hopeless and int(core.sum()) > DENSE_LIMIT:
+        most = DEGREE_LIMIT if widest is None else min(widest, DEGREE_LIMIT)
+        rest_order = np.empty(n, dtype=np.int64)
+        gone, degree, near = compiled.least_degree(*_rows(inside, n), DENSE_LIMIT, most, work, rest_order)
+        if gone < 0:
+            order[count:] = np.flatnonzero(core)
+            return EliminationOrder(order, None), False
+        order[count : count + gone] = rest_order[:gone]
+        count, width = count + gone, max(width, degree)
+        core[rest_order[:gone]] = False
+        inside = _pairs(near, core)
+    rest = np.flatnonzero(core)
+    dense = len(rest) * float(len(inside)) / 32 > work  # bits that are looked at to begin with
+    if hopeless or len(rest) > DENSE_LIMIT or dense or guard.over:
         order[count:] = rest[np.argsort(np.bincount(inside.ravel(), minlength=n)[rest], kind="stable")]
-        return EliminationOrder(order, None)
+        return EliminationOrder(order, None), not (dense or guard.over)
     if len(rest):
         number = np.zeros(n, dtype=np.int64)
         number[rest] = np.arange(len(rest))
-        bits = _bit_rows(number[inside], len(rest))
         local = np.empty(len(rest), dtype=np.int64)
-        width = max(width, compiled.min_fill(bits, local, len(rest) if widest is None else widest))
+        most = len(rest) if widest is None else widest
+        width = max(width, compiled.min_fill(_bit_rows(number[inside], len(rest)), local, most))
         order[count:] = rest[local]
-    return EliminationOrder(order, width)
+    return EliminationOrder(order, int(width)), True
+
+
+def _pairs(near: compiled.Adjacency, core: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The edges of the vertices that remain, the smaller first."""
+    vertices = np.flatnonzero(core)
+    lengths = near.length[vertices]
+    sources = np.repeat(vertices, lengths)
+    starts = offsets_of(lengths)
+    targets = near.pool[np.arange(starts[-1]) + np.repeat(near.start[vertices] - starts[:-1], lengths)]
+    pairs: NDArray[np.int64] = np.stack([sources, targets], axis=1)[sources < targets]
+    return pairs
 
 
 def _rows(pairs: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Compressed rows of a graph given by its edges."""
-    sources, targets = np.concatenate([pairs, pairs[:, ::-1]]).T
+    """Compressed rows of a graph given by its edges in order, the smaller vertex first; each row is sorted."""
+    sources, targets = np.concatenate([pairs[:, ::-1], pairs]).T
     offsets = offsets_of(np.bincount(sources, minlength=n))
     return offsets, np.ascontiguousarray(targets[np.argsort(sources, kind="stable")])
 
@@ -113,37 +137,3 @@ def _bit_rows(pairs: NDArray[np.int64], n: int) -> NDArray[np.uint64]:
     for a, b in (pairs.T, pairs.T[::-1]):
         np.bitwise_or.at(rows, (a, b >> 6), np.uint64(1) << (b & 63).astype(np.uint64))
     return rows
-
-
-def _least_degree(
-    vertices: NDArray[np.int64], pairs: NDArray[np.int64], widest: int | None, guard: Guard | None
-) -> tuple[list[int], int, NDArray[np.int64]]:
-    """Eliminate by least degree until few vertices are left or all are of high degree.
-
-    Returns the eliminated vertices in order, the width so far and the edges that remain.
-    """
-    near: dict[int, set[int]] = {v: set() for v in vertices.tolist()}
-    for a, b in pairs.tolist():
-        near[a].add(b)
-        near[b].add(a)
-    heap = [(len(others), v) for v, others in near.items()]
-    heapq.heapify(heap)
-    order: list[int] = []
-    width = 0
-    while len(near) > DENSE_LIMIT:
-        degree, v = heapq.heappop(heap)
-        if v not in near or degree != len(near[v]):
-            continue  # an old entry
-        if degree > (DEGREE_LIMIT if widest is None else min(widest, DEGREE_LIMIT)):
-            break
-        if guard is not None and len(order) % 256 == 0 and guard.over:
-            break
-        others = near.pop(v)
-        order.append(v)
-        width = max(width, degree)
-        for u in others:
-            near[u] |= others
-            near[u] -= {u, v}
-            heapq.heappush(heap, (len(near[u]), u))
-    remaining = [(a, b) for a, others in near.items() for b in others if a < b]
-    return order, width, np.array(remaining, dtype=np.int64).reshape(-1, 2)

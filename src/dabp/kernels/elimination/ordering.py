@@ -1,8 +1,9 @@
-"""Elimination orders, compiled: peeling of leaves, and min-fill with incrementally kept fill counts."""
+"""Elimination orders, compiled: peeling of leaves, least degree, and min-fill with incrementally kept fill counts."""
 
 from __future__ import annotations
 
-from typing import Any
+import heapq
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,3 +143,131 @@ def _connect(rows: NDArray[np.uint64], a: int, b: int, fill: NDArray[np.int64], 
     rows[b, a >> 6] |= ONE << np.uint64(a & 63)
     degree[a] += 1
     degree[b] += 1
+
+
+@kernel
+def degeneracy(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], most: int) -> int:
+    """The largest least degree over all subgraphs, which no induced width is below; stops once it is above `most`.
+
+    Vertices go by least degree, in linear time: `place` keeps them sorted by degree, `first` says where each begins.
+    """
+    n = len(offsets) - 1
+    degree = np.diff(offsets)
+    largest = 0
+    for v in range(n):
+        largest = max(largest, degree[v])
+    first = np.zeros(largest + 2, dtype=np.int64)
+    for v in range(n):
+        first[degree[v] + 1] += 1
+    for d in range(1, largest + 2):
+        first[d] += first[d - 1]
+    order, place, free = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), first.copy()
+    for v in range(n):
+        place[v] = free[degree[v]]
+        order[place[v]] = v
+        free[degree[v]] += 1
+    result = 0
+    for step in range(n):
+        v = order[step]
+        result = max(result, degree[v])
+        if result > most:
+            return int(result)
+        for k in range(offsets[v], offsets[v + 1]):
+            u = neighbours[k]
+            if degree[u] > degree[v]:  # it changes places with the first of its degree, and is one of the next lower
+                front = order[first[degree[u]]]
+                order[place[u]], order[place[front]] = front, u
+                place[u], place[front] = place[front], place[u]
+                first[degree[u]] += 1
+                degree[u] -= 1
+    return int(result)
+
+
+class Adjacency(NamedTuple):
+    """Sorted neighbours of each vertex in one pool, with room to grow."""
+
+    start: NDArray[np.int64]
+    """[N]: where a vertex's neighbours begin."""
+    length: NDArray[np.int64]
+    """[N]: how many there are."""
+    room: NDArray[np.int64]
+    """[N]: how many fit there."""
+    pool: NDArray[np.int64]
+
+
+@kernel
+def _united(near: Adjacency, end: int, u: int, others: NDArray[np.int64], v: int) -> Any:
+    """Give u the `others` as neighbours and take v away; returns the adjacency, perhaps larger, and its pool's end."""
+    begin, count = near.start[u], near.length[u]
+    merged = np.empty(count + len(others), dtype=np.int64)
+    i, j, size = 0, 0, 0
+    while i < count or j < len(others):
+        if j == len(others) or (i < count and near.pool[begin + i] <= others[j]):
+            if j < len(others) and near.pool[begin + i] == others[j]:
+                j += 1
+            chosen = near.pool[begin + i]
+            i += 1
+        else:
+            chosen = others[j]
+            j += 1
+        if chosen not in (u, v):
+            merged[size] = chosen
+            size += 1
+    if size > near.room[u]:
+        near.room[u] = 2 * size
+        near.start[u] = end
+        end += 2 * size
+        if end > len(near.pool):
+            longer = np.empty(2 * end, dtype=np.int64)
+            longer[: len(near.pool)] = near.pool
+            near = Adjacency(near.start, near.length, near.room, longer)
+    near.pool[near.start[u] : near.start[u] + size] = merged[:size]
+    near.length[u] = size
+    return near, end
+
+
+@kernel
+def least_degree(
+    offsets: NDArray[np.int64], neighbours: NDArray[np.int64], left: int, most: int, work: int, order: NDArray[np.int64]
+) -> Any:
+    """Eliminate by least degree, then least index, until `left` vertices remain, or all have a degree above `most`.
+
+    The graph is in compressed rows, each sorted; vertices without neighbours are not part of it. Fills `order`.
+
+    Returns
+    -------
+    count, width, near
+        How many were eliminated, the largest degree met, and the graph that remains. `count` is −1 if that took more
+        than `work` operations.
+    """
+    n = len(offsets) - 1
+    degrees = np.diff(offsets)
+    near = Adjacency(offsets[:-1].copy(), degrees.copy(), degrees.copy(), neighbours.copy())
+    end, alive, heap = len(neighbours), np.zeros(n, dtype=np.bool_), [(np.int64(0), np.int64(0)) for _ in range(0)]
+    remaining = 0
+    for vertex in range(n):
+        if degrees[vertex]:
+            alive[vertex] = True
+            remaining += 1
+            heap.append((degrees[vertex], np.int64(vertex)))
+    heapq.heapify(heap)
+    count, width = 0, 0
+    while remaining > left and len(heap):
+        degree, v = heapq.heappop(heap)
+        if not alive[v] or degree != near.length[v]:
+            continue  # an old entry
+        if degree > most:
+            break
+        others = near.pool[near.start[v] : near.start[v] + degree].copy()
+        alive[v] = False
+        remaining -= 1
+        near.length[v] = 0
+        order[count] = v
+        count, width = count + 1, max(width, len(others))
+        for u in others:
+            work -= int(near.length[u]) + len(others)
+            near, end = _united(near, end, u, others, v)
+            heapq.heappush(heap, (near.length[u], u))
+        if work < 0:
+            return -1, width, near
+    return count, width, near
