@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,8 @@ from dabp.presolve.effort import Effort, Efforts
 from dabp.presolve.elimination import Eliminated
 from dabp.presolve.restriction import Restricted
 from dabp.problem import Problem
+from dabp.problem.guard import Guard
+from tests.presolve.shapes import ring
 from tests.problems import drawn_problem, exhaustive
 
 
@@ -40,8 +44,8 @@ def test_any_budget_is_exact(work: int) -> None:
 def test_presolve_is_exact_on_any_budget(work: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also together: a contradiction that propagation had no time to see is not lost later."""
 
-    def small(problem: Problem) -> Efforts:
-        efforts = Efforts(problem)
+    def small(problem: Problem, seconds: float) -> Efforts:
+        efforts = Efforts(problem, seconds)
         efforts.propagation, efforts.elimination, efforts.dominance = (Effort(work) for _ in range(3))
         efforts.rounds.left = work
         return efforts
@@ -57,3 +61,30 @@ def test_presolve_is_exact_on_any_budget(work: int, monkeypatch: pytest.MonkeyPa
         least, best = exhaustive(reduced.problem)
         assert least == pytest.approx(optimum)
         assert problem.cost(reduced.lift(best)) == pytest.approx(optimum)
+
+
+def test_a_guard_ends_presolve_wherever_it_is() -> None:
+    """Stopped at any of its questions, presolve has lost nothing: the optimum is there, and the way back finds it."""
+    stopped = 0
+    for seed in range(200):
+        problem = drawn_problem(np.random.default_rng(seed), hard=0.3, dense=seed % 2 == 0)
+        asked = itertools.count()
+        guard = Guard(interrupted=lambda asked=asked, seed=seed: next(asked) >= seed % 7)
+        reduced = presolve(problem, guard=guard)
+        optimum, _ = exhaustive(problem)
+        if reduced.infeasible:
+            assert optimum == np.inf
+            continue
+        least, best = exhaustive(reduced.problem)
+        assert least == pytest.approx(optimum)
+        assert problem.cost(reduced.lift(best)) == pytest.approx(optimum)
+        stopped += reduced.problem.num_variables == problem.num_variables > 0
+    assert stopped > 20
+
+
+def test_a_problem_that_takes_too_long_to_read_is_left_alone() -> None:
+    """With no time, nothing is done and nothing is lost."""
+    problem = ring(40, 5)
+    reduced = presolve(problem, guard=Guard(time_limit=1e-9))
+    assert reduced.problem.num_variables == 40
+    assert reduced.lift(np.arange(40) % 5).tolist() == (np.arange(40) % 5).tolist()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from dabp.problem import Problem
 
 UNLIMITED = 2**62
+PER_SECOND = 300_000_000
+"""Operations that a second has time for."""
+READ_PER_SECOND = 5_000_000
+"""Cells and scope entries that a second has time for where they are sorted and copied, once for a round."""
 
 
 @dataclass
@@ -17,12 +22,16 @@ class Effort:
 
 
 class Efforts:
-    """What each technique may do on a problem: about a second together, and more for tables that take long to read."""
+    """What each technique may do on a problem: about a second together, and more for tables that take long to read.
 
-    def __init__(self, problem: Problem):
+    Less if there are fewer `seconds`.
+    """
+
+    def __init__(self, problem: Problem, seconds: float = math.inf):
         cells = len(problem.pool)
-        self.propagation = Effort(200_000_000 + 4 * cells)
-        self.elimination = Effort(400_000_000 + 8 * cells)
-        self.dominance = Effort(200_000_000 + 4 * cells)
+        most = UNLIMITED if math.isinf(seconds) else int(seconds * PER_SECOND / 4)
+        self.propagation = Effort(min(200_000_000 + 4 * cells, most))
+        self.elimination = Effort(min(400_000_000 + 8 * cells, most))
+        self.dominance = Effort(min(200_000_000 + 4 * cells, most))
         self.rounds = Effort(30_000_000)
         """Cells and scope entries of the problems that rounds begin with; the first round is free."""

@@ -16,17 +16,20 @@ from numpy.typing import NDArray
 from dabp.graph.components import component_labels
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
-from dabp.presolve.effort import Effort, Efforts
+from dabp.presolve.effort import READ_PER_SECOND, Effort, Efforts
 from dabp.presolve.elimination import Eliminated
 from dabp.presolve.merging import MAX_UNSHARING, merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.presolve.sharing import sharing
 from dabp.problem import Assignment, Label, Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.guard import Guard
 
 __all__ = ["Facts", "Presolved", "presolve"]
 
 MAX_ROUNDS = 20
+MOST_READING = 0.25
+"""The part of the time left that reading the problem once may take."""
 DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 10_000_000
 """Values are only taken away if tables grow at most `MAX_UNSHARING` times, as shared ones become different, or if they
 have at most this many cells afterwards; impossible values are worth more memory than dear ones."""
@@ -136,7 +139,7 @@ class Presolved:
         return variables, values, starts
 
 
-def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
+def presolve(problem: Problem, *, solve_small: bool = True, guard: Guard | None = None) -> Presolved:
     """Simplify a problem exactly: its optimum, lifted, is an optimum of the original at the same cost.
 
     Parameters
@@ -145,28 +148,45 @@ def presolve(problem: Problem, *, solve_small: bool = True) -> Presolved:
         Any problem; a maximisation is negated first, and the presolved problem is a minimisation.
     solve_small
         Whether components with few assignments are eliminated entirely at the end.
+    guard
+        Ends it before it has done all it could; what it did until then is exact. Where even reading the problem
+        would take most of the time that is left, nothing is done.
     """
+    guard = guard or Guard()
     result = Presolved(problem.minimized())
     result._original = problem
-    facts, efforts = result.facts, Efforts(problem)
+    facts, efforts = result.facts, Efforts(problem, guard.seconds_left)
+    size = len(problem.pool) + len(problem.scope_variables)
+    if guard.over or size > MOST_READING * READ_PER_SECOND * guard.seconds_left:
+        return _described(result, problem)
     result.problem = merge_factors(result.problem)
     for _ in range(MAX_ROUNDS):
+        if guard.over:
+            break
         stages = len(result._stages)
         kept = supported_values(result.problem, efforts.propagation)
         if kept is None:
             result.infeasible = True
             break
         facts.unsupported_values += _restrict(result, kept, UNSUPPORTED_CELLS)
-        if not _eliminate(result, efforts.elimination, components=False):
+        if guard.over or not _eliminate(result, efforts.elimination, components=False):
+            break
+        if guard.over:
             break
         kept, replacement = undominated_values(result.problem, efforts.dominance)
         facts.dominated_values += _restrict(result, kept, DOMINATED_CELLS, replacement)
         efforts.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
         if len(result._stages) == stages or efforts.rounds.left < 0:
             break
-    if solve_small and not result.infeasible:
+    if solve_small and not result.infeasible and not guard.over:
         _eliminate(result, efforts.elimination, components=True)
-    facts.infeasible, left = result.infeasible, result.problem
+    return _described(result, problem)
+
+
+def _described(result: Presolved, problem: Problem) -> Presolved:
+    """The result with the facts about it."""
+    facts, left = result.facts, result.problem
+    facts.infeasible = result.infeasible
     facts.fixed_variables = problem.num_variables - left.num_variables - facts.eliminated_variables
     facts.variables = (problem.num_variables, left.num_variables)
     facts.factors = (problem.num_factors, left.num_factors)
