@@ -57,7 +57,7 @@ class Preparation:
         if math.isfinite(guard.seconds_left) and not ready("presolve"):
             self.notes.append("presolve was left out: its kernels are not compiled yet")
             return
-        step = simplify(self.reduced)
+        step = simplify(self.reduced, guard=guard)
         self._reductions.append(step)
         self.notes += step.summary
 

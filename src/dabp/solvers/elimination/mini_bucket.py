@@ -18,6 +18,7 @@ from dabp.kernels.elimination.mini_bucket_plan import Buckets, Functions, make_p
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides, offsets_of
 from dabp.problem.exactness import UNIT_ROUNDOFF
+from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
 
@@ -71,7 +72,7 @@ class MiniBucketElimination(Solver):
         entries = self.max_entries
         if budget.memory_limit is not None:
             entries = max(1, min(entries, budget.memory_limit // 16))
-        return MiniBucketSearch(problem, self.i_bound, entries)
+        return MiniBucketSearch(problem, self.i_bound, entries, guard=budget.guard)
 
 
 class Plan(NamedTuple):
@@ -91,9 +92,16 @@ class Plan(NamedTuple):
 class MiniBucketSearch(Search):
     """A run of mini-bucket elimination: first a small i-bound if the wanted one takes long, then that."""
 
-    def __init__(self, problem: Problem, i_bound: int, max_entries: int, elimination: EliminationOrder | None = None):
+    def __init__(
+        self,
+        problem: Problem,
+        i_bound: int,
+        max_entries: int,
+        elimination: EliminationOrder | None = None,
+        guard: Guard | None = None,
+    ):
         self._problem, self._i_bound, self._max_entries = problem, i_bound, max_entries
-        self._elimination = elimination
+        self._elimination, self._guard = elimination, guard
         self._steps = self._run()
         self._answered = False
 
@@ -118,7 +126,7 @@ class MiniBucketSearch(Search):
     @property
     def exact(self) -> bool:
         """Whether the i-bound that was asked for fits the memory and splits no bucket; plans, but computes nothing."""
-        self._elimination = self._elimination or elimination_order(self._problem)
+        self._elimination = self._elimination or elimination_order(self._problem, guard=self._guard)
         self._order = self._elimination.order
         self._functions = _ranked_functions(self._problem, self._order)
         plan = self._planned(self._i_bound)
@@ -135,7 +143,7 @@ class MiniBucketSearch(Search):
         return float((cells * np.diff(buckets.input_starts[: count + 1])).sum())
 
     def _run(self) -> Iterator[Step]:
-        elimination = self._elimination or elimination_order(self._problem)
+        elimination = self._elimination or elimination_order(self._problem, guard=self._guard)
         self._order = elimination.order
         yield Step()
         i_bound, plan = self._fitting()
