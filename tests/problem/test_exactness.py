@@ -42,3 +42,34 @@ def test_a_float_is_the_decimal_that_was_written() -> None:
     """Not the binary number next to it."""
     assert decimal(0.1) == Fraction(1, 10)
     assert decimal(1e-9) == Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("costs", "digits"),
+    [
+        ([3.0, -7.0, np.inf], 0),
+        ([], 0),
+        ([0.5, 2.0], 1),
+        ([0.25, 1000000000.9], 2),
+        ([0.1 + 0.2, 0.3], 1),  # a computed decimal is one all the same
+        ([3e-301, -17e-301], 301),
+        ([np.pi, 1.0], None),
+        ([1e-9, 1e12], None),  # decimal, but totals would not fit
+    ],
+)
+def test_the_least_number_of_digits(costs: list[float], digits: int | None) -> None:
+    """Integers, decimals of any size and computed ones are recognised, real costs are not."""
+    values = np.array(costs)
+    assert least_digits(values, float(np.abs(values[np.isfinite(values)]).sum())) == digits
+
+
+def test_units_are_the_integers_of_the_text() -> None:
+    """Ten thousand random decimals of any length come back as the integers they were made of."""
+    rng = np.random.default_rng(0)
+    for digits in range(1, 9):
+        integers = rng.integers(-(10**9), 10**9, 10_000)
+        costs = np.array([float(f"{i}e-{digits}") for i in integers.tolist()])
+        found = least_digits(costs, float(np.abs(costs).max()))
+        assert found is not None
+        assert found <= digits
+        assert np.array_equal(in_units(costs, digits), integers)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from dabp.problem import Problem
+from tests.problems import all_assignments, random_problem
 
 
 def unary(costs: list[float], **options: object) -> Problem:
@@ -65,3 +67,23 @@ def test_reals_too_near_to_tell_are_summed_exactly() -> None:
         limited = problem.replace(limit=float(limit))
         assert limited.within_limit(total, [0] * 12) == (math.fsum([*costs.tolist(), -float(limit)]) < 0)
     assert abs(exact - total) <= problem.rounding_error
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_total_is_off_by_no_more_than_its_rounding_error(seed: int) -> None:
+    """Every total of floats against the exact sum, with a constant and scales that spoil the last places."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(seed)
+    problem = problem.replace(pool=problem.pool * 10.0 ** rng.integers(-6, 6), constant=float(rng.choice([0.1, 1e9])))
+    for values in all_assignments(problem)[:40]:
+        costs = problem.factor_costs(values)
+        if np.isfinite(costs).all():
+            exact = sum(map(Fraction, costs.tolist()), Fraction(problem.constant))
+            assert abs(Fraction(problem.cost(values)) - exact) <= Fraction(problem.rounding_error)
+
+
+def test_a_limit_is_no_proof_of_infeasibility_within_rounding() -> None:
+    """A bound of real costs excludes everything only if it is beyond the limit by more than rounding can do."""
+    problem = Problem([2], [0], [0, 1], [np.pi, np.e], [0, 2], limit=np.e)
+    assert not problem.excludes(np.e)
+    assert problem.excludes(np.e + 1e-12)

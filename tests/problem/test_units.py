@@ -9,7 +9,7 @@ import pytest
 
 from dabp.problem import Problem
 from dabp.problem.units import InUnits
-from tests.problems import all_assignments
+from tests.problems import all_assignments, random_problem
 
 
 def decimals(constant: float, limit: float | None) -> Problem:
@@ -40,3 +40,20 @@ def test_integers_are_left_alone() -> None:
     """Nothing to scale: the very problem."""
     problem = Problem([2], [0], [0, 1], [3, 5], [0, 2], constant=4)
     assert InUnits(problem).problem is problem
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_totals_in_units_are_those_of_the_problem(seed: int) -> None:
+    """Integers where costs are decimal, equal totals equal, and as costs again what they were."""
+    problem = random_problem(seed, maximize=False).replace(constant=[0.0, 1e11, 0.1][seed % 3])
+    inside = InUnits(problem)
+    rows = all_assignments(problem)[:200]
+    units, costs = inside.problem.cost(rows), problem.cost(rows)
+    finite = np.isfinite(costs)
+    assert np.array_equal(finite, np.isfinite(units))
+    assert [inside.cost(float(u)) for u in units[finite]] == pytest.approx(costs[finite], rel=1e-12, abs=1e-12)
+    assert inside.costs(units[finite]) == pytest.approx(costs[finite], rel=1e-12, abs=1e-12)
+    if problem.decimal_digits is not None:
+        assert inside.problem.integral
+    if problem.integral:
+        assert inside.problem is problem

@@ -26,19 +26,17 @@ def least_digits(costs: NDArray[np.float64], total: float) -> int | None:
 
     None if there is none for which a `total` of units is still exact: the costs are real.
     """
-    numbers = costs[np.isfinite(costs) & (costs != 0.0)]
-    if not len(numbers) or (numbers == np.rint(numbers)).all():
-        return 0
-    largest = float(np.abs(numbers).max())
-    first = max(1, -math.floor(math.log10(largest)))
-    last = min(math.floor(math.log10(LARGEST_TOTAL) - math.log10(max(total, largest))), 307)
+    if not total > 0.0:  # nobody uses what is not 0
+        return 0 if not np.any(costs) else None
+    first = max(0, -math.floor(math.log10(total)))
+    last = min(math.floor(math.log10(LARGEST_TOTAL) - math.log10(total)), 307)
     at = 0
-    for digits in range(first, last + 1):
+    for digits in (0, *range(max(first, 1), last + 1)):
         # Blocks before this one were multiples of a coarser unit, so they are of this one too.
-        while at < len(numbers) and _are_multiples(numbers[at : at + _BLOCK], digits):
+        while at < len(costs) and _are_multiples(costs[at : at + _BLOCK], digits):
             at += _BLOCK
-        if at >= len(numbers):
-            return digits
+        if at >= len(costs):
+            return int(digits)
     return None
 
 
@@ -49,11 +47,16 @@ def in_units(costs: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
 
 def _are_multiples(costs: NDArray[np.float64], digits: int) -> bool:
     """Whether costs are, or are a few units in the last place from, the floats nearest to multiples of 10⁻ᵏ."""
+    costs = costs[np.isfinite(costs)]
+    if digits == 0:
+        return bool((costs == np.rint(costs)).all())
     scale = 10.0**digits
-    scaled = costs * scale
+    with np.errstate(over="ignore"):  # of tables that nobody uses
+        scaled = costs * scale
     integers = np.rint(scaled)
-    exact = integers / scale == costs
-    close = (np.abs(integers) < CLOSE) & (np.abs(scaled - integers) <= 4 * np.spacing(np.abs(scaled)))
+    exact: NDArray[np.bool_] = integers / scale == costs
+    with np.errstate(invalid="ignore"):
+        close = (np.abs(integers) < CLOSE) & (np.abs(scaled - integers) <= 4 * np.spacing(np.abs(scaled)))
     return bool((exact | close).all())
 
 

@@ -28,6 +28,9 @@ __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
 Derived = TypeVar("Derived")
 
+_OF_TABLES = ("table_magnitude", "integral_tables", "decimal_digits")
+"""What follows from the tables alone, and takes long where they are large."""
+
 MOST_AXES = 64
 """Of a NumPy array. Factors may have more variables, if enough of them have one value only."""
 
@@ -251,7 +254,11 @@ class Problem(Naming, Totals, Exchange):
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some of the constructor's arguments changed."""
-        return Problem(**{**self._columns(), **changes})
+        copy = Problem.__new__(Problem)
+        if not changes.keys() & {"pool", "pool_offsets", "factor_table"}:  # what is known of the tables stays so
+            copy.__dict__.update({name: self.__dict__[name] for name in _OF_TABLES if name in self.__dict__})
+        Problem.__init__(copy, **{**self._columns(), **changes})
+        return copy
 
     def _columns(self) -> dict[str, Any]:
         """The constructor's arguments."""

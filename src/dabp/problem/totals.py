@@ -50,9 +50,12 @@ class Totals:
     @cached_property
     def table_magnitude(self) -> float:
         """The sum of each factor's largest finite cost by size, the constant left out."""
-        sizes = np.abs(self.pool)
-        sizes[np.isinf(sizes)] = 0.0
-        return float(self.per_table(np.maximum, sizes)[self.factor_table].sum())
+        lowest, highest = self.per_table(np.minimum), self.per_table(np.maximum)
+        if not (np.isfinite(lowest).all() and np.isfinite(highest).all()):
+            sizes = np.abs(self.pool)
+            sizes[np.isinf(sizes)] = 0.0
+            lowest = highest = self.per_table(np.maximum, sizes)
+        return float(np.maximum(np.abs(lowest), np.abs(highest))[self.factor_table].sum())
 
     def per_table(self, operation: np.ufunc, cells: NDArray[Any] | None = None) -> NDArray[Any]:
         """Reduce the pool, or as many other numbers, table by table: one for each, 0 for an empty one, [T]."""
