@@ -46,3 +46,16 @@ def test_bounds_are_monotone_and_stay_on_their_side(problem: Problem, maximize: 
     assert [bound for _, _, bound in result.trace.bounds] == [sign * 2.0, sign * 3.0, sign * 7.0]
     with pytest.raises(SolverError, match="beyond cost"):
         run.tighten(9.0)
+
+
+def test_a_guess_gives_way_to_an_equal_answer_of_the_search(problem: Problem) -> None:
+    """A proof is about the search's own assignment: costs that are equal as numbers may not be as sums."""
+    run = Run(problem, "s", 0, Clock())
+    guess, own, other = (np.full(8, value) for value in range(3))
+    run.offer(guess, 5.0, guessed=True)
+    assert (run.progress.assignment is guess, run.told) == (True, None)
+    run.offer(own, 5.0)
+    assert (run.progress.assignment is own, run.told) == (True, 5.0)
+    run.offer(other, 5.0)
+    assert run.progress.assignment is own
+    assert len(run.trace.improvements) == 1

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.driver.checkpoint import schedule
+from dabp.driver.checkpoint import file, schedule
+from dabp.driver.checkpoint.contents import identity
 from dabp.driver.result import Result
 from dabp.driver.stopping import Progress
+from dabp.errors import CheckpointError
 from dabp.problem import Problem
 from dabp.solvers import SOLVERS, make_solver
 from dabp.solvers.status import Status
@@ -78,3 +80,23 @@ def test_a_run_at_its_limit_goes_on_with_a_larger_one_only(problem: Problem, nam
     assert further.cost is not None
     assert first.cost is not None
     assert further.cost <= first.cost
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_wild_values_never_reach_a_kernel(problem: Problem, name: str, tmp_path: Path) -> None:
+    """A well-made file whose search holds values that do not exist, or arrays of another kind, is refused by name."""
+    path = tmp_path / "c"
+    run(problem, name, max_iterations=5, checkpoint=path)
+    origin = file.Origin(identity(problem, None), f"{make_solver(name)!r} seed 3")
+    contents, _ = file.load(path, origin, lambda _: None)
+    for key, value in contents.items():
+        if not key.startswith("search.") or not isinstance(value, np.ndarray) or not value.size:
+            continue
+        wild = [] if value.dtype.kind == "f" or name in ANEW else [value.astype(np.float64)]
+        if value.shape[-1] == problem.num_variables and key.endswith((".values", ".best", ".x")) | (name in ANEW):
+            wild += [np.full_like(value, 6), np.full_like(value, -1), np.full_like(value, 2**40)]
+        for changed in wild:
+            path.unlink(missing_ok=True)
+            file.save(path, {**contents, key: changed}, origin)
+            with pytest.raises(CheckpointError, match=f"^{path}: its search"):
+                run(problem, name, checkpoint=path, resume=True)

@@ -48,6 +48,7 @@ class Run:
         self.notes: list[str] = []
         self.told: float | None = None
         """The best cost that the search has given or was given: what it may call optimal."""
+        self._guessed = False  # whether the incumbent is none of the search's
         self._earlier = 0.0  # seconds before a resume
 
     @property
@@ -77,9 +78,12 @@ class Run:
             return
         if not guessed and (self.told is None or self.sign * cost < self.sign * self.told):
             self.told = cost
+        if self._guessed and not guessed and cost == progress.cost:
+            progress.assignment, self._guessed = assignment, False  # what the search proves is of its own assignment
         if not self._beats(cost):
             return
         progress.cost, progress.assignment, progress.improved = cost, assignment, True
+        self._guessed = guessed
         progress.last_improvement = progress.iterations
         self.trace.improvements.append((self.elapsed, progress.iterations, cost))
         if progress.bound is not None:
@@ -89,7 +93,7 @@ class Run:
         """Take over an incumbent from before a resume, if it is better: no improvement of this run's."""
         if self._beats(cost):
             self.progress.assignment, self.progress.cost = assignment, cost
-            self.told = cost
+            self.told, self._guessed = cost, False
 
     def _beats(self, cost: float) -> bool:
         return self.progress.cost is None or self.sign * cost < self.sign * self.progress.cost
@@ -130,7 +134,7 @@ class Run:
         progress.bound = state.bound
         if state.assignment is not None:
             progress.assignment, progress.cost = state.assignment, state.cost
-            self.told = state.cost
+            self.told, self._guessed = state.cost, False
 
     def result(self, status: Status, limit: str | None = None) -> Result:
         """The answer as it stands; `limit` says what ended the solve from outside."""

@@ -61,6 +61,9 @@ class Step:
 class Search(ABC):
     """A running solve. Not thread-safe: one thread steps it."""
 
+    state_assignments: ClassVar[tuple[str, ...]] = ("best", "values", "incumbent")
+    """Entries of `state_dict` that are assignments, or rows of them: any others that come back are refused."""
+
     @property
     def at_boundary(self) -> bool:
         """Whether `state_dict` may be called now (DABP: only between windows)."""

@@ -81,7 +81,8 @@ def test_the_file_is_named_and_nothing_of_it_is_believed(problem: Problem, tmp_p
     for change, message in (
         ({"incumbent_cost": contents["incumbent_cost"] - 1}, "its incumbent costs"),
         ({"search.rng": {"state": 3}}, "its search is not one of solver 'Sampling'"),
-        ({"search.array": np.zeros(2)}, "its search is not one of"),
+        ({"search.array": np.arange(4)}, "its search is not one of"),
+        ({"search.array": np.zeros(3)}, "its search's array is of another kind"),
     ):
         path.unlink(missing_ok=True)
         file.save(path, {**contents, **change}, origin)

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from dabp.driver.checkpoint.schema import check_search
 from dabp.driver.run import Run, RunState
-from dabp.errors import CheckpointError
+from dabp.errors import CheckpointError, ProblemError
 from dabp.problem import Problem
 from dabp.problem.views import Label
 from dabp.solvers.base import Search, State
@@ -76,9 +77,10 @@ def restore(contents: State, search: Search, run: Run, reduced: Problem) -> None
     if contents["reduced"] != reduced.digest:
         raise CheckpointError("its search saw the problem as another presolve leaves it")
     state = {key.removeprefix(_SEARCH): value for key, value in contents.items() if key.startswith(_SEARCH)}
+    check_search(state, search, reduced)
     try:
         search.load_state_dict(state)
-    except (KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError, ProblemError) as error:
         raise CheckpointError(f"its search is not one of solver {run.solver!r} ({error!r})") from None
     given, cost = run.progress.assignment, run.progress.cost
     run.trace.restore(contents)

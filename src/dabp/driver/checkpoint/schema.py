@@ -1,6 +1,6 @@
 """The form of a checkpoint's contents: keys, types, shapes and ranges, looked at before anything is used.
 
-What a search's own part must look like is known to the search: its `load_state_dict` looks at it.
+Of a search's own part the kinds of its arrays and its assignments are looked at; the rest is its `load_state_dict`'s.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from dabp.errors import CheckpointError
 from dabp.problem import Problem
-from dabp.solvers.base import State
+from dabp.solvers.base import Search, State
 
 _COLUMNS = {"trace.costs": 1, "trace.kept": 1, "trace.blocks": 2, "trace.improvements": 3, "trace.bounds": 3}
 """The trace's arrays: how many numbers a row has."""
@@ -30,6 +30,24 @@ def check(contents: State, problem: Problem) -> None:
     for key in ("best", "incumbent"):
         _check_assignment(contents, key, problem)
     _check_trace(contents)
+
+
+def check_search(state: State, search: Search, reduced: Problem) -> None:
+    """Raise `CheckpointError` for a state whose arrays are not of the kinds a fresh search has, or name no values."""
+    for key, like in search.state_dict().items():
+        value: Any = state.get(key, like)
+        kinds = [(each.dtype, each.ndim) if isinstance(each, np.ndarray) else None for each in (like, value)]
+        if kinds[0] != kinds[1]:
+            raise CheckpointError(f"its search's {key} is of another kind")
+    for key in search.state_assignments:
+        values = state.get(key)
+        if values is None:
+            continue
+        fits = isinstance(values, np.ndarray) and values.dtype.kind == "i" and 1 <= values.ndim <= 2
+        if not fits or values.shape[-1] != reduced.num_variables or (values < 0).any():
+            raise CheckpointError(f"its search's {key} is no assignment of this problem")
+        if (values >= reduced.domain_sizes).any():
+            raise CheckpointError(f"its search's {key} is no assignment of this problem")
 
 
 def _number(contents: State, key: str, kind: type, low: float, high: float = math.inf) -> float:

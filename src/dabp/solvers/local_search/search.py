@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ class LocalSearch(Search):
 
     A subclass says what an iteration is (`run`) and may finish (`done`). Only the division into blocks depends on time.
     """
+
+    state_assignments: ClassVar[tuple[str, ...]] = ("state.x", "state.best", "incumbent", "_elites")
 
     def __init__(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         self.problem, self.budget = problem, budget

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -121,6 +122,8 @@ class PartlyNarrow(Search):
     begin
         Starts the search of the rest.
     """
+
+    state_assignments: ClassVar[tuple[str, ...]] = ()  # its values are those of the narrow part
 
     def __init__(self, problem: Problem, narrow: Indices, begin: Begin, initial: Assignment | None):
         self._problem, self._begin = problem, begin
