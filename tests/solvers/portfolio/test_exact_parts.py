@@ -46,7 +46,7 @@ def test_narrow_components_beside_a_wide_one() -> None:
     narrow = cliques(3, 5, 3, seed=1)
     whole = beside(narrow, wide, constant=5.0)
     solver = Portfolio(members=QUICK_MEMBERS, prove=False)
-    result = dabp.solve(whole, solver, time_limit=1.0, presolve=False)
+    result = dabp.solve(whole, solver, time_limit=60, max_iterations=200, presolve=False)
     best = dabp.solve(narrow, "auto", time_limit=5)
     assert narrow.cost(result.assignment[: narrow.num_variables]) == best.cost
     assert any("elimination" in note for note in result.notes)
