@@ -193,6 +193,7 @@ class _Solve:
         """Step until the search has finished or something ends it."""
         finished, told, idleness = None, False, Idleness(run.solver)
         stepped = False
+        self.saving.begin(search, run, prepared.reduced)
         while (reason := self.guard.reason or self.limits.reached(run.progress)) is None:
             if not stepped:
                 self.saving.begin(search, run, prepared.reduced)
@@ -207,7 +208,7 @@ class _Solve:
             if finished is not None or told:
                 break
             idleness.look(step, run.clock.now)
-        if stepped:
+        if stepped or not self.saving.resumed:
             self.saving.finish(search, run, prepared.reduced, ended=finished is not None)
         if finished is None and (pending := search.pending()) is not None:
             keep(pending, run, prepared)  # not in the checkpoint: a resumed search comes upon it by itself

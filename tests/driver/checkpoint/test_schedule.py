@@ -127,3 +127,11 @@ def test_a_stop_before_the_first_boundary_loses_nothing(tmp_path: Path) -> None:
     assert stopped.cost is not None
     assert again.cost == solve(problem, "dabp", max_iterations=60).cost
     assert again.cost <= stopped.cost
+
+
+def test_a_search_that_had_no_time_for_a_step_can_be_resumed(tmp_path: Path) -> None:
+    """Its beginning is saved: whoever asked for a checkpoint finds one."""
+    problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
+    solve(problem, Sampling(), max_iterations=0, checkpoint=tmp_path / "c")
+    again = solve(problem, Sampling(), max_iterations=50, checkpoint=tmp_path / "c", resume=True)
+    assert again.cost == solve(problem, Sampling(), max_iterations=50).cost

@@ -63,7 +63,7 @@ def test_large_costs_that_cancel_are_no_contradiction() -> None:
         assert result.cost == pytest.approx(exhaustive(problem)[0], abs=10 * problem.rounding(result.cost))
 
 
-@pytest.mark.parametrize("first", [{"time_limit": 1.5}, {"max_iterations": 2000, "time_limit": 70.0}])
+@pytest.mark.parametrize("first", [{"time_limit": 3.0}, {"max_iterations": 2000, "time_limit": 70.0}])
 def test_a_checkpoint_serves_a_solve_with_other_limits(tmp_path: Path, first: dict[str, Any]) -> None:
     """What was known is taken up, whatever limits and members there are now."""
     problem, path = cliques(1, 30, 6), tmp_path / "c"

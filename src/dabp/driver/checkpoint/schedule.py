@@ -44,6 +44,11 @@ class Schedule:
         self._last_capture = self._last_save = time.monotonic()
         self._failed = False
 
+    @property
+    def resumed(self) -> bool:
+        """Whether the run goes on from a file."""
+        return self._contents is not None
+
     def read(self, run: Run) -> None:
         """Look at the file to continue from; its best answer is the run's from now on."""
         if self._path is None:
