@@ -139,14 +139,19 @@ def dwave_annealing(graph: Graph, seconds: float, seed: int) -> float:
 
 
 def dwave_tabu(graph: Graph, seconds: float, seed: int) -> float:
-    """Calls of a second each, from the best so far."""
+    """Calls that would take the time if the machine were idle, each from the best so far, until it is used up."""
     from dwave.samplers import TabuSampler
 
     bqm = _model(graph)
     start, best, states = time.process_time(), -np.inf, None
     for number in itertools.count():
         sample = TabuSampler().sample(
-            bqm, num_reads=1, timeout=1000, num_restarts=10**9, seed=1000 * seed + number, initial_states=states
+            bqm,
+            num_reads=1,
+            timeout=int(1000 * seconds),
+            num_restarts=10**9,
+            seed=1000 * seed + number,
+            initial_states=states,
         )
         cut = graph.cut(_side(sample, graph.vertices))
         if cut > best:
