@@ -71,5 +71,16 @@ class Backend(ABC):
         A variable with one factor has nothing to damp or weigh: it sends its unary costs, zero without any.
         """
 
+    def hold(self, query: Tensor, key: Tensor) -> Tensor | None:
+        """All weights w × (d − 1), to be used again by `mix`; None where `attention` is the better way.
+
+        [F, K] twice → [Σ d²].
+        """
+        return None
+
+    def mix(self, weights: Tensor, f2v: Tensor) -> Tensor:
+        """(d − 1) Σ w f2v with held weights: [Σ d²], [E, D] → [E, D]."""
+        raise NotImplementedError
+
     def close(self) -> None:  # noqa: B027 - optional
         """Release what is held."""

@@ -16,16 +16,22 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 
 from dabp.graph import FactorGroup
-from dabp.kernels.attention import attentive_messages, composition, hub_attention
+from dabp.kernels.attention import attentive_messages, composition, held_weights, hub_attention
 from dabp.kernels.attention.chebyshev import interpolation
 from dabp.kernels.attention.composition import Edges
 from dabp.kernels.attention.hub_attention import Hubs, Nodes, Shape
-from dabp.kernels.attention.one_variable import Inputs, Results
+from dabp.kernels.attention.one_variable import BLOCK, Inputs, Results
 from dabp.kernels.belief_propagation import min_marginals
 from dabp.kernels.belief_propagation.min_marginals import Tables
+from dabp.kernels.simd import lanes_of
+from dabp.problem.columns import offsets_of
 from dabp.solvers.dabp.backend import ATTENTION_SLOPE, OUTPUT_SLOPE, Backend, Layer
 from dabp.solvers.dabp.sharing import Job, Parts, Threads, even_shares
 from dabp.solvers.dabp.structure import Structure
+
+LANES = lanes_of(BLOCK)
+LONGEST = 100
+"""Weights are held where a target has at most so many neighbours, on average; beyond, interpolation is faster."""
 
 
 class Group(NamedTuple):
@@ -54,6 +60,9 @@ class CpuBackend(Backend):
         self.edge_parts = even_shares(np.full(structure.num_edges, 3.0 * structure.width), threads)
         self.hubs = _hubs(structure, threads)
         self.groups = [_group(structure, group, threads) for group in structure.graph.groups]
+        self.blocks = [torch.from_numpy(edges) for edges in structure.edges_by_degree]
+        self.weight_starts = _weight_starts(degrees)
+        self.holds = bool((degrees.astype(np.float64) ** 2).sum() <= LONGEST * structure.num_edges)
         self._buffers: dict[tuple[str, torch.dtype], Tensor] = {}
 
     def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
@@ -74,6 +83,24 @@ class CpuBackend(Backend):
     def compose(self, damping: Tensor, v2f: Tensor, others: Tensor) -> Tensor:
         """See `Backend.compose`."""
         result: Tensor = _Compose.apply(damping, v2f, others, self)  # type: ignore[no-untyped-call]
+        return result
+
+    def hold(self, query: Tensor, key: Tensor) -> Tensor | None:
+        """See `Backend.hold`: blocks by degree, then as `weight_starts` says; not for hubs, whose blocks are large."""
+        if not self.holds:
+            return None
+        parts = [query.new_zeros(1)]  # the weight of a variable with one factor
+        for edges in self.blocks:
+            degree, factors = edges.shape[1], self.edge_factor[edges]
+            score = torch.sigmoid(query[factors][:, :, None] + key[factors][:, None])
+            itself = torch.eye(degree, dtype=torch.bool)[:, :, None]
+            weight = torch.softmax(score.masked_fill(itself, -torch.inf), 2).mean(-1)
+            parts.append(((degree - 1) * weight).flatten())
+        return torch.cat(parts)
+
+    def mix(self, weights: Tensor, f2v: Tensor) -> Tensor:
+        """See `Backend.mix`."""
+        result: Tensor = _Mix.apply(weights, f2v, self)  # type: ignore[no-untyped-call]
         return result
 
     def buffer(self, name: str, shape: Sequence[int], like: Tensor) -> Tensor:
@@ -202,6 +229,30 @@ class _Attention(torch.autograd.Function):
         return grad_query, grad_key, grad_f2v, None
 
 
+class _Mix(torch.autograd.Function):
+    """See `Backend.mix`."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, f2v: Tensor, backend: CpuBackend) -> Tensor:
+        result = torch.empty_like(f2v)
+        given, messages, made = _arrays(weights, f2v, result)
+        arguments = backend.variable_edges, backend.weight_starts, given, messages, LANES, made
+        backend.threads.run(Job(backend.variable_parts, held_weights.mix, arguments))
+        ctx.save_for_backward(weights, f2v)
+        ctx.backend = backend
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+        weights, f2v = ctx.saved_tensors
+        backend: CpuBackend = ctx.backend
+        made = torch.zeros_like(weights), torch.empty_like(f2v)
+        where = backend.variable_edges, backend.weight_starts
+        arguments = *where, *_arrays(weights, f2v), LANES, *_arrays(gradient, *made)
+        backend.threads.run(Job(backend.variable_parts, held_weights.mix_backward, arguments))
+        return *made, None
+
+
 class _Compose(torch.autograd.Function):
     """See `Backend.compose`."""
 
@@ -226,6 +277,15 @@ class _Compose(torch.autograd.Function):
 
 def _arrays(*tensors: Tensor) -> list[NDArray[np.floating]]:
     return [one.detach().contiguous().numpy() for one in tensors]
+
+
+def _weight_starts(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[N]: where each variable's block of held weights starts, by degree; all of degree 1 share the first number."""
+    order = np.argsort(degrees, kind="stable")
+    sizes = np.where(degrees > 1, degrees**2, 0)[order]
+    starts = np.zeros(len(degrees), dtype=np.int64)
+    starts[order] = np.where(sizes > 0, 1 + offsets_of(sizes)[:-1], 0)
+    return starts
 
 
 def _hubs(structure: Structure, threads: int) -> list[tuple[Parts, Hubs]]:

@@ -33,7 +33,7 @@ class TorchBackend(Backend):
             (group, tensor(group.tables, device), tensor(group.table_index, device)) for group in graph.groups
         ]
         self.blocks = [
-            (tensor(edges, device), PAIRS_AT_ONCE // max(1, edges.shape[1] ** 2)) for edges in _by_degree(structure)
+            (tensor(edges, device), PAIRS_AT_ONCE // max(1, edges.shape[1] ** 2)) for edges in structure.edges_by_degree
         ]
 
     def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
@@ -112,13 +112,3 @@ def _attention_block(query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, T
 
 def _padded(messages: Tensor, width: int) -> Tensor:
     return torch.nn.functional.pad(messages, (0, width - messages.shape[-1]))
-
-
-def _by_degree(structure: Structure) -> list[np.ndarray]:
-    """For each degree above 1, the edges of its variables, [variables, degree]."""
-    graph = structure.graph
-    starts, degrees = graph.variable_edge_offsets[:-1], np.diff(graph.variable_edge_offsets)
-    return [
-        graph.variable_edges[starts[degrees == degree][:, None] + np.arange(degree)]
-        for degree in np.unique(degrees[degrees > 1]).tolist()
-    ]

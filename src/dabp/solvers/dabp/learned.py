@@ -34,6 +34,8 @@ class Learned(NamedTuple):
     """λ, [E]; of no use where a variable has one factor."""
     others: Tensor
     """(d − 1) Σ w f2v over a variable's other factors, [E, D]: what the weights w are used for."""
+    weights: Tensor | None = None
+    """w × (d − 1) of every target and neighbour, as `Backend.hold` lays them out, if they are used again."""
 
 
 class Inference:
@@ -81,7 +83,10 @@ class Inference:
         """The same λ and w on the messages of a later iteration, without the network."""
         if self.weights == "uniform":
             return learned._replace(others=self._sum_of_others(f2v, beliefs))
-        return learned._replace(others=self.backend.attention(learned.query, learned.key, f2v)[1])
+        weights = learned.weights if learned.weights is not None else self.backend.hold(learned.query, learned.key)
+        if weights is None:
+            return learned._replace(others=self.backend.attention(learned.query, learned.key, f2v)[1])
+        return learned._replace(others=self.backend.mix(weights, f2v), weights=weights)
 
     def _sum_of_others(self, f2v: Tensor, beliefs: Tensor) -> Tensor:
         """Uniform weights: a belief without its unary costs and the target's own message."""

@@ -93,6 +93,16 @@ class Structure:
         """The edges of each variable and their factors, for the kernels."""
         return VariableEdges(self.graph.variable_edge_offsets, self.graph.variable_edges, self.edge_factor)
 
+    @property
+    def edges_by_degree(self) -> list[NDArray[np.int64]]:
+        """For each degree above 1, the edges of its variables, [variables, degree]."""
+        graph = self.graph
+        starts, degrees = graph.variable_edge_offsets[:-1], np.diff(graph.variable_edge_offsets)
+        return [
+            graph.variable_edges[starts[degrees == degree][:, None] + np.arange(degree)]
+            for degree in np.unique(degrees[degrees > 1]).tolist()
+        ]
+
     def padded(self, flat: NDArray[np.floating], fill: float = 0.0) -> NDArray[np.floating]:
         """[sum of domain sizes] → [N, D]."""
         dense = np.full((self.num_variables, self.width), fill, dtype=flat.dtype)

@@ -1,0 +1,127 @@
+# mypy: disable-error-code="untyped-decorator"
+"""Weighted sums of messages with weights that stay for several iterations: small dense products, and their gradients.
+
+Variable i with d edges has its weights w × (d − 1) as a d × d block, target by neighbour, zero on the diagonal, from
+``starts[i]`` of a flat array. Variables are independent, so a range of them is a thread's share.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.attention.one_variable import BLOCK, VariableEdges
+from dabp.kernels.decorators import kernel, part
+from dabp.kernels.simd import Lanes, load, splat, store
+
+Floats = NDArray[np.floating]
+Integers = NDArray[np.int64]
+
+
+@part()
+def _product(
+    rows: int, inner: int, a: Floats, start: int, row: int, step: int, b: Floats, width: int, c: Floats, lanes: Lanes
+) -> None:
+    """C = A B, with A[r, k] = ``a[start + r·row + k·step]``, B and C flat with rows of `width`, whole vectors long."""
+    for block in range(0, width, BLOCK):
+        zero = load(b, block, lanes) - load(b, block, lanes)
+        r = 0
+        while r + 4 <= rows:
+            first, second, third, fourth = zero, zero, zero, zero
+            here = start + r * row
+            for k in range(inner):
+                line, place = load(b, k * width + block, lanes), here + k * step
+                first = first + splat(a, place, lanes) * line
+                second = second + splat(a, place + row, lanes) * line
+                third = third + splat(a, place + 2 * row, lanes) * line
+                fourth = fourth + splat(a, place + 3 * row, lanes) * line
+            store(c, r * width + block, first)
+            store(c, (r + 1) * width + block, second)
+            store(c, (r + 2) * width + block, third)
+            store(c, (r + 3) * width + block, fourth)
+            r += 4
+        while r < rows:
+            total, here = zero, start + r * row
+            for k in range(inner):
+                total = total + splat(a, here + k * step, lanes) * load(b, k * width + block, lanes)
+            store(c, r * width + block, total)
+            r += 1
+
+
+@part()
+def _blocks(count: int) -> int:
+    """Rounded up to whole blocks."""
+    return (count + BLOCK - 1) // BLOCK * BLOCK
+
+
+@part()
+def _copy_rows(edges: Integers, by_edge: Floats, wide: int, flat: Floats) -> None:
+    """[E, D] → rows of `wide`, zero beyond D."""
+    width = by_edge.shape[1]
+    for m in range(len(edges)):
+        for x in range(width):
+            flat[m * wide + x] = by_edge[edges[m], x]
+        for x in range(width, wide):
+            flat[m * wide + x] = 0.0
+
+
+@kernel
+def mix(
+    first: int,
+    last: int,
+    around: VariableEdges,
+    starts: Integers,
+    weights: Floats,
+    f2v: Floats,
+    lanes: Lanes,
+    summed: Floats,
+) -> None:
+    """Write (d − 1) Σ w f2v into `summed` [E, D] for the edges of variables first..last − 1; 0 where d = 1."""
+    offsets, width = around.offsets, f2v.shape[1]
+    largest, wide = np.diff(offsets[first : last + 1]).max(), _blocks(width)
+    messages, out = np.empty(largest * wide, f2v.dtype), np.empty(largest * wide, f2v.dtype)
+    for i in range(first, last):
+        edges = around.edges[offsets[i] : offsets[i + 1]]
+        degree = len(edges)
+        _copy_rows(edges, f2v, wide, messages)
+        _product(degree, degree, weights, starts[i], degree, 1, messages, wide, out, lanes)
+        for m in range(degree):
+            for x in range(width):
+                summed[edges[m], x] = out[m * wide + x]
+
+
+@kernel
+def mix_backward(
+    first: int,
+    last: int,
+    around: VariableEdges,
+    starts: Integers,
+    weights: Floats,
+    f2v: Floats,
+    lanes: Lanes,
+    gradient: Floats,
+    grad_weights: Floats,
+    grad_f2v: Floats,
+) -> None:
+    """Write the gradients of `mix`, given that of `summed`."""
+    offsets, width, kind = around.offsets, f2v.shape[1], f2v.dtype
+    largest, wide = np.diff(offsets[first : last + 1]).max(), _blocks(width)
+    gradients, out = np.empty(largest * wide, kind), np.empty(largest * wide, kind)
+    columns, block = np.zeros(width * _blocks(largest), kind), np.empty(largest * _blocks(largest), kind)
+    for i in range(first, last):
+        edges = around.edges[offsets[i] : offsets[i + 1]]
+        degree = len(edges)
+        broad = _blocks(degree)
+        _copy_rows(edges, gradient, wide, gradients)
+        _product(degree, degree, weights, starts[i], 1, degree, gradients, wide, out, lanes)
+        for x in range(width):
+            for m in range(degree):
+                columns[x * broad + m] = f2v[edges[m], x]
+            for m in range(degree, broad):
+                columns[x * broad + m] = 0.0
+        _product(degree, width, gradients, 0, wide, 1, columns, broad, block, lanes)
+        for m in range(degree):
+            for x in range(width):
+                grad_f2v[edges[m], x] = out[m * wide + x]
+            for n in range(degree):
+                grad_weights[starts[i] + m * degree + n] = block[m * broad + n]
