@@ -19,6 +19,18 @@ _BRACKET = re.compile(r"[{}\[\]]")
 _SEPARATORS = str.maketrans('",:', "   ")
 
 
+TAGS = frozenset(
+    ("problem", "name", "mustbe", "variables", "functions", "scope", "costs", "defaultcost", "type", "params")
+)
+"""What the format itself names."""
+
+
+def _unquoted(word: str) -> str:
+    """A word as it is between quotes; to toulbar2 separators separate there, too, so ``"type:"`` is the tag type."""
+    bare = word.strip(" \t:,")
+    return bare if bare in TAGS else word
+
+
 class Lexer:
     """One word at a time, or all the numbers up to a closing bracket at once."""
 
@@ -45,9 +57,7 @@ class Lexer:
             if match is None:
                 return None
             quoted, bracket, plain = match.groups()
-            # to toulbar2 separators separate inside of quotes, too: "type:" is the word type
-            word = quoted.strip(" \t:,") if quoted is not None else bracket or plain
-            self._peeked = (word, match.end())
+            self._peeked = (bracket or plain if quoted is None else _unquoted(quoted), match.end())
         return self._peeked
 
     def peek(self) -> str | None:
