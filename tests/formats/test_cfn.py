@@ -31,7 +31,7 @@ def test_values_by_index_and_by_name() -> None:
 
 
 def test_separators_inside_of_quotes() -> None:
-    """A colon inside of the quotes of a tag separates, as for toulbar2: ``"type:"`` is the tag type; names keep theirs."""
+    """A colon inside of the quotes of a tag separates, as for toulbar2 (``"type:"``); names keep theirs."""
     text = '{"problem:": {"name": "p", "mustbe:": "<10"}, "variables": {"x": 2, "y": 2}, "functions": {'
     text += '"f": {"scope": ["x", "y"], "type:": ">=", "params": {"cost": 0, "delta": 0}}}}'
     with pytest.raises(FormatError, match=r"an integer was expected|is not supported|a number was expected"):
