@@ -30,7 +30,7 @@ print(hashlib.sha256(b"".join(array.tobytes() for array in made)).hexdigest())
 @pytest.mark.slow
 def test_gradients_do_not_depend_on_who_compiled(tmp_path: Path) -> None:
     """The gradients of attention, which may be summed in any order; slow, since it must compile them."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = {**os.environ, "DABP_CACHE_DIR": str(tmp_path)}
     said = [
         subprocess.run([sys.executable, "-c", SCRIPT], env=environment, check=True, capture_output=True, text=True)
         for _ in range(2)

@@ -20,7 +20,9 @@ from dabp.problem.views import Label
 from dabp.solvers.base import Step
 
 PRESOLVE_PART = 0.08
-"""Of the time that is left: with the rest of the preparations it takes a tenth at most."""
+"""Of the time that is left: with the rest of the preparations it takes a tenth at most …"""
+LOADING_SECONDS, LOADING_PART = 2.0, 0.3
+"""… or so many seconds, and this part, where that is more: the first call of a process loads kernels from the disk."""
 
 
 class Preparation:
@@ -60,7 +62,9 @@ class Preparation:
         if math.isfinite(guard.seconds_left) and not ready("presolve"):
             self.notes.append("presolve was left out: its kernels are not compiled yet")
             return
-        step = simplify(self.reduced, guard=guard.within(PRESOLVE_PART * guard.seconds_left))
+        left = guard.seconds_left
+        share = max(PRESOLVE_PART * left, min(LOADING_SECONDS, LOADING_PART * left))
+        step = simplify(self.reduced, guard=guard.within(share))
         self._reductions.append(step)
         self.notes += step.summary
 

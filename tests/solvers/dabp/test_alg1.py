@@ -183,7 +183,7 @@ def test_a_window_that_cannot_be_learned_from_is_told() -> None:
     assert sum(record.get("skipped", False) for record in told.trace.records) == windows - 2, "but the short last ones"
     assert any(f"{windows - 2} of {windows} windows were not learned from" in note for note in told.notes)
     fine = dabp.solve(problem, "dabp", params={**params, "dtype": "float64"})
-    assert not fine.notes
+    assert not any("windows were not learned from" in note for note in fine.notes)
 
 
 def test_the_network_may_be_asked_once_a_window() -> None:

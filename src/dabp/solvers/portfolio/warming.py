@@ -116,6 +116,12 @@ def _annealing() -> None:
     _run(["annealing"])
 
 
+def _deep() -> None:
+    """DABP in both precisions."""
+    _run(["dabp"])
+    _run(["dabp"], dtype="float64")
+
+
 JOBS: dict[str, Callable[[], None]] = {
     "annealing": _annealing,
     "tabu": lambda: _run(["tabu"]),
@@ -126,7 +132,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "elimination": lambda: _run(["mbe"]),
     "forest-lns": lambda: _run(["forest-lns"]),
     "distributed": lambda: _run(["dsa", "mgm"]),
-    "dabp": lambda: _run(["dabp"]),
+    "dabp": _deep,
     "gat-pcm-lns": lambda: _run(["gat-pcm-lns"]),
 }
 """What there is to compile, in the order in which it helps a solve that waits for it."""
