@@ -65,10 +65,9 @@ def test_one_restart_is_a_plain_solve(problem):
 def test_the_time_is_for_all_of_them(problem):
     """One worker, many slow restarts: those that come too late are skipped."""
     slow = Trivial(steps=1000, pause=0.01)
-    started = time.perf_counter()
     with ThreadPoolExecutor(1) as executor:
         result = solve_restarts(problem, slow, restarts=20, executor=executor, time_limit=0.5)
-    assert time.perf_counter() - started < 5
+    assert result.iterations < 1000, "not even one had time to end by itself"
     assert result.cost is not None
     assert any("of 20 restarts ended" in note for note in result.notes)
 
@@ -124,11 +123,10 @@ def _interruptible():
 def test_an_interrupt_ends_threads_and_keeps_their_answers(problem):
     """Threads see no signal: they are told, what has not begun is not begun, and the best so far is the answer."""
     slow = Trivial(steps=3000, pause=0.01)
-    started = time.perf_counter()
     with ThreadPoolExecutor(2) as executor:
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         result = dabp.solve_restarts(problem, slow, restarts=4, executor=executor)
-    assert time.perf_counter() - started < 10
+    assert result.iterations < 3000, "none went on to its end"
     assert (result.status, result.solver) == (Status.INTERRUPTED, "Trivial")
     assert result.cost is not None
     assert result.cost <= dabp.solve(problem, slow, seed=0, max_iterations=1).cost
@@ -201,10 +199,9 @@ def test_a_proof_ends_the_threads_that_still_search(problem):
         def start(self, problem, *, seed, budget, initial=None):
             return Draws(problem, seed, 3000, 0.01) if seed == 3 else Proof(problem, seed, 1, 0.2)
 
-    started = time.perf_counter()
     with ThreadPoolExecutor(2) as executor:
         result = solve_restarts(problem, Proving(), restarts=2, executor=executor, seed=3)
-    assert time.perf_counter() - started < 10
+    assert result.iterations < 3000, "the other did not go on to its end"
     assert result.status is Status.OPTIMAL
 
 
