@@ -37,8 +37,6 @@ ELSEWHERE = {
     "solvers/dual/passes": "solvers/dual/test_solver",
     "solvers/gat_pcm/subtree": "solvers/gat_pcm/test_search",
     "solvers/local_search/table": "solvers/local_search/test_local_costs",
-    "solvers/portfolio/cold_search": "solvers/portfolio/test_solver",
-    "solvers/portfolio/warming": "solvers/portfolio/test_solver",
     "solvers/toulbar2/child": "solvers/toulbar2/test_solver",
 }
 """Modules without a test file of their name, and the one that tests them: compiled code is tested by what calls it."""

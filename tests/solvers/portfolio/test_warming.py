@@ -1,0 +1,34 @@
+"""Which kernels are there is known by the cache folder and the version of their sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dabp.kernels import cache
+from dabp.solvers.portfolio import warming
+
+
+def test_an_empty_folder_lacks_every_job_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each job that is done is missing no more, for this version only."""
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(warming, "JOBS", {"one": lambda: None, "two": lambda: None})
+    assert warming.missing(["two", "one"]) == ["one", "two"]
+    warming.make("one")
+    assert warming.missing(["one", "two"]) == ["two"]
+    monkeypatch.setattr(warming, "stamp", lambda: "another version")
+    assert warming.missing(["one", "two"]) == ["one", "two"]
+
+
+def test_a_job_that_fails_stays_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its marker is written after it, not before."""
+
+    def fail() -> None:
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(warming, "JOBS", {"one": fail})
+    with pytest.raises(RuntimeError):
+        warming.make("one")
+    assert warming.missing(["one"]) == ["one"]
