@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from dabp.problem.columns import (
+    _row_hashes,
     cell_strides,
+    different_rows,
     nullary_constant,
     offsets_of,
     ragged_positions,
@@ -61,3 +63,33 @@ def test_columns_are_what_the_tables_say(seed: int) -> None:
         assert ranges[table] == (np.ptp(finite) if finite.size else 0.0)
     nullary = [float(factor.table) for factor in problem.factors if factor.arity == 0]
     assert nullary_constant(problem) == pytest.approx(problem.constant + sum(nullary))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 0), (5, 0), (1, 4), (300, 1), (700, 256), (3, 100_000)])
+def test_equal_rows_are_found_once(shape: tuple[int, int]) -> None:
+    """Against a dictionary by bytes: 0 and −0 differ, infinities are equal, and the first of each set comes first."""
+    rng = np.random.default_rng(shape)
+    rows = rng.choice([0.0, -0.0, np.inf, 1.5], (4, shape[1]))[rng.integers(0, 4, shape[0])]
+    first, same = different_rows(rows)
+    seen: dict[bytes, int] = {}
+    for row in rows:
+        seen.setdefault(row.tobytes(), len(seen))
+    assert same.tolist() == [seen[row.tobytes()] for row in rows]
+    assert first.tolist() == [same.tolist().index(number) for number in range(len(seen))]
+
+
+def test_rows_whose_hashes_agree_are_told_apart() -> None:
+    """Two rows made to have one hash stay two."""
+
+    def unmixed(word: int) -> int:
+        top = word >> 35 << 35
+        middle = (word ^ (top >> 29)) >> 6 << 6
+        return word ^ (middle >> 29)
+
+    start = np.random.default_rng(1).integers(0, 2**60, 2).tolist()
+    drawn = np.random.default_rng(0).integers(0, 2**63, 2, dtype=np.uint64).tolist()
+    first, second = (2 * weight + 1 for weight in drawn)
+    other = [(start[0] + second) % 2**64, (start[1] - first) % 2**64]
+    bits = np.array([[unmixed(word) for word in row] for row in (start, other)], dtype=np.uint64)
+    assert len(set(_row_hashes(bits).tolist())) == 1
+    assert different_rows(bits.view(np.float64))[1].tolist() == [0, 1]

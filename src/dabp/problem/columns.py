@@ -70,18 +70,50 @@ def different_rows(rows: NDArray[np.float64]) -> tuple[Indices, Indices]:
     if len(rows) == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     bits = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), -1).view(np.uint64)
-    weights = np.random.default_rng(0).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    with np.errstate(over="ignore"):
-        mixed = bits ^ (bits >> np.uint64(29))
-        keys = (mixed * weights).sum(axis=1, dtype=np.uint64)
-    first, inverse = np.unique(keys, return_index=True, return_inverse=True)[1:]
-    if not np.array_equal(bits, bits[first[inverse]]):
+    keys = _row_hashes(bits)
+    if (keys == keys[0]).all():  # one table for all is common, and needs no sorting
+        first, inverse = np.zeros(1, dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
+    else:
+        first, inverse = np.unique(keys, return_index=True, return_inverse=True)[1:]
+    if not _are_copies(bits, first[inverse]):
         first, inverse = np.unique(bits, axis=0, return_index=True, return_inverse=True)[1:]
         inverse = inverse.ravel()
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return first[order], rank[inverse]
+
+
+_CACHED_CELLS = 2**15
+"""Cells of a block of rows that stays in the processor's cache while it is worked on."""
+
+
+def _row_hashes(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A hash of each row: Σ (b ⊕ b ≫ 29)·w over its cells, w odd and random, modulo 2⁶⁴."""
+    weights = np.random.default_rng(0).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    block = max(1, _CACHED_CELLS // max(1, bits.shape[1]))
+    mixed = np.empty((min(block, len(bits)), bits.shape[1]), dtype=np.uint64)
+    keys = np.empty(len(bits), dtype=np.uint64)
+    for start in range(0, len(bits), block):
+        part = bits[start : start + block]
+        held = mixed[: len(part)]
+        np.right_shift(part, np.uint64(29), out=held)
+        np.bitwise_xor(held, part, out=held)
+        np.matmul(held, weights, out=keys[start : start + block])
+    return keys
+
+
+def _are_copies(bits: NDArray[np.uint64], of: Indices) -> bool:
+    """Whether each row equals the row that `of` names for it."""
+    block = max(1, _CACHED_CELLS // max(1, bits.shape[1]))
+    named = np.empty((min(block, len(bits)), bits.shape[1]), dtype=np.uint64)
+    for start in range(0, len(bits), block):
+        part = bits[start : start + block]
+        held = named[: len(part)]
+        np.take(bits, of[start : start + block], axis=0, out=held, mode="clip")
+        if not np.array_equal(part, held):
+            return False
+    return True
 
 
 def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:

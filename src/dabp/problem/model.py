@@ -113,8 +113,6 @@ class Model:
             raise ProblemError("add_costs takes functions of one shape: their variables need equally many values")
         shape = tuple(shapes[0].tolist()) if len(numbers) else ()
         costs = np.asarray(tables, dtype=np.float64)
-        if np.isnan(costs).any():
-            raise ProblemError("a cost is not a number")
         if index is not None:
             chosen = np.asarray(index, dtype=np.int64)
             if chosen.shape != (len(numbers),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(costs)):
@@ -127,7 +125,10 @@ class Model:
             wanted = "×".join(map(str, shape))
             raise ProblemError(f"{len(numbers)} functions need tables of {wanted} costs, not of shape {costs.shape}")
         first, same = different_rows(costs.reshape(len(costs), -1))
-        self._append(_Block(numbers, costs.reshape(len(costs), -1)[first], same[chosen], []))
+        different = costs.reshape(len(costs), -1)[first]
+        if np.isnan(different).any():
+            raise ProblemError("a cost is not a number")
+        self._append(_Block(numbers, different, same[chosen], []))
 
     def forbid(
         self, scope: str | Sequence[str], when: Callable[..., bool] | Iterable[Any], name: str | None = None
