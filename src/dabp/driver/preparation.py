@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dabp.driver.first_guess import first_guess
+from dabp.driver.result import Result
 from dabp.driver.run import Run
 from dabp.errors import ProblemError, SolverError
 from dabp.problem import Assignment, Problem
@@ -110,22 +111,21 @@ class Start:
     """What a user gave to begin with: variables held at a value, a start; whether to presolve, and in whole units."""
 
     fix: Mapping[str, Label] | None
-    initial: Mapping[str, Label] | ArrayLike | None
+    initial: Mapping[str, Label] | ArrayLike | Result | None
     presolve: bool
     units: bool = False
 
     def offer(self, run: Run) -> Assignment | None:
         """Give the run its first answers: a guess, and the start unless it is against what is fixed; the start."""
         problem, fixed = run.problem, fixed_values(run.problem, self.fix)
-        guess = first_guess(problem, fixed)
+        guess = problem.completed(first_guess(problem, fixed))
         run.offer(guess, float(problem.cost(guess)), guessed=True)
         if self.initial is None:
             return None
-        given = problem.assignment(self.initial) if isinstance(self.initial, Mapping) else np.asarray(self.initial)
-        cost = problem.cost(given)
-        if np.ndim(cost):
+        start = problem.checked(_values(self.initial))
+        if start.ndim > 1:
             raise ProblemError("initial is one assignment, not a batch")
-        start = given.astype(np.int64)
+        cost = problem.cost(start)
         if all(start[variable] == value for variable, value in fixed.items()):
             run.offer(start, float(cost))  # as it is: presolve may have no place for it
         return start
@@ -139,7 +139,21 @@ class Start:
         return prepared
 
 
+def _values(initial: Mapping[str, Label] | ArrayLike | Result) -> Mapping[str, Label] | ArrayLike:
+    """What a start says: of an earlier result its values, by name, as it may be of a related problem."""
+    if not isinstance(initial, Result):
+        return initial
+    if initial.values is None:
+        raise ProblemError("initial is a result without an assignment")
+    return initial.values
+
+
 def fixed_values(problem: Problem, fix: Mapping[str, Label] | None) -> dict[int, int]:
     """Variables held at a value, by index, of those given by name and label."""
     named = {problem.variable_index(name): label for name, label in (fix or {}).items()}
+    for variable in named:
+        if variable >= problem.num_visible:
+            raise ProblemError(
+                f"{problem.variable_name(variable)!r} is auxiliary: it follows from others and is not fixed"
+            )
     return {variable: problem.value_index(variable, label) for variable, label in named.items()}

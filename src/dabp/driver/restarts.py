@@ -24,6 +24,7 @@ from dabp.driver.solve import solve
 from dabp.driver.stopping import Limits
 from dabp.errors import DabpError, ParameterError, SolverError, suggestion
 from dabp.problem import Problem
+from dabp.problem.model import Model
 from dabp.problem.views import Label
 from dabp.solvers.base import Solver
 from dabp.solvers.status import Status
@@ -47,13 +48,13 @@ class Options(TypedDict, total=False):
     stagnation: int | None
     memory_limit: int | None
     threads: int
-    initial: Mapping[str, Label] | ArrayLike | None
+    initial: Mapping[str, Label] | ArrayLike | Result | None
     fix: Mapping[str, Label] | None
     presolve: bool | None
 
 
 def solve_restarts(
-    problem: Problem,
+    problem: Problem | Model,
     solver: str | Solver = "auto",
     *,
     restarts: int,
@@ -85,6 +86,7 @@ def solve_restarts(
     """
     _check(restarts, seed, time_limit, options)
     started = time.perf_counter()
+    problem = problem.build() if isinstance(problem, Model) else problem
     deadline = None if time_limit is None else time.time() + time_limit
     stop, call = threading.Event(), uuid.uuid4().hex
     # Threads see no signals; those of other processes do by themselves.

@@ -81,7 +81,7 @@ class Result:
             "normalized_cost": (self.cost or 0.0) / problem.num_constraints if known else None,
             "bound": self.bound,
             "gap": self.gap,
-            "assignment": self.values,
+            "assignment": None if self.assignment is None else problem.named(self.assignment),
             "iterations": self.iterations,
             "runtime": self.runtime,
             "seed": self.seed,

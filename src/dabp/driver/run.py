@@ -79,10 +79,11 @@ class Run:
         if not guessed and (self.told is None or self.sign * cost < self.sign * self.told):
             self.told = cost
         if self._guessed and not guessed and cost == progress.cost:
-            progress.assignment, self._guessed = assignment, False  # what the search proves is of its own assignment
+            # What the search proves is of its own assignment.
+            progress.assignment, self._guessed = self.problem.visible(assignment), False
         if not self._beats(cost):
             return
-        progress.cost, progress.assignment, progress.improved = cost, assignment, True
+        progress.cost, progress.assignment, progress.improved = cost, self.problem.visible(assignment), True
         self._guessed = guessed
         progress.last_improvement = progress.iterations
         self.trace.improvements.append((self.elapsed, progress.iterations, cost))

@@ -28,6 +28,7 @@ from dabp.errors import ParameterError
 from dabp.kernels.compilation import compilation
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import INTERRUPTED, TIME, Guard
+from dabp.problem.model import Model
 from dabp.problem.views import Label
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search, Solver
@@ -45,7 +46,7 @@ WORTH_A_NOTE = 1.0
 
 
 def solve(
-    problem: Problem,
+    problem: Problem | Model,
     solver: str | Solver = "auto",
     *,
     params: Mapping[str, Any] | None = None,
@@ -56,7 +57,7 @@ def solve(
     memory_limit: int | None = None,
     seed: int = 0,
     threads: int = 1,
-    initial: Mapping[str, Label] | ArrayLike | None = None,
+    initial: Mapping[str, Label] | ArrayLike | Result | None = None,
     fix: Mapping[str, Label] | None = None,
     presolve: bool | None = None,
     callbacks: Iterable[Callback] = (),
@@ -71,7 +72,7 @@ def solve(
     Parameters
     ----------
     problem
-        What to solve.
+        What to solve; a `Model` is built first.
     solver, params
         A name (see ``dabp solvers``) with parameters, or a `Solver`.
     time_limit
@@ -81,7 +82,7 @@ def solve(
     seed, threads
         Same seed and limits by iterations: same result.
     initial
-        An assignment to start from, by name and label or as value indices.
+        An assignment to start from, by name and label or as value indices, or an earlier result.
     fix
         Variables held at a value, by name and label.
     presolve
@@ -93,12 +94,12 @@ def solve(
     display
         Show cost, bound, gap and time left while it runs, in a terminal or a notebook.
     """
-    clock = Clock()
+    clock, problem = Clock(), problem.build() if isinstance(problem, Model) else problem
     with Interruption() as interruption:
         chosen, name = _chosen(solver, params)
         _check(seed, threads)
-        limits = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
-        limits = limits.for_solver(chosen, name)
+        given = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
+        limits = given.for_solver(chosen, name)
         run, guard = Run(problem, name, seed, clock), limits.guard(lambda: interruption.requested, clock)
         start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
         with owned(checkpoint, resume=resume) as path, _shown(display, callbacks) as told:

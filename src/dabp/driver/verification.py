@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from dabp.driver.preparation import Preparation
 from dabp.driver.run import Run
 from dabp.errors import SolverError
@@ -30,6 +32,10 @@ def keep(assignment: Assignment, run: Run, prepared: Preparation, *, claimed: fl
     if claimed is not None:
         _check(claimed, run.sign * cost, run, exact=prepared.exact)
     run.offer(lifted, cost)
+    if run.problem.num_auxiliary:  # searches that move one variable at a time rarely have these right
+        completed = run.problem.completed(lifted)
+        if not np.array_equal(completed, lifted):
+            run.offer(completed, float(run.problem.cost(completed)), guessed=True)
 
 
 def _check(claimed: float, actual: float, run: Run, *, exact: bool) -> None:

@@ -110,6 +110,10 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     except FormatError as error:
         raise FormatError(error.message, source=place_name(place)) from None
     write_text(place, pieces)
+    if problem.num_auxiliary:
+        names = problem.variable_names[problem.num_visible :]
+        span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+        notes = [*notes, f"the last {len(names)} variables ({span}) are auxiliary: they follow from the others"]
     if problem.limit is not None:
         notes = [*notes, f"the bound on the total, {problem.limit:g}, is left out: worse assignments become feasible"]
     return cast(list[str], notes)

@@ -57,16 +57,15 @@ def write_assignment(assignment: Assignment, problem: Problem, place: Place) -> 
     if not holds_values_only(place):
         cost = problem.cost(assignment)
         facts = {"problem": problem.name, "cost": cost if np.isfinite(cost) else None}
-        _write_json({**facts, "assignment": problem.labelled(assignment)}, place)
+        _write_json({**facts, "assignment": problem.named(assignment)}, place)
         return
-    write_text(place, [_VALUES_ONLY[split_suffix(place_name(place))[0]](assignment, problem)])
+    seen = problem.visible(problem.checked(assignment))
+    write_text(place, [_VALUES_ONLY[split_suffix(place_name(place))[0]](seen, problem)])
 
 
 def _plain(value: object) -> object:
-    """What JSON can say of a label that NumPy made."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+    """What JSON can say of a label that is neither text nor a number of Python's own."""
+    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def holds_values_only(place: Place) -> bool:
@@ -107,7 +106,7 @@ def as_csv(assignment: Assignment, problem: Problem) -> str:
     """A table of variables and labels, for spreadsheets."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerows([CSV_HEADER, *problem.labelled(assignment).items()])
+    table.writerows([CSV_HEADER, *problem.named(assignment).items()])
     return text.getvalue()
 
 
@@ -174,7 +173,7 @@ def _from_mpe(source: Source, words: list[str], problem: Problem) -> Assignment:
     # Competition solvers append better answers after -BEGIN-; the last one counts.
     start = len(words) - words[::-1].index("-BEGIN-") if "-BEGIN-" in words else 1
     numbers = _integers(source, words[start:])
-    n = problem.num_variables
+    n = problem.num_variables if len(numbers) >= problem.num_variables + 1 else problem.num_visible
     if len(numbers) == n + 2 and numbers[:2] == [1, n]:  # a variant counts the samples of evidence first
         numbers = numbers[1:]
     if not numbers or numbers[0] != n or len(numbers) != n + 1:
@@ -197,14 +196,14 @@ def _integers(source: Source, words: list[str]) -> list[int]:
 
 
 def _indices(source: Source, values: list[int], problem: Problem) -> Assignment:
-    if len(values) != problem.num_variables:
-        raise source.error(f"{problem.num_variables} values were expected, {len(values)} found")
+    if len(values) not in (problem.num_variables, problem.num_visible):
+        raise source.error(f"{problem.num_visible} values were expected, {len(values)} found")
     for i, value in enumerate(values):
         if not 0 <= value < problem.domain_sizes[i]:
             raise source.error(
                 f"variable {problem.variable_name(i)!r} has values 0..{problem.domain_sizes[i] - 1}, {value} found"
             )
-    return np.array(values, dtype=np.int64)
+    return problem.checked(np.array(values, dtype=np.int64))
 
 
 def _labels(source: Source, values: Mapping[str, Label], problem: Problem) -> Assignment:

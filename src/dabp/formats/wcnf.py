@@ -138,6 +138,8 @@ class _Builder:
     def __init__(self, source: Source, size: int, clauses: _Clauses):
         self.source, self.size, self.clauses = source, size, clauses
         self.auxiliary = 0
+        self.defines: list[bool] = []
+        """Of each piece of a long clause, whether its last variable, an auxiliary one, follows from it."""
 
     def problem(self) -> Problem:
         """The problem whose cost is the weight of all clauses that are not satisfied."""
@@ -166,15 +168,19 @@ class _Builder:
                 bridge = self.size + self.auxiliary
                 literals += [left, literal, bridge]
                 weights.append(np.inf)
+                self.defines.append(True)
                 left = -bridge
             literals += [left, *row[-2:]]
             weights.append(float(self.clauses.weights[c]))
+            self.defines.append(False)
         return _Clauses(np.array(literals, dtype=np.int64), 3 * np.arange(len(weights) + 1), np.array(weights, float))
 
     def _tabulated(self, clauses: _Clauses) -> Problem:
         lengths = np.diff(clauses.offsets)
         constant = (lengths == 0) & np.isfinite(clauses.weights)
         total = float(clauses.weights[constant].sum())
+        defines = np.zeros(len(lengths), dtype=np.bool_)
+        defines[len(lengths) - len(self.defines) :] = self.defines
         clauses = _selected(clauses, np.flatnonzero(~constant))
         lengths = np.diff(clauses.offsets)
         # the only cell that costs: every literal false, which is 1 for a negated variable
@@ -202,6 +208,7 @@ class _Builder:
                 constant=total,
                 variable_names=names,
                 name=printable(self.source.stem),
+                definitions=np.flatnonzero(defines[~constant]),
             )
         except ProblemError as error:
             raise self.source.error(str(error)) from None
@@ -255,7 +262,6 @@ def as_maxsat(assignment: Assignment | None, problem: Problem, cost: float | Non
     if assignment is None or cost is None or not np.isfinite(cost):
         return "s UNKNOWN\n"
     number = str(int(cost)) if cost == int(cost) else repr(cost)
-    kept = [i for i, name in enumerate(problem.variable_names) if not name.startswith(AUXILIARY)]
-    bits = "".join(map(str, np.asarray(assignment)[kept].tolist()))
+    bits = "".join(map(str, problem.visible(problem.checked(assignment)).tolist()))
     verdict = "OPTIMUM FOUND" if status == "OPTIMAL" else "SATISFIABLE"
     return f"o {number}\ns {verdict}\nv {bits}\n"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar, cast
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
+from dabp.problem.auxiliaries import Auxiliaries
 from dabp.problem.exchange import Exchange
 from dabp.problem.naming import Assignment, Naming
 from dabp.problem.totals import Totals
@@ -28,6 +29,8 @@ __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
 Derived = TypeVar("Derived")
 
+_OF_SCOPES = frozenset({"domain_sizes", "scope_variables", "scope_offsets", "variable_names"})
+"""What changes which variables and factors there are; keys and definitions are then no longer theirs."""
 _OF_TABLES = ("table_magnitude", "integral_tables", "decimal_digits")
 """What follows from the tables alone, and takes long where they are large."""
 
@@ -43,7 +46,7 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     return result
 
 
-class Problem(Naming, Totals, Exchange):
+class Problem(Naming, Auxiliaries, Totals, Exchange):
     """An immutable, validated constraint optimisation problem.
 
     Parameters
@@ -68,6 +71,10 @@ class Problem(Naming, Totals, Exchange):
         Only assignments strictly better than this are feasible: the ``top`` or ``mustbe`` of a file; None = all are.
     name
         What the problem is called.
+    keys
+        Optional: what answers in Python call the variables where that is not their names, such as nodes of a graph.
+    definitions
+        Factors that define auxiliary variables, the last ones (`dabp.problem.auxiliaries`); answers leave these out.
     """
 
     def __init__(
@@ -86,6 +93,8 @@ class Problem(Naming, Totals, Exchange):
         labels: Sequence[tuple[Label, ...] | None] | None = None,
         limit: float | None = None,
         name: str = "problem",
+        keys: Sequence[Hashable] | None = None,
+        definitions: ArrayLike = (),
     ):
         self.domain_sizes: NDArray[np.int64] = _frozen(domain_sizes, np.int64)
         self.scope_variables: NDArray[np.int64] = _frozen(scope_variables, np.int64)
@@ -103,6 +112,8 @@ class Problem(Naming, Totals, Exchange):
         self._variable_names = None if variable_names is None else tuple(variable_names)
         self._factor_names = None if factor_names is None else tuple(factor_names)
         self._labels = None if labels is None or all(row is None for row in labels) else tuple(labels)
+        self._keys = None if keys is None else tuple(keys)
+        self.definitions: NDArray[np.int64] = _frozen(definitions, np.int64)
         if self._factor_names is not None and len(self._factor_names) != num_factors:
             raise ProblemError(f"{num_factors} factors, but {len(self._factor_names)} names")
         self._lock, self._derived = threading.RLock(), dict[Callable[[Problem], Any], Any]()
@@ -183,8 +194,11 @@ class Problem(Naming, Totals, Exchange):
             groups.append(ArityGroup(factors, variables, strides, bases))
         return tuple(groups)
 
-    def cost(self, assignment: ArrayLike) -> Any:
-        """Total cost of an assignment [N] as a float, or of a batch [B, N] as an array [B]; exact."""
+    def cost(self, assignment: Mapping[Any, Label] | ArrayLike) -> Any:
+        """Total cost of an assignment [N] as a float, or of a batch [B, N] as an array [B]; exact.
+
+        Assignments are value indices, or labels by name; auxiliary variables can be left out.
+        """
         values = self.checked(assignment)
         if values.ndim > 1:
             rows = values.reshape(math.prod(values.shape[:-1]), self.num_variables)
@@ -210,7 +224,7 @@ class Problem(Naming, Totals, Exchange):
         # In this layout the costs of a row are added up in one order, however many rows there are.
         return np.ascontiguousarray(cells)
 
-    def factor_costs(self, assignment: ArrayLike) -> NDArray[np.float64]:
+    def factor_costs(self, assignment: Mapping[Any, Label] | ArrayLike) -> NDArray[np.float64]:
         """What each factor costs under one assignment, [F]."""
         values = self.checked(assignment)
         costs = np.zeros(self.num_factors)
@@ -218,15 +232,20 @@ class Problem(Naming, Totals, Exchange):
             costs[group.factors] = self.pool[self._cells(group, values)]
         return costs
 
-    def explain(self, assignment: ArrayLike, limit: int | None = None) -> list[FactorCost]:
-        """Factors by what they cost under an assignment: the violated first, then the costliest."""
+    def explain(self, assignment: Mapping[Any, Label] | ArrayLike, limit: int | None = None) -> list[FactorCost]:
+        """Factors by what they cost under an assignment: the violated first, then the costliest.
+
+        In place of an auxiliary variable stand those that it follows from, and its definition is no line.
+        """
         values = self.checked(assignment)
         costs = self.factor_costs(values)
         badness = -costs if self.maximize else costs
-        order = np.argsort(-badness, kind="stable")[:limit]
+        order = np.argsort(-badness, kind="stable")
+        if len(self.definitions):
+            order = order[~(np.isin(order, self.definitions) & (costs[order] == 0))]
         lines = []
-        for f in order.tolist():
-            scope = self.scope(f).tolist()
+        for f in order[:limit].tolist():
+            scope = self.visible_scope(f)
             names = tuple(self.variable_name(v) for v in scope)
             taken = tuple(self.labels(v)[values[v]] for v in scope)
             lines.append(FactorCost(f, self.factor_name(f), names, taken, float(costs[f]), bool(np.isinf(costs[f]))))
@@ -254,6 +273,8 @@ class Problem(Naming, Totals, Exchange):
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some of the constructor's arguments changed."""
+        if changes.keys() & _OF_SCOPES:
+            changes = {"keys": None, "definitions": (), **changes}
         copy = Problem.__new__(Problem)
         if not changes.keys() & {"pool", "pool_offsets", "factor_table"}:  # what is known of the tables stays so
             copy.__dict__.update({name: self.__dict__[name] for name in _OF_TABLES if name in self.__dict__})
@@ -276,6 +297,8 @@ class Problem(Naming, Totals, Exchange):
             "labels": self._labels,
             "limit": self.limit,
             "name": self.name,
+            "keys": self._keys,
+            "definitions": self.definitions,
         }
 
     def minimized(self) -> Problem:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dabp.errors import ProblemError
+from dabp.problem.auxiliaries import validate_definitions
 
 if TYPE_CHECKING:
     from dabp.problem import Problem
@@ -23,6 +24,7 @@ def validate(problem: Problem, labels: Sequence[tuple[Label, ...] | None] | None
     _validate_names(problem, labels)
     _validate_columns(problem)
     _validate_tables(problem)
+    validate_definitions(problem)
 
 
 def _validate_columns(problem: Problem) -> None:
@@ -81,6 +83,9 @@ def _validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None]
         if len(set(names)) != len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
             raise ProblemError(f"two variables are named {twice!r}")
+    keys = problem.keys
+    if keys is not None and not len(set(keys)) == len(keys) == problem.num_variables:
+        raise ProblemError(f"{problem.num_variables} variables need as many different keys")
     if labels is None:
         return
     if len(labels) != problem.num_variables:

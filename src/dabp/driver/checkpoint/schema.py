@@ -65,8 +65,8 @@ def _check_assignment(contents: State, key: str, problem: Problem) -> None:
         if key in contents or f"{key}_cost" in contents:
             raise CheckpointError(f"its {key} is not complete")
         return
-    fits = isinstance(values, np.ndarray) and values.dtype == np.int64 and values.shape == (problem.num_variables,)
-    if not fits or (values < 0).any() or (values >= problem.domain_sizes).any():
+    fits = isinstance(values, np.ndarray) and values.dtype == np.int64 and values.shape == (problem.num_visible,)
+    if not fits or (values < 0).any() or (values >= problem.visible(problem.domain_sizes)).any():
         raise CheckpointError(f"its {key} is no assignment of this problem")
     said = _number(contents, f"{key}_cost", float, -math.inf)
     cost = float(problem.cost(values))

@@ -1,0 +1,166 @@
+"""Auxiliary variables: they make a statement a sum of small tables, follow from the others, and nobody sees them.
+
+They are the last variables of a problem. Each has *defining* factors, in whose scopes it comes last, after variables
+with smaller numbers: given the values of those, it takes the first value that is best in the defining factors' sum,
+
+    x_a = argmin_τ  Σ_{f defines a} f(…, τ),   a = V, V + 1, …, N − 1.
+
+So an assignment of the V visible variables is completed in one pass, and those who build such factors see to it that
+no other completion costs less.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import ProblemError
+from dabp.problem.columns import Indices, ragged_positions
+
+
+class _Part(NamedTuple):
+    """Defining factors of one arity: their other variables and strides [n, k − 1], first cells [n], whose they are."""
+
+    variables: Indices
+    strides: Indices
+    bases: Indices
+    slot: Indices
+
+
+class _Step(NamedTuple):
+    """Auxiliary variables of one domain size that depend on earlier steps only."""
+
+    targets: Indices
+    domain_size: int
+    parts: list[_Part]
+
+
+class Auxiliaries:
+    """Which variables are auxiliary, and their values; `Problem` inherits it and makes the columns."""
+
+    domain_sizes: Indices
+    scope_variables: Indices
+    scope_offsets: Indices
+    pool: NDArray[np.float64]
+    pool_offsets: Indices
+    factor_table: Indices
+    maximize: bool
+    definitions: Indices
+
+    @cached_property
+    def num_auxiliary(self) -> int:
+        """How many of the variables, the last ones, are auxiliary."""
+        return len(np.unique(self._defined))
+
+    @property
+    def num_visible(self) -> int:
+        """V: how many of the variables are not auxiliary."""
+        return len(self.domain_sizes) - self.num_auxiliary
+
+    @cached_property
+    def _defined(self) -> Indices:
+        """The auxiliary variable of each defining factor, as long as `definitions`."""
+        return self.scope_variables[self.scope_offsets[self.definitions + 1] - 1]
+
+    def visible(self, assignment: Indices) -> Indices:
+        """The part of an assignment, or of a batch, that is about variables which are not auxiliary."""
+        return assignment[..., : self.num_visible] if self.num_auxiliary else assignment
+
+    def completed(self, assignment: Indices) -> Indices:
+        """An assignment [..., V] or [..., N] with the auxiliary variables as the others say, [..., N]."""
+        seen = self.num_visible
+        if not self.num_auxiliary:
+            return assignment
+        values = np.zeros((*assignment.shape[:-1], len(self.domain_sizes)), dtype=np.int64)
+        values[..., :seen] = assignment[..., :seen]
+        for step in self._steps:
+            costs = np.zeros((len(step.targets), *values.shape[:-1], step.domain_size))
+            for part in step.parts:
+                cells = part.bases + (values[..., part.variables] * part.strides).sum(axis=-1)
+                rows = self.pool[cells[..., None] + np.arange(step.domain_size)]
+                np.add.at(costs, part.slot, np.moveaxis(rows, -2, 0))
+            best = (costs.argmax if self.maximize else costs.argmin)(axis=-1)
+            values[..., step.targets] = np.moveaxis(best, 0, -1)
+        return values
+
+    @cached_property
+    def _steps(self) -> list[_Step]:
+        """The auxiliary variables in steps: by how long a chain of definitions leads to them, and by domain size."""
+        defined, depth = self._defined, self._depths()[self._defined - self.num_visible]
+        sizes = self.domain_sizes[defined]
+        arities = self.scope_offsets[self.definitions + 1] - self.scope_offsets[self.definitions]
+        steps = []
+        for level, size in np.unique(np.stack([depth, sizes], axis=1), axis=0).tolist():
+            chosen = np.flatnonzero((depth == level) & (sizes == size))
+            targets = np.unique(defined[chosen])
+            parts = [self._part(chosen[arities[chosen] == arity], targets) for arity in np.unique(arities[chosen])]
+            steps.append(_Step(targets, size, parts))
+        return steps
+
+    def _part(self, numbers: Indices, targets: Indices) -> _Part:
+        """The defining factors of these numbers, all of one arity."""
+        factors = self.definitions[numbers]
+        arity = int(self.scope_offsets[factors[0] + 1] - self.scope_offsets[factors[0]])
+        variables = self.scope_variables[self.scope_offsets[factors][:, None] + np.arange(arity)]
+        strides = np.cumprod(self.domain_sizes[variables][:, :0:-1], axis=1)[:, ::-1]
+        slot = np.searchsorted(targets, self._defined[numbers])
+        return _Part(variables[:, :-1], strides, self.pool_offsets[self.factor_table[factors]], slot)
+
+    def _depths(self) -> Indices:
+        """How many definitions lead to each auxiliary variable at most, [A]."""
+        seen = self.num_visible
+        depth = np.zeros(self.num_auxiliary, dtype=np.int64)
+        order = np.argsort(self._defined, kind="stable")
+        for number in order.tolist():
+            factor, target = self.definitions[number], self._defined[number] - seen
+            others = self.scope_variables[self.scope_offsets[factor] : self.scope_offsets[factor + 1] - 1]
+            before = depth[others[others >= seen] - seen]
+            depth[target] = max(depth[target], 1 + before.max(initial=0))
+        return depth
+
+    def visible_scope(self, factor: int) -> tuple[int, ...]:
+        """The variables a factor looks at, in place of auxiliary ones those that they follow from, in order."""
+        seen, found = self.num_visible, dict[int, None]()
+        waiting = self._scope_of(factor)[::-1]
+        while waiting:
+            variable = waiting.pop()
+            if variable not in found:
+                found[variable] = None
+                if variable >= seen:
+                    for one in reversed(self._definitions_of[variable]):
+                        waiting += self._scope_of(one)[::-1]
+        return tuple(variable for variable in found if variable < seen)
+
+    def _scope_of(self, factor: int) -> list[int]:
+        scope = self.scope_variables[self.scope_offsets[factor] : self.scope_offsets[factor + 1]]
+        return [int(variable) for variable in scope]
+
+    @cached_property
+    def _definitions_of(self) -> dict[int, list[int]]:
+        """The defining factors of each auxiliary variable."""
+        result: dict[int, list[int]] = {}
+        for factor, variable in zip(self.definitions.tolist(), self._defined.tolist(), strict=True):
+            result.setdefault(variable, []).append(factor)
+        return result
+
+
+def validate_definitions(problem: Auxiliaries) -> None:
+    """Refuse defining factors that do not give the last variables a value each, one after the other."""
+    chosen = problem.definitions
+    if not len(chosen):
+        return
+    offsets, scope, count = problem.scope_offsets, problem.scope_variables, len(problem.domain_sizes)
+    if chosen.ndim != 1 or chosen.min() < 0 or chosen.max() >= len(offsets) - 1 or len(np.unique(chosen)) < len(chosen):
+        raise ProblemError(f"definitions name some of the factors 0 to {len(offsets) - 2}, each once")
+    lengths = offsets[chosen + 1] - offsets[chosen]
+    if (lengths < 1).any():
+        raise ProblemError("a factor without variables defines none")
+    last = np.repeat(scope[offsets[chosen + 1] - 1], lengths)
+    if (scope[ragged_positions(offsets, chosen)] > last).any():
+        raise ProblemError("a defining factor looks at variables before the auxiliary one, which it names last")
+    defined = np.unique(last)
+    if not np.array_equal(defined, np.arange(count - len(defined), count)):
+        raise ProblemError("auxiliary variables are the last of a problem, and each has a defining factor")
