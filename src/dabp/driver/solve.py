@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from dabp.driver.arguments import as_callbacks, as_count, as_path, as_seed, check_fix, check_problem, check_solver
 from dabp.driver.checkpoint.contents import identity
 from dabp.driver.checkpoint.file import Origin
 from dabp.driver.checkpoint.schedule import Schedule, owned
@@ -95,13 +96,15 @@ def solve(
     """
     clock = Clock()
     with Interruption() as interruption:
+        check_problem(problem)
+        check_fix(fix)
         chosen, name = _chosen(solver, params)
-        _check(seed, threads)
+        seed, threads = as_seed(seed), as_count("threads", threads, 1) or 1
         limits = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
         limits = limits.for_solver(chosen, name)
         run, guard = Run(problem, name, seed, clock), limits.guard(lambda: interruption.requested, clock)
         start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
-        with owned(checkpoint, resume=resume) as path, _shown(display, callbacks) as told:
+        with owned(as_path(checkpoint), resume=resume) as path, _shown(display, as_callbacks(callbacks)) as told:
             solving = _Solve(chosen, limits, guard, threads, told, _schedule(path, chosen, run, fix))
             return solving.result(run, start, resume=resume)
 
@@ -128,18 +131,12 @@ def _schedule(path: Path | None, solver: Solver, run: Run, fix: Mapping[str, Lab
 
 def _chosen(solver: str | Solver, params: Mapping[str, Any] | None) -> tuple[Solver, str]:
     """The solver and its name."""
+    check_solver(solver, params)
     if isinstance(solver, str):
         return make_solver(solver, params), solver
     if params:
         raise ParameterError("params go with a solver's name; a Solver object has its own")
     return solver, type(solver).__name__
-
-
-def _check(seed: int, threads: int) -> None:
-    if seed < 0:
-        raise ParameterError(f"a seed is at least 0, not {seed}")
-    if threads < 1:
-        raise ParameterError(f"threads is at least 1, not {threads}")
 
 
 @dataclass(frozen=True)
