@@ -58,6 +58,11 @@ def as_seed(value: object) -> int:
     return int(value)
 
 
+def as_threads(value: object) -> int:
+    """How many threads; one by default."""
+    return as_count("threads", value, 1) or 1
+
+
 def check_problem(problem: object) -> None:
     """Complain about what is no problem, or not yet one."""
     if isinstance(problem, Problem):
@@ -77,8 +82,9 @@ def check_solver(solver: object, params: object) -> None:
         raise ParameterError(f"params are values by name, as {{'damping': 0.5}}, not {_short(params)}")
 
 
-def check_fix(fix: object) -> None:
-    """Complain about what does not give values to names."""
+def check_given(problem: object, fix: object) -> None:
+    """`check_problem`, and complain about a `fix` that does not give values to names."""
+    check_problem(problem)
     if fix is not None and not isinstance(fix, Mapping):
         raise ParameterError(f"fix holds values by variable, as {{'x': 1}}, not {_short(fix)}")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dabp.driver.arguments import as_callbacks, as_count, as_path, as_seed, check_fix, check_problem, check_solver
+from dabp.driver.arguments import as_callbacks, as_path, as_seed, as_threads, check_given, check_solver
 from dabp.driver.checkpoint.contents import identity
 from dabp.driver.checkpoint.file import Origin
 from dabp.driver.checkpoint.schedule import Schedule, owned
@@ -96,16 +96,14 @@ def solve(
     """
     clock = Clock()
     with Interruption() as interruption:
-        check_problem(problem)
-        check_fix(fix)
+        check_given(problem, fix)
         chosen, name = _chosen(solver, params)
-        seed, threads = as_seed(seed), as_count("threads", threads, 1) or 1
-        limits = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
-        limits = limits.for_solver(chosen, name)
-        run, guard = Run(problem, name, seed, clock), limits.guard(lambda: interruption.requested, clock)
+        asked = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
+        limits = asked.for_solver(chosen, name)
+        run, guard = Run(problem, name, as_seed(seed), clock), limits.guard(lambda: interruption.requested, clock)
         start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
         with owned(as_path(checkpoint), resume=resume) as path, _shown(display, as_callbacks(callbacks)) as told:
-            solving = _Solve(chosen, limits, guard, threads, told, _schedule(path, chosen, run, fix))
+            solving = _Solve(chosen, limits, guard, as_threads(threads), told, _schedule(path, chosen, run, fix))
             return solving.result(run, start, resume=resume)
 
 
