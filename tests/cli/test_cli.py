@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -114,3 +116,43 @@ def test_output_that_nobody_reads_ends_quietly(problem_file: Path, words: list[s
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_text_of_any_kind_goes_to_a_terminal_of_any_kind(problem_file: Path, encoding: str) -> None:
+    """The answer, solvers' Greek letters and a wrong name reach streams whose encoding has no words for them."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    for arguments, code, words in (
+        (["solve", str(problem_file), "--solver", "bp", "--presolve", "--iterations", "20"], 0, "assignment "),
+        (["solvers"], 0, "toulbar2-pils"),
+        (["solve", str(problem_file), "--fix", "λ=1"], 2, "no variable"),
+    ):
+        command = [sys.executable, "-m", "dabp", *arguments]
+        done = subprocess.run(command, capture_output=True, env=environment, check=False)
+        assert done.returncode == code, done.stderr
+        assert words in (done.stdout + done.stderr).decode(encoding)
+    converted = [sys.executable, "-m", "dabp", "convert", "-", "-", "--format", "yaml", "--to", "yaml"]
+    text = "name: p\nobjective: min\ndomains: {d: {values: [ä, λ]}}\nvariables: {é: {domain: d}}\nconstraints: {}\n"
+    done = subprocess.run(converted, input=text.encode(), capture_output=True, env=environment, check=True)
+    assert dabp.read(io.BytesIO(done.stdout), "yaml").labels(0) == ("ä", "λ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code", "words"),
+    [
+        (["solve", "FILE", "--solver", "bp", "--iterations", "5", "-o", "a.json"], ">&- 2>&-", 0, ""),
+        (["solve", "FILE", "--solver", "bp", "--iterations", "5", "--json"], ">&-", 0, ""),
+        (["info", "-", "--format", "xml"], "<&-", 2, "dabp: standard input: it is closed\n"),
+    ],
+)
+def test_closed_streams_are_no_tracebacks(
+    problem_file: Path, arguments: list[str], closed: str, code: int, words: str
+) -> None:
+    """As under a service manager that gives a process no standard streams."""
+    command = shlex.join([sys.executable, "-m", "dabp", *(str(problem_file) if w == "FILE" else w for w in arguments)])
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {closed}"], capture_output=True, text=True, check=False, cwd=problem_file.parent
+    )
+    assert (done.returncode, done.stderr) == (code, words)
+    if "-o" in arguments:
+        assert (problem_file.parent / "a.json").exists()

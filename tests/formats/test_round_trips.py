@@ -106,3 +106,46 @@ def test_compressed_files(suffix: str, tmp_path: Path) -> None:
     plain = tmp_path / "a.yaml"
     write(problem, plain)
     assert suffix == "" or path.read_bytes() != plain.read_bytes()
+
+
+ODD = [
+    "a\nb",
+    "a\rb",
+    "a\tb",
+    "\u202e",
+    "\x07",
+    "\x85",
+    " x",
+    "x ",
+    "#h",
+    "c",
+    "",
+    "=",
+    "<b>",
+    "*a",
+    "- a",
+    "1e5",
+    "😀",
+]
+
+
+@pytest.mark.parametrize("format", [name for name, line in FORMATS.items() if line.module != "opengm"])
+def test_nothing_is_written_that_cannot_be_read(format: str, tmp_path: Path) -> None:
+    """Whatever a problem, a variable or a value is called: refused before there is a file, or read back whole."""
+    unused = Problem([2, 2, 2], [0, 1], [0, 2], [0.0, 1, 1, 0], [0, 4])
+    free = Problem([2, 2], [0], [0, 1], [0.0, 0.0], [0, 2])
+    cases = [unused, free, unused.replace(pool=np.array([1e5, -1e5, 0, 0]))]
+    for odd in ODD:
+        cases.append(unused.replace(name=odd))
+        cases.append(unused.replace(variable_names=("a", odd, "b")))
+        cases.append(unused.replace(factor_names=(odd,)))
+        cases.append(unused.replace(labels=[("a", "b"), (odd, "B"), ("a", "b")]))
+    for number, problem in enumerate(cases):
+        path = tmp_path / f"{number}.{format}"
+        try:
+            write(problem, path, format)
+        except FormatError:
+            assert not path.exists()
+            continue
+        again = read(path, format)
+        assert again.domain_sizes.tolist() == problem.domain_sizes.tolist()

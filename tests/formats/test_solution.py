@@ -179,3 +179,12 @@ def test_a_mapping_of_a_variable_named_assignment() -> None:
     problem = Problem([2], labels=[("u", "v")], variable_names=["assignment"])
     assert read_solution(io.StringIO('{"assignment": "v"}'), problem).tolist() == [1]
     assert read_solution(io.StringIO('{"assignment": {"assignment": "v"}}'), problem).tolist() == [1]
+
+
+def test_a_table_holds_every_label(tmp_path: Path) -> None:
+    """Whatever is in a name or a value: commas, quotes, all kinds of line breaks."""
+    odd = ("a\rb", "a\nb", 'a"b', "a,b", "a;b", " a ")
+    problem = Problem([6, 6], variable_names=("x\ry", "z,"), labels=[odd, odd])
+    for value in range(6):
+        write_assignment(np.array([value, value]), problem, tmp_path / "a.csv")
+        assert read_solution(tmp_path / "a.csv", problem).tolist() == [value, value]

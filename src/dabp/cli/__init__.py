@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -66,6 +67,7 @@ _register()
 
 def main() -> None:
     """Run the command line; whatever goes wrong is one line on standard error and exit code 2."""
+    _ready_streams()
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()  # while a closed pipe can still be told from an error
@@ -87,6 +89,16 @@ def main() -> None:
             raise
         code = _complain(error.format_message())
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _ready_streams() -> None:
+    """Have streams that take any text: one that was closed is none, and an old encoding has no words for all names."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.StringIO())
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _complain(message: str) -> int:

@@ -9,7 +9,7 @@ import typer
 
 from dabp.cli.completion import complete_format
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
-from dabp.cli.paths import check_target
+from dabp.cli.paths import check_apart, check_target
 
 
 def convert(
@@ -27,6 +27,7 @@ def convert(
     from dabp.formats import write
 
     check_target(target, to)
+    check_apart({"TARGET": target}, [source])
     problem = read_problem(source, format, max_cells, max_bytes)
     for note in write(problem, target, to):
         print(f"dabp: {note}", file=sys.stderr)

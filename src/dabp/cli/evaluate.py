@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
-from dabp.cli.paths import check_answer, check_input
+from dabp.cli.paths import check_answer, check_apart, check_input
 from dabp.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -38,11 +38,13 @@ def evaluate(
 
     Exit code 1 if the solution violates a constraint.
     """
+    from dabp.driver.wording import number
     from dabp.formats.solution import read_solution, write_assignment
 
     check_input(solution)
     check_input(lift)
     check_answer(output)
+    check_apart({"--output": output}, [file, lift])
     problem = read_problem(file, format, max_cells, max_bytes)
     smaller = None if lift is None else read_problem(lift, None, max_cells, max_bytes)
     assignment = read_solution(solution, smaller or problem)
@@ -70,7 +72,7 @@ def evaluate(
     else:
         _print(problem.name, cost, violated, lines)
         if math.isfinite(cost) and not feasible:
-            print(f"not feasible: the file asks for a total better than {problem.limit:g}")
+            print(f"not feasible: the file asks for a total better than {number(problem.limit)}")
     if not feasible:
         raise typer.Exit(1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dabp.errors import FormatError, ParameterError
@@ -64,6 +64,22 @@ def check_answer(place: str | Path | None) -> None:
         holds_values_only(place)
 
 
+def check_apart(written: Mapping[str, str | Path | None], read: Iterable[str | Path | None]) -> None:
+    """Complain if what is written would replace what is read, or two things would be written to one file.
+
+    `written` is by option. Links are followed; devices and ``-`` hold nothing that could be lost.
+    """
+    inputs = {same for place in read if (same := _identity(place)) is not None}
+    options: dict[str, str] = {}
+    for option, place in written.items():
+        if (same := _identity(place)) is None:
+            continue
+        if same in inputs:
+            raise ParameterError(f"{option} would replace {str(place)!r}, which is read; choose another file")
+        if (other := options.setdefault(same, option)) != option:
+            raise ParameterError(f"{other} and {option} would both be written to {str(place)!r}; choose another file")
+
+
 def places(files: Sequence[str], target: Path | None, suffix: str, option: str) -> list[Path | None]:
     """Where what belongs to each problem file goes: the file `target`, or in the folder `target` one named after each.
 
@@ -83,6 +99,13 @@ def places(files: Sequence[str], target: Path | None, suffix: str, option: str) 
         check_output(target)
         target.mkdir()
     return [target / name for name in names]
+
+
+def _identity(place: str | Path | None) -> str | None:
+    """One text for all names of a file; None for no file."""
+    if place is None or str(place) == "-" or (os.path.exists(place) and not os.path.isfile(place)):
+        return None
+    return os.path.realpath(place)
 
 
 def _stem(file: str) -> str:

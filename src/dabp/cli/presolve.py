@@ -9,7 +9,7 @@ import typer
 
 from dabp.cli.completion import complete_format
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
-from dabp.cli.paths import check_target
+from dabp.cli.paths import check_apart, check_target
 
 
 def presolve(
@@ -31,6 +31,7 @@ def presolve(
     from dabp.presolve import presolve as simplify
 
     check_target(target, to)
+    check_apart({"TARGET": target}, [source])
     problem = read_problem(source, format, max_cells, max_bytes)
     reduced = simplify(problem)
     for line in reduced.summary:

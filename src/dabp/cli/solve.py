@@ -15,7 +15,7 @@ import typer
 
 from dabp.cli.completion import complete_parameter, complete_solver
 from dabp.cli.options import Format, MaxBytes, MaxCells, available_cores, check_fixed, pairs, read_problem
-from dabp.cli.paths import check_answer, check_input, check_output, check_problems, places
+from dabp.cli.paths import check_answer, check_apart, check_input, check_output, check_problems, places
 from dabp.driver.interruption import Interruption
 from dabp.errors import FormatError, ParameterError
 
@@ -116,6 +116,8 @@ class _Files:
         answers = places(problems, self.output, ".json", "--output")
         traces = places(problems, self.trace, ".jsonl", "--trace")
         for answer, trace in zip(answers, traces, strict=True):
+            written = {"--checkpoint": self.checkpoint, "--output": answer, "--trace": trace}
+            check_apart(written, [*problems, *self.evidence])
             check_answer(answer)
             check_output(trace)
         return list(zip(answers, traces, strict=True))

@@ -19,6 +19,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dabp.driver.arguments import as_count, as_seed, check_problem
 from dabp.driver.result import Result
 from dabp.driver.solve import solve
 from dabp.driver.stopping import Limits
@@ -84,9 +85,9 @@ def solve_restarts(
         Seconds for all of them together: one that starts later gets what is left, one that comes too late is
         skipped, the first aside. On several machines this needs clocks that agree.
     """
-    _check(restarts, seed, time_limit, options)
     started = time.perf_counter()
     problem = problem.build() if isinstance(problem, Model) else problem
+    _check(problem, restarts, seed, time_limit, options)
     deadline = None if time_limit is None else time.time() + time_limit
     stop, call = threading.Event(), uuid.uuid4().hex
     # Threads see no signals; those of other processes do by themselves.
@@ -110,12 +111,12 @@ def solve_restarts(
     )
 
 
-def _check(restarts: int, seed: int, time_limit: float | None, options: Mapping[str, Any]) -> None:
+def _check(problem: Problem, restarts: int, seed: int, time_limit: float | None, options: Mapping[str, Any]) -> None:
     """Refuse at once what every restart would refuse."""
-    if restarts < 1:
-        raise ParameterError(f"restarts is at least 1, not {restarts}")
-    if seed < 0:
-        raise ParameterError(f"a seed is at least 0, not {seed}")
+    check_problem(problem)
+    if as_count("restarts", restarts, 1) is None:
+        raise ParameterError("restarts is a whole number of at least 1, not None")
+    as_seed(seed)
     Limits(time=time_limit)
     for name in options:
         if name not in Options.__annotations__:

@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from dabp.driver.arguments import as_callbacks, as_path, as_seed, as_threads, check_given, check_solver
 from dabp.driver.checkpoint.contents import identity
 from dabp.driver.checkpoint.file import Origin
 from dabp.driver.checkpoint.schedule import Schedule, owned
@@ -96,14 +97,14 @@ def solve(
     """
     clock, problem = Clock(), problem.build() if isinstance(problem, Model) else problem
     with Interruption() as interruption:
+        check_given(problem, fix)
         chosen, name = _chosen(solver, params)
-        _check(seed, threads)
-        given = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
-        limits = given.for_solver(chosen, name)
-        run, guard = Run(problem, name, seed, clock), limits.guard(lambda: interruption.requested, clock)
+        asked = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
+        limits = asked.for_solver(chosen, name)
+        run, guard = Run(problem, name, as_seed(seed), clock), limits.guard(lambda: interruption.requested, clock)
         start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
-        with owned(checkpoint, resume=resume) as path, _shown(display, callbacks) as told:
-            solving = _Solve(chosen, limits, guard, threads, told, _schedule(path, chosen, run, fix))
+        with owned(as_path(checkpoint), resume=resume) as path, _shown(display, as_callbacks(callbacks)) as told:
+            solving = _Solve(chosen, limits, guard, as_threads(threads), told, _schedule(path, chosen, run, fix))
             return solving.result(run, start, resume=resume)
 
 
@@ -129,18 +130,12 @@ def _schedule(path: Path | None, solver: Solver, run: Run, fix: Mapping[str, Lab
 
 def _chosen(solver: str | Solver, params: Mapping[str, Any] | None) -> tuple[Solver, str]:
     """The solver and its name."""
+    check_solver(solver, params)
     if isinstance(solver, str):
         return make_solver(solver, params), solver
     if params:
         raise ParameterError("params go with a solver's name; a Solver object has its own")
     return solver, type(solver).__name__
-
-
-def _check(seed: int, threads: int) -> None:
-    if seed < 0:
-        raise ParameterError(f"a seed is at least 0, not {seed}")
-    if threads < 1:
-        raise ParameterError(f"threads is at least 1, not {threads}")
 
 
 @dataclass(frozen=True)

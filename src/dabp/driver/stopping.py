@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import ParameterError, SolverError
+from dabp.driver.arguments import as_cost, as_count, as_number
+from dabp.errors import SolverError
 from dabp.problem import Assignment
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Solver, Step
@@ -61,12 +62,10 @@ class Limits:
     """Why there is a time limit that nobody gave."""
 
     def __post_init__(self) -> None:
-        for name in ("time", "iterations", "stagnation", "memory"):
-            value = getattr(self, name)
-            if value is None or (name == "time" and value == math.inf):
-                continue
-            if not np.isfinite(value) or value < 0:
-                raise ParameterError(f"the {name} limit is a number of at least 0, not {value}")
+        object.__setattr__(self, "time", as_number("time", self.time))
+        object.__setattr__(self, "target", as_cost("target", self.target))
+        for name in ("iterations", "stagnation", "memory"):
+            object.__setattr__(self, name, as_count(f"the {name} limit", getattr(self, name)))
 
     @property
     def seconds(self) -> float | None:

@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import IO, Any, cast
 
 from dabp.driver.safe_files import replacing
@@ -36,6 +37,9 @@ class Format:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Keywords that make the module's functions read and write this dialect."""
 
+    names: bool = False
+    """Whether names of variables and values are written."""
+
     probabilities: bool = False
     """Whether a cost is the negated natural logarithm of a probability."""
 
@@ -46,20 +50,26 @@ class Format:
 
 FORMATS: dict[str, Format] = {
     "wcsp": Format("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
-    "cfn": Format("cfn", (".cfn",), "toulbar2's cost function networks: real costs, names, maximisation"),
+    "cfn": Format("cfn", (".cfn",), "toulbar2's cost function networks: real costs, names, maximisation", names=True),
     "uai": Format(
         "uai", (".uai",), "Markov and Bayesian networks of the UAI competitions, as probabilities", probabilities=True
     ),
     "lg": Format(
         "uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}, probabilities=True
     ),
-    "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
+    "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files", names=True),
     "authors": Format("dcop_authors", (), "DCOP files as the program of DABP's authors reads them (--to authors)"),
-    "yaml": Format("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24),
-    "bif": Format(
-        "bif", (".bif",), "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy", probabilities=True
+    "yaml": Format(
+        "dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24, names=True
     ),
-    "xmlbif": Format("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", probabilities=True),
+    "bif": Format(
+        "bif",
+        (".bif",),
+        "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy",
+        names=True,
+        probabilities=True,
+    ),
+    "xmlbif": Format("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", names=True, probabilities=True),
     "wcnf": Format("wcnf", (".wcnf", ".cnf"), "weighted MaxSAT, in the form since 2022 and before"),
     "maxsat": Format("wcnf", (), "the same, answered in the evaluations' lines"),
     "opengm": Format("opengm", (".h5", ".hdf5"), "OpenGM 2 models in HDF5, read only (needs h5py)"),
@@ -106,6 +116,8 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     """
     line = format_of(place, format)
     try:
+        if line.names:
+            _check_names(problem)
         pieces, notes = line.load().write(problem, **line.options)
     except FormatError as error:
         raise FormatError(error.message, source=place_name(place)) from None
@@ -119,6 +131,19 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     return cast(list[str], notes)
 
 
+def _check_names(problem: Problem) -> None:
+    """Complain about names that no reader takes back: line breaks, control characters, marks of direction."""
+    values = (problem.labels(variable) for variable in range(problem.num_variables if problem.has_labels else 0))
+    for name in chain(
+        (problem.name,),
+        problem.variable_names if problem.has_names else (),
+        map(problem.factor_name, range(problem.num_factors)),
+        chain.from_iterable(labels for labels in values if not isinstance(labels, range)),
+    ):
+        if isinstance(name, str) and not name.isprintable():
+            raise FormatError(f"a name has characters that cannot be printed: {name[:40]!r}")
+
+
 def write_text(place: Place, pieces: Iterable[str]) -> None:
     """Write text to a path (compressed by its suffix), standard output (``"-"``) or a stream."""
     if not isinstance(place, str | os.PathLike):
@@ -126,7 +151,8 @@ def write_text(place: Place, pieces: Iterable[str]) -> None:
         return
     path = os.fspath(place)
     if path == "-":
-        sys.stdout.writelines(pieces)
+        sys.stdout.flush()
+        _write_stream(getattr(sys.stdout, "buffer", sys.stdout), pieces)  # UTF-8, whatever the terminal's encoding
         return
     packed = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(split_suffix(path)[1])
     try:

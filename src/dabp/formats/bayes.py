@@ -84,7 +84,8 @@ def distributions(problem: Problem) -> list[int]:
         if not scope or found[scope[-1]] >= 0:
             raise FormatError(f"this is no Bayesian network: factor {name!r} is a second distribution of its variable")
         found[scope[-1]] = f
-        if (np.abs(np.exp(-problem.table(f)).sum(axis=-1) - 1) > 1e-6).any():
+        likely = np.exp(np.minimum(-problem.table(f), 1.0))  # any e in it adds up to more than 1; exp(1000) overflows
+        if (np.abs(likely.sum(axis=-1) - 1) > 1e-6).any():
             last = problem.variable_name(scope[-1])
             raise FormatError(f"this is no Bayesian network: factor {name!r} does not add up to 1 over {last!r}")
     if (found < 0).any():

@@ -176,7 +176,7 @@ class _Reader:
     def _extensional(self, name: str, fields: Mapping[str, Node], line: int) -> None:
         listed = self._field(fields, "variables", line)
         names = [listed] if listed.text is not None else listed.entries or []
-        texts = [self._text(one).strip() for one in names]
+        texts = [self._text(one) for one in names]
         scope = [-1 if one in self.constants else self.draft.variable(one, listed.line) for one in texts]
         free = [v for v in scope if v >= 0]
         shape = self.draft.shape(free, listed.line)

@@ -30,7 +30,7 @@ def read_solution(place: Place, problem: Problem) -> Assignment:
     if not text:  # a byte order mark, or spaces of other scripts
         raise source.empty()
     for mark in ",;":  # spreadsheets of countries with a decimal comma write semicolons
-        if text.partition("\n")[0].strip() == mark.join(CSV_HEADER):
+        if text.partition("\n")[0].strip().replace('"', "") == mark.join(CSV_HEADER):
             return _from_csv(source, whole, problem, mark)
     if text[0] in "{[":
         return _from_json(source, text, problem)
@@ -105,8 +105,10 @@ def as_sol(assignment: Assignment) -> str:
 def as_csv(assignment: Assignment, problem: Problem) -> str:
     """A table of variables and labels, for spreadsheets."""
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerows([CSV_HEADER, *problem.named(assignment).items()])
+    rows = [CSV_HEADER, *problem.named(assignment).items()]
+    turns = any("\r" in str(field) for row in rows for field in row)  # which csv does not quote by itself
+    table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if turns else csv.QUOTE_MINIMAL)
+    table.writerows(rows)
     return text.getvalue()
 
 

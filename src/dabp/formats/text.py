@@ -116,6 +116,8 @@ def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
             content = place.read(max_bytes + 1)
             data = content.encode() if isinstance(content, str) else content
         elif os.fspath(place) == "-":
+            if sys.stdin is None:
+                raise FormatError("it is closed", source=name)
             data = sys.stdin.buffer.read(max_bytes + 1)
         else:
             with open(place, "rb") as stream:

@@ -242,6 +242,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
 
 def _lines(problem: Problem, cells: NDArray[np.int64], hard: NDArray[np.bool_]) -> Iterator[str]:
     yield f"c {problem.num_variables} variables\n"
+    highest = 0
     for f in range(problem.num_factors):
         table, scope = int(problem.factor_table[f]), problem.scope(f) + 1
         part = slice(int(problem.pool_offsets[table]), int(problem.pool_offsets[table + 1]))
@@ -253,6 +254,10 @@ def _lines(problem: Problem, cells: NDArray[np.int64], hard: NDArray[np.bool_]) 
             head = "h" if forbidden[cell] else str(int(whole[cell]))
             lines.append(f"{head} {literals} 0\n" if literals else f"{head} 0\n")
         yield "".join(lines)
+        if lines:
+            highest = max(highest, int(scope.max(initial=0)))
+    if highest < problem.num_variables:
+        yield f"h {problem.num_variables} -{problem.num_variables} 0\n"  # always true: so the last one is counted
 
 
 def as_maxsat(assignment: Assignment | None, problem: Problem, cost: float | None, status: str) -> str:

@@ -222,7 +222,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
 
 
 def _lines(problem: Problem, costs: IntegerCosts) -> Iterator[str]:
-    name = "_".join(problem.name.split()) or "problem"
+    name = "_".join(problem.name.split()).lstrip("#") or "problem"  # else it would be a comment
     functions = problem.num_factors + (costs.constant != 0)
     yield f"{name} {problem.num_variables} {problem.domain_sizes.max(initial=0)} {functions} {costs.top}\n"
     yield " ".join(map(str, problem.domain_sizes.tolist())) + "\n"
