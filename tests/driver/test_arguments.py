@@ -36,7 +36,7 @@ NO_NUMBERS = ["3", [1], 1j, Decimal(3), {}, object(), math.nan, 10**400]
         *({"solver": value} for value in (None, 3, ["tabu"], dabp.Problem)),
         *({"problem": value} for value in (None, "p.cfn", Path("p.cfn"), np.zeros((2, 2)))),
     ],
-    ids=repr,
+    ids=lambda options: "-".join(f"{name}={type(value).__name__}" for name, value in options.items()),
 )
 def test_what_means_nothing_is_refused(options: Mapping[str, Any]) -> None:
     """By an error of ours, before anything is solved."""
