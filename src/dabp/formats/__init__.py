@@ -39,6 +39,9 @@ class Format:
     probabilities: bool = False
     """Whether a cost is the negated natural logarithm of a probability."""
 
+    cuts: bool = False
+    """Whether what is maximised is the weight of a cut."""
+
     def load(self) -> Any:
         """Import the module."""
         return importlib.import_module(f"dabp.formats.{self.module}")
@@ -56,6 +59,7 @@ FORMATS: dict[str, Format] = {
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
     "authors": Format("dcop_authors", (), "DCOP files as the program of DABP's authors reads them (--to authors)"),
     "yaml": Format("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24),
+    "pydcop": Format("dcop_yaml", (), "the same, answered as pyDCOP answers", max_bytes=2**24),
     "bif": Format(
         "bif", (".bif",), "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy", probabilities=True
     ),
@@ -65,7 +69,9 @@ FORMATS: dict[str, Format] = {
     "opengm": Format("opengm", (".h5", ".hdf5"), "OpenGM 2 models in HDF5, read only (needs h5py)"),
     "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
     "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
-    "mc": Format("quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}),
+    "mc": Format(
+        "quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}, cuts=True
+    ),
     "bq": Format("quadratic", (".bq", ".sparse"), "Biq Mac's quadratic programs", options={"dialect": "bq"}),
 }
 

@@ -62,7 +62,7 @@ def write_assignment(assignment: Assignment, problem: Problem, place: Place) -> 
     write_text(place, [_VALUES_ONLY[split_suffix(place_name(place))[0]](assignment, problem)])
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """What JSON can say of a label that NumPy made."""
     if isinstance(value, np.generic):
         return value.item()
@@ -90,7 +90,7 @@ def _is_plain(path: str) -> bool:
 def _write_json(facts: dict[str, Any], place: Place) -> None:
     from dabp.formats import write_text
 
-    write_text(place, [json.dumps(facts, indent=2, ensure_ascii=False, default=_plain) + "\n"])
+    write_text(place, [json.dumps(facts, indent=2, ensure_ascii=False, default=plain) + "\n"])
 
 
 def as_mpe(assignment: Assignment) -> str:
