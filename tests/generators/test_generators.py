@@ -13,7 +13,13 @@ def test_same_seed_same_problem(family: str) -> None:
     """A seed decides everything; another seed gives another problem."""
     assert generate(family, seed=3) == generate(family, seed=3)
     assert generate(family, seed=3) != generate(family, seed=4)
-    assert generate(family, seed=3).num_variables == 60
+
+
+def test_default_sizes() -> None:
+    """The paper's families have its 60 variables by default, those of pyDCOP are small."""
+    sizes = {family: generate(family).num_variables for family in GENERATORS}
+    assert all(size == (60 if family not in ("ising", "meetings", "secp") else size) for family, size in sizes.items())
+    assert (sizes["ising"], sizes["secp"]) == (100, 13)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,9 @@ app = typer.Typer(
 )
 
 
+_UNDERSCORES = {"token_normalize_func": lambda name: name.replace("_", "-")}
+"""Options may be written as pyDCOP does, ``--row_count``."""
+
 BROKEN_PIPE = 141
 """The exit code of a command whose output nobody reads any more, as a shell counts SIGPIPE."""
 
@@ -57,7 +60,7 @@ def _register() -> None:
     from dabp.cli.uai import uai
 
     for command in (solve, info, evaluate, convert, presolve, generate, solvers, train_gat_pcm, uai, doctor):
-        app.command()(command)
+        app.command(context_settings=_UNDERSCORES if command is generate else None)(command)
     app.add_typer(experiment, name="experiment")
     app.add_typer(plot, name="plot")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -36,22 +37,19 @@ def console(stderr: bool = False) -> Console:
     )
 
 
-def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:
-    """The answer for people, the assignment shortened for large problems."""
+def print_summary(problem: Problem, result: Result, limit: int = 20, measure: str = "cost") -> None:
+    """The answer for people, the assignment shortened for large problems.
+
+    `measure` says what the cost is: ``cost``, the weight of a ``cut``, or the negative of an ``ln probability``.
+    """
     out = console()
-    normalized = result.to_dict(problem)["normalized_cost"]
     rows = [
         ("problem", f"{shown(problem.name)} ({problem.num_variables} variables, {problem.num_factors} factors)"),
         ("solver", result.solver),
         ("status", f"{result.status.value}: {result.sentence}"),
-        ("cost", number(result.cost) if result.feasible else "no feasible assignment found"),
+        *_valued(problem, result, measure),
+        ("time", f"{result.runtime:.2f} s, {result.iterations} iterations, seed {result.seed}"),
     ]
-    if normalized is not None:
-        rows.append(("per constraint", f"{normalized:.4f}"))
-    if result.bound is not None:
-        gap = "" if result.gap is None else f"  (gap {percent(result.gap)})"
-        rows.append(("bound", number(result.bound) + gap))
-    rows.append(("time", f"{result.runtime:.2f} s, {result.iterations} iterations, seed {result.seed}"))
     for key, value in rows:
         out.print(f"{key:15s} {value}")
     for note in result.notes:
@@ -60,6 +58,30 @@ def print_summary(problem: Problem, result: Result, limit: int = 20) -> None:
         taken = [shown(f"{name}={label}") for name, label in list(result.values.items())[:limit]]
         rest = len(result.values) - len(taken)
         out.print(f"{'assignment':15s} " + " ".join(taken) + (f" … and {rest} more (--output FILE)" if rest else ""))
+
+
+def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, str]]:
+    """What the answer is worth, and how far it may be from the best."""
+    if result.cost is None:
+        return [(measure, "no feasible assignment found")]
+    gap = "" if result.gap is None else f"  (gap {percent(result.gap)})"
+    if measure == "ln probability":
+        rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {_probability(result.cost)})")]
+        return rows if result.bound is None else [*rows, ("at most", number(-result.bound + 0.0) + gap)]
+    rows = [(measure, number(result.cost))]
+    normalized = result.to_dict(problem)["normalized_cost"]
+    if measure == "cost" and normalized is not None:
+        rows.append(("per constraint", f"{normalized:.4f}"))
+    return rows if result.bound is None else [*rows, ("bound", number(result.bound) + gap)]
+
+
+def _probability(cost: float) -> str:
+    """exp(−cost) in four digits, also where a float64 is too small for it."""
+    power = -cost / math.log(10)
+    if power > -300:
+        return f"{math.exp(-cost):.4g}"
+    whole = math.floor(power)
+    return f"{10 ** (power - whole):.3f}e{whole}"
 
 
 def print_comparison(rows: list[tuple[Problem, Result]]) -> None:

@@ -1,4 +1,4 @@
-"""``dabp generate``: instances of the paper's families."""
+"""``dabp generate``: instances of benchmark families."""
 
 from __future__ import annotations
 
@@ -10,11 +10,36 @@ import typer
 from dabp.cli.completion import complete_family, complete_format
 from dabp.cli.paths import check_target
 
+RowCount = Annotated[int | None, typer.Option("--row-count", help="Rows of ising.")]
+ColCount = Annotated[int | None, typer.Option("--col-count", help="Columns of ising.")]
+BinRange = Annotated[float | None, typer.Option("--bin-range", help="Largest coupling of ising.")]
+UnRange = Annotated[float | None, typer.Option("--un-range", help="Largest field of ising.")]
+SlotsCount = Annotated[int | None, typer.Option("--slots-count", help="Slots of time of meetings.")]
+EventsCount = Annotated[int | None, typer.Option("--events-count", help="Number of meetings.")]
+ResourcesCount = Annotated[int | None, typer.Option("--resources-count", help="Resources of meetings.")]
+MaxResourcesEvent = Annotated[
+    int | None, typer.Option("--max-resources-event", help="Resources that a meeting needs at most.")
+]
+MaxLengthEvent = Annotated[int | None, typer.Option("--max-length-event", help="Slots that a meeting takes at most.")]
+MaxResourceValue = Annotated[
+    int | None, typer.Option("--max-resource-value", help="Largest worth of a slot of meetings.")
+]
+Lights = Annotated[int | None, typer.Option("--lights", help="Lights of secp.")]
+Models = Annotated[int | None, typer.Option("--models", help="Models of secp.")]
+Rules = Annotated[int | None, typer.Option("--rules", help="Rules of secp.")]
+MaxModelSize = Annotated[int | None, typer.Option("--max-model-size", help="Lights of a model of secp at most.")]
+MaxRuleSize = Annotated[
+    int | None, typer.Option("--max-rule-size", help="Lights and models of a rule of secp at most.")
+]
+
 
 def generate(
     family: Annotated[
         str,
-        typer.Argument(help="random-cop, graph-coloring, scale-free or small-world.", autocompletion=complete_family),
+        typer.Argument(
+            help="random-cop, graph-coloring, scale-free, small-world, ising, meetings or secp.",
+            autocompletion=complete_family,
+        ),
     ],
     variables: Annotated[int | None, typer.Option("--variables", "-n", help="Number of variables.")] = None,
     domain: Annotated[int | None, typer.Option("--domain", "-d", help="Values of each variable.")] = None,
@@ -27,6 +52,21 @@ def generate(
     variant: Annotated[
         str | None, typer.Option("--variant", help="authors (default) or text, where they differ.")
     ] = None,
+    row_count: RowCount = None,
+    col_count: ColCount = None,
+    bin_range: BinRange = None,
+    un_range: UnRange = None,
+    slots_count: SlotsCount = None,
+    events_count: EventsCount = None,
+    resources_count: ResourcesCount = None,
+    max_resources_event: MaxResourcesEvent = None,
+    max_length_event: MaxLengthEvent = None,
+    max_resource_value: MaxResourceValue = None,
+    lights: Lights = None,
+    models: Models = None,
+    rules: Rules = None,
+    max_model_size: MaxModelSize = None,
+    max_rule_size: MaxRuleSize = None,
     seed: Annotated[int, typer.Option("--seed", help="Decides everything.")] = 0,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, or - for standard output.")] = "-",
     to: Annotated[
@@ -36,23 +76,16 @@ def generate(
         ),
     ] = None,
 ) -> None:
-    """Generate a problem of one of the paper's families; sizes default to the paper's."""
+    """Generate a problem of one of the paper's families, sizes as in the paper, or of one of pyDCOP's.
+
+    Options of ising, meetings and secp are pyDCOP's, with hyphens or with underscores (--row_count).
+    """
+    given = {key: value for key, value in locals().items() if key not in ("family", "seed", "output", "to")}
     from dabp.formats import write
     from dabp.generators import generate as make
 
     format = to or ("xml" if output == "-" else None)
     check_target(output, format)
-    given = {
-        "variables": variables,
-        "domain": domain,
-        "density": density,
-        "m0": m0,
-        "m1": m1,
-        "k": k,
-        "p": p,
-        "max_cost": max_cost,
-        "variant": variant,
-    }
     problem = make(family, seed=seed, **{key: value for key, value in given.items() if value is not None})
     for note in write(problem, output, format):
         print(f"dabp: {note}", file=sys.stderr)

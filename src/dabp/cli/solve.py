@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dabp.cli.answers import Telling
 from dabp.cli.completion import complete_parameter, complete_solver
 from dabp.cli.options import Format, MaxBytes, MaxCells, available_cores, check_fixed, pairs, read_problem
 from dabp.cli.paths import check_answer, check_apart, check_input, check_output, check_problems, places
@@ -66,23 +66,6 @@ Evidence = Annotated[
     list[str] | None,
     typer.Option("--evidence", help="Hold what is observed: an evidence file, or variable=value; repeatable."),
 ]
-
-
-@dataclass(frozen=True)
-class _Display:
-    """What the user wants to see."""
-
-    as_json: bool
-    quiet: bool
-    verbose: bool
-    several: bool
-    """Whether several files were given."""
-
-    probabilities: bool
-    """Whether costs are negated logarithms of probabilities."""
-
-    as_maxsat: bool
-    """Whether answers are told in the lines of the MaxSAT evaluations."""
 
 
 @dataclass(frozen=True)
@@ -170,14 +153,7 @@ def solve(
         "resume": resume,
     }
     beside.check(files, format)
-    display = _Display(
-        as_json=as_json,
-        quiet=quiet or format == "maxsat",
-        verbose=verbose,
-        several=len(files) > 1,
-        probabilities=_are_probabilities(files, format),
-        as_maxsat=format == "maxsat" and not as_json,
-    )
+    display = Telling.of(files, format, as_json=as_json, quiet=quiet, verbose=verbose)
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
     _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
 
@@ -187,7 +163,7 @@ def _solve_all(
     solver: str,
     options: dict[str, Any],
     beside: _Files,
-    display: _Display,
+    display: Telling,
 ) -> None:
     """Solve one problem after the other; whatever fails beside them, answers that were found are shown."""
     announcement = "" if display.as_json or display.quiet else _announced(solver, options)
@@ -206,7 +182,7 @@ def _solve_all(
                 break
     finally:
         if rows:
-            _show(rows, display)
+            display.show(rows)
     if not all(result.feasible for _, result in rows):
         raise typer.Exit(1)
 
@@ -246,7 +222,7 @@ def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
     return {problem.variable_name(i): problem.labels(i)[v] for i, v in held.items()}
 
 
-def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: _Display) -> Result:
+def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: Telling) -> Result:
     from dabp.driver.live import LiveLine
     from dabp.driver.solve import solve as run
 
@@ -287,33 +263,3 @@ def _write_trace(trace: Trace, path: Path) -> None:
         trace.save(path)
     except OSError as error:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=str(path)) from None
-
-
-def _are_probabilities(files: list[str], format: str | None) -> bool:
-    from dabp.formats import format_of
-
-    return all(format_of(file, format).probabilities for file in files)
-
-
-def _show(rows: list[tuple[Problem, Result]], display: _Display) -> None:
-    """Show the answers; several files give one form of JSON, however many were solved in the end."""
-    if display.as_json:
-        facts = [result.to_dict(problem) for problem, result in rows]
-        if display.probabilities:
-            facts = [{**one, "log_probability": None if one["cost"] is None else -one["cost"]} for one in facts]
-        print(json.dumps({"results": facts} if display.several else facts[0], allow_nan=False))
-        return
-    if display.as_maxsat:
-        from dabp.formats.wcnf import as_maxsat
-
-        for problem, result in rows:
-            print(as_maxsat(result.assignment, problem, result.cost, result.status.value), end="")
-        return
-    from dabp.cli.display import print_comparison, print_summary
-
-    if len(rows) == 1:
-        print_summary(*rows[0])
-        if display.probabilities and rows[0][1].feasible and rows[0][1].cost is not None:
-            print(f"{'ln probability':15s} {-rows[0][1].cost:.10g}")
-    else:
-        print_comparison(rows)

@@ -54,6 +54,11 @@ class Result:
     """Which limit ended the solve if its status is LIMIT: "time limit", "iteration limit", "memory limit",
     "target cost" or "no improvement"; None if it ended for another reason, as by the solver's own schedule."""
 
+    messages: int | None = None
+    """What a distributed run would have sent (BP, DSA, MGM, MGM-2, GDBA: docs/formats/yaml.md), None for others."""
+    message_size: int | None = None
+    """Numbers in these messages."""
+
     @property
     def gap(self) -> float | None:
         """Relative distance between cost and bound; 0 when proved optimal."""
@@ -85,5 +90,7 @@ class Result:
             "iterations": self.iterations,
             "runtime": self.runtime,
             "seed": self.seed,
+            "messages": self.messages,
+            "message_size": self.message_size,
             "notes": list(self.notes),
         }

@@ -13,6 +13,7 @@ from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Step
 from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status
+from dabp.solvers.traffic import Traffic
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Run:
         self.progress = Progress()
         self.trace = Trace(maximize=problem.maximize)
         self.notes: list[str] = []
+        self.traffic: Traffic | None = None
         self.told: float | None = None
         """The best cost that the search has given or was given: what it may call optimal."""
         self._guessed = False  # whether the incumbent is none of the search's
@@ -153,4 +155,6 @@ class Run:
             trace=self.trace,
             notes=tuple(self.notes),
             limit=limit,
+            messages=None if self.traffic is None else self.traffic.messages,
+            message_size=None if self.traffic is None else self.traffic.size,
         )

@@ -181,6 +181,7 @@ class _Solve:
             self.saving.resume(search, run, prepared.reduced)
             ended = self._loop(search, run, prepared)
             run.notes += search.summary()
+            run.traffic = search.traffic()
         finally:
             search.close()
         return ended

@@ -43,6 +43,9 @@ class Format:
     probabilities: bool = False
     """Whether a cost is the negated natural logarithm of a probability."""
 
+    cuts: bool = False
+    """Whether what is maximised is the weight of a cut."""
+
     def load(self) -> Any:
         """Import the module."""
         return importlib.import_module(f"dabp.formats.{self.module}")
@@ -62,6 +65,7 @@ FORMATS: dict[str, Format] = {
     "yaml": Format(
         "dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24, names=True
     ),
+    "pydcop": Format("dcop_yaml", (), "the same, answered as pyDCOP answers", max_bytes=2**24, names=True),
     "bif": Format(
         "bif",
         (".bif",),
@@ -75,7 +79,9 @@ FORMATS: dict[str, Format] = {
     "opengm": Format("opengm", (".h5", ".hdf5"), "OpenGM 2 models in HDF5, read only (needs h5py)"),
     "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
     "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
-    "mc": Format("quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}),
+    "mc": Format(
+        "quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}, cuts=True
+    ),
     "bq": Format("quadratic", (".bq", ".sparse"), "Biq Mac's quadratic programs", options={"dialect": "bq"}),
 }
 

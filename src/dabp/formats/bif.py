@@ -111,10 +111,10 @@ class _Reader:
         words = self.words
         words.expect("network")
         name = words.next()
-        if name == "{":
-            name = self.source.stem
-        else:
+        if name != "{":
             words.expect("{")
+        if name in ("{", "unknown"):  # which bnlearn calls every network
+            name = self.source.stem
         while (word := words.next()) != "}":
             if word != "property":
                 raise words.error(f"'property' or '}}' was expected, {word[:40]!r} found")

@@ -14,12 +14,13 @@ import re
 
 import numpy as np
 
-from dabp.errors import FormatError, ProblemError
+from dabp.errors import FormatError, ProblemError, suggestion
 from dabp.formats.text import Place, Source, open_source
 from dabp.formats.tokens import Tokens
 from dabp.problem import Label, Problem
 
 _PART = re.compile(r"[,;\n]")
+_MANY = 20_000  # variables up to which the nearest name is looked for
 
 
 def is_text(evidence: str) -> bool:
@@ -99,7 +100,8 @@ def _found(source: Source, problem: Problem, name: str, value: Label, line: int 
     except ProblemError as error:
         index = int(name) if re.fullmatch("[0-9]{1,18}", name) else problem.num_variables
         if index >= problem.num_variables:
-            raise source.error(str(error), line) from None
+            near = suggestion(name, problem.variable_names) if problem.num_variables <= _MANY else ""
+            raise source.error(str(error) + near * ("did you mean" in near), line) from None
         variable = index
     try:
         return variable, problem.value_index(variable, value)

@@ -63,7 +63,7 @@ def write_assignment(assignment: Assignment, problem: Problem, place: Place) -> 
     write_text(place, [_VALUES_ONLY[split_suffix(place_name(place))[0]](seen, problem)])
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """What JSON can say of a label that is neither text nor a number of Python's own."""
     return value.item() if isinstance(value, np.generic) else str(value)
 
@@ -76,12 +76,12 @@ def holds_values_only(place: Place) -> bool:
     suffix = split_suffix(place_name(place))[0]
     if suffix in _VALUES_ONLY:
         return True
-    if suffix != ".json" and isinstance(place, str | os.PathLike) and _is_plain(os.fspath(place)):
+    if suffix != ".json" and isinstance(place, str | os.PathLike) and _isplain(os.fspath(place)):
         raise FormatError("an answer's name ends in .json, .sol, .MPE or .csv", source=place_name(place))
     return False
 
 
-def _is_plain(path: str) -> bool:
+def _isplain(path: str) -> bool:
     """Whether a file of this name would be an ordinary one."""
     return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
 
@@ -89,7 +89,7 @@ def _is_plain(path: str) -> bool:
 def _write_json(facts: dict[str, Any], place: Place) -> None:
     from dabp.formats import write_text
 
-    write_text(place, [json.dumps(facts, indent=2, ensure_ascii=False, default=_plain) + "\n"])
+    write_text(place, [json.dumps(facts, indent=2, ensure_ascii=False, default=plain) + "\n"])
 
 
 def as_mpe(assignment: Assignment) -> str:

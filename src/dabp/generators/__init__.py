@@ -1,7 +1,7 @@
-"""The paper's benchmark families by name (paper App. C.1), seeded.
+"""Benchmark families by name, seeded: the paper's (App. C.1), and three that pyDCOP generates, in its parameters.
 
-Each family follows the authors' program (its numbers are what the paper's Table 1 shows); where the paper's
-text says otherwise, ``variant="text"`` gives that. To add a family: write a module with a function of keyword
+Each of the paper's families follows the authors' program (its numbers are what the paper's Table 1 shows); where the
+paper's text says otherwise, ``variant="text"`` gives that. To add a family: write a module with a function of keyword
 arguments that returns a `Problem`, and add a line to `GENERATORS`.
 """
 
@@ -21,6 +21,9 @@ GENERATORS: dict[str, str] = {
     "graph-coloring": "graph_coloring",
     "scale-free": "scale_free",
     "small-world": "small_world",
+    "ising": "ising",
+    "meetings": "meetings",
+    "secp": "secp",
 }
 """Name on the command line → module and function of the same name."""
 

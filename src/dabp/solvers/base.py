@@ -14,6 +14,7 @@ from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.status import Status
+from dabp.solvers.traffic import Traffic
 
 BLOCK_SECONDS = 0.02
 """How long one `Search.step` should take, so that limits and signals are answered promptly."""
@@ -86,6 +87,10 @@ class Search(ABC):
     def summary(self) -> tuple[str, ...]:
         """Lines for the result's notes, asked for once when the search has ended, for whatever reason."""
         return ()
+
+    def traffic(self) -> Traffic | None:
+        """What a distributed run of the iterations so far would have sent; None if the method has no such run."""
+        return None
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Arrays that must be finite between steps, by name: messages, parameters; looked at by `solvers.numbers`."""

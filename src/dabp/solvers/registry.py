@@ -91,6 +91,10 @@ SOLVERS: dict[str, Entry] = {
         "local_search.dsa", "Dsa", "DSA, the distributed stochastic algorithm: all improve at once, by chance"
     ),
     "mgm": Entry("local_search.mgm", "Mgm", "MGM, maximum gain messages: the best of each neighbourhood improves"),
+    "mgm2": Entry("local_search.mgm2", "Mgm2", "MGM-2: as MGM, and pairs of neighbours may improve together"),
+    "gdba": Entry(
+        "local_search.gdba", "Gdba", "GDBA, distributed breakout: as MGM, and what is violated weighs more where stuck"
+    ),
     "toulbar2": Entry("toulbar2.solver", "Toulbar2", "toulbar2: exact, branch and bound with soft local consistency"),
     "toulbar2-vns": Entry("toulbar2.solver", "Toulbar2", "toulbar2's variable neighbourhood search", {"mode": "vns"}),
     "toulbar2-incop": Entry("toulbar2.solver", "Toulbar2", "toulbar2 with INCOP local search first", {"mode": "incop"}),
@@ -124,7 +128,7 @@ ELSEWHERE: dict[str, str] = {
     **dict.fromkeys(("gibbs", "sa", "simulatedannealing", "neal", "dwave", "qubo"), "annealing"),
     **dict.fromkeys(("trws", "mplp", "srmp", "lpdual", "mpbp"), "dual"),
     **dict.fromkeys(("syncbb", "ncbb", "afb", "branchandbound", "cpsat", "ortools", "hbfs", "exact"), "toulbar2"),
-    **dict.fromkeys(("mgm2", "dba", "gdba"), "mgm"),
+    **dict.fromkeys(("dba", "breakout"), "gdba"),
     **dict.fromkeys(("dsatuto", "adsa", "mixeddsa", "icm"), "dsa"),
     **dict.fromkeys(("tabusearch", "localsearch"), "tabu"),
     "lns": "forest-lns",

@@ -21,6 +21,7 @@ from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.status import Status
+from dabp.solvers.traffic import Traffic
 
 WARM_MESSAGE = 1.0
 """First v2f messages of a warm start: what they charge, in scaled units, for leaving the initial value."""
@@ -128,6 +129,12 @@ class ForestSearch(Search):
         return Step(
             np.array([cost]), best, cost, bound=cost, finished=Status.OPTIMAL, notes=("no cycles: solved exactly",)
         )
+
+    def traffic(self) -> Traffic:
+        """One message up and one down every edge."""
+        problem = self._forest.problem
+        ends = problem.scope_variables[np.repeat(problem.arities >= 2, problem.arities)]
+        return Traffic(2 * len(ends), 2 * int(problem.domain_sizes[ends].sum()))
 
     def state_dict(self) -> State:
         """Nothing is kept between steps."""
@@ -263,6 +270,17 @@ class BeliefPropagationSearch(Search):
         self._begin()
         for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
             getattr(self._engine.memory, name)[:] = state[name]
+
+    def traffic(self) -> Traffic:
+        """Each iteration two messages along every edge, with an entry for each value; split factors have twice as many.
+
+        Costs of one variable are its own, and send nothing.
+        """
+        if self._setup is not None:
+            return Traffic(0, 0)
+        graph = self._graph
+        entries = int(graph.domain_sizes[graph.edge_variable].sum())
+        return Traffic(2 * self._iterations * graph.num_edges, 2 * self._iterations * entries)
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Messages and the reinforced field."""

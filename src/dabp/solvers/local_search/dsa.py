@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ class Dsa(Solver):
         their least (in conflict), ``C`` everybody.
     """
 
+    checkpoints: ClassVar[bool] = True
     probability: float = 0.7
     variant: str = "B"
 
@@ -53,6 +55,8 @@ class Dsa(Solver):
 
 
 class _DsaSearch(LocalSearch):
+    messages_per_neighbour = 1
+
     def __init__(self, solver: Dsa, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
         self._solver = solver

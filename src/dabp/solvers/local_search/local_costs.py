@@ -28,6 +28,8 @@ class LocalCosts(Table[State, Moves]):
         Asked while the problem is compiled, which it may end with `Stopped`.
     lexicographic
         Whether violating a factor weighs more than all finite costs at a variable from the start.
+    movers
+        At how many variables, if it does.
 
     Attributes
     ----------
@@ -37,9 +39,9 @@ class LocalCosts(Table[State, Moves]):
         Which places of the rows hold a value that may be taken, [R].
     """
 
-    def __init__(self, problem: Problem, guard: Guard | None = None, *, lexicographic: bool = False):
+    def __init__(self, problem: Problem, guard: Guard | None = None, *, lexicographic: bool = False, movers: int = 1):
         super().__init__(Units(problem))
-        self._weight = self.units.dominant_weight if lexicographic else self.units.first_weight
+        self._weight = self.units.dominant_weight(movers) if lexicographic else self.units.first_weight
         self.costs, self.allowed = compiled_costs(self.units, Guard() if guard is None else guard)
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
         starts = self.costs.rows.start

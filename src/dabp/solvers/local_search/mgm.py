@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,16 @@ class Mgm(Solver):
     A baseline of the DCOP literature; `annealing` and `tabu` find better answers.
     """
 
+    checkpoints: ClassVar[bool] = True
+
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin from `initial` or a random assignment."""
         return _MgmSearch(problem, seed, budget, initial)
 
 
 class _MgmSearch(LocalSearch):
+    messages_per_neighbour = 2
+
     def __init__(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
         self._chosen = np.zeros(problem.num_variables, dtype=np.int64)

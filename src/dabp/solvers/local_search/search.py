@@ -19,6 +19,7 @@ from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.table import Table
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped, ask
+from dabp.solvers.traffic import Traffic
 
 
 class LocalSearch(Search):
@@ -28,6 +29,9 @@ class LocalSearch(Search):
     """
 
     state_assignments: ClassVar[tuple[str, ...]] = ("state.x", "state.best", "incumbent", "_elites")
+
+    messages_per_neighbour: ClassVar[int] = 0
+    """Numbers that a variable tells each neighbour in an iteration, a message each; 0 for what is not distributed."""
 
     def __init__(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         self.problem, self.budget = problem, budget
@@ -134,6 +138,13 @@ class LocalSearch(Search):
         if np.isinf(cost):
             return Step(costs=np.array([cost]), finished=Status.INFEASIBLE)
         return Step(costs=np.array([cost]), best=best, best_cost=cost, finished=Status.OPTIMAL)
+
+    def traffic(self) -> Traffic | None:
+        """Each iteration every variable tells its neighbours its value and, with MGM and GDBA, its gain."""
+        if self.messages_per_neighbour == 0 or self.stopped is not None:
+            return None
+        count = self.iterations * self.messages_per_neighbour * len(self.local.costs.neighbours.variable)
+        return Traffic(count, count)
 
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Take a better incumbent; restarts from the incumbent then start from it."""

@@ -93,10 +93,9 @@ class Units:
         span = self.problem.per_table(np.maximum, self.cells) - self.problem.per_table(np.minimum, self.cells)
         return int(np.clip(span.max(initial=0), 1, self.heaviest))
 
-    @property
-    def dominant_weight(self) -> int:
-        """A weight above what the finite costs of a variable's factors can differ by."""
-        return min(int(2 * self._largest * self.scale) + 1, self.heaviest)
+    def dominant_weight(self, movers: int = 1) -> int:
+        """A weight above what the finite costs of the factors of so many variables can differ by."""
+        return min(int(2 * movers * self._largest * self.scale) + 1, self.heaviest)
 
     @cached_property
     def _lowest(self) -> Indices:

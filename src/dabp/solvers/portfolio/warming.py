@@ -131,7 +131,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "presolve": _presolve,
     "elimination": lambda: _run(["mbe"]),
     "forest-lns": lambda: _run(["forest-lns"]),
-    "distributed": lambda: _run(["dsa", "mgm"]),
+    "distributed": lambda: _run(["dsa", "mgm", "mgm2", "gdba"]),
     "dabp": _deep,
     "gat-pcm-lns": lambda: _run(["gat-pcm-lns"]),
 }
