@@ -153,4 +153,5 @@ class Run:
             trace=self.trace,
             notes=tuple(self.notes),
             limit=limit,
+            problem=self.problem,
         )

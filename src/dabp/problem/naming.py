@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
-from dabp.problem.views import Label, Variable
+from dabp.problem.views import Label, Variable, Views
 
 Assignment = NDArray[np.int64]
 """One value index per variable, in the order of `Problem.variables`."""
@@ -92,9 +92,9 @@ class Naming:
         return Variable(index, self.variable_name(index), self.labels(index))
 
     @property
-    def variables(self) -> Iterator[Variable]:
-        """Every variable, one view at a time."""
-        return (self.variable(i) for i in range(len(self.domain_sizes)))
+    def variables(self) -> Views[Variable]:
+        """Every variable, a view each, as a sequence."""
+        return Views(range(len(self.domain_sizes)), self.variable)
 
     @property
     def keys(self) -> tuple[Hashable, ...] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from dabp.problem.naming import Assignment, Naming
 from dabp.problem.related import Memo, Related
 from dabp.problem.totals import Totals
 from dabp.problem.validation import validate_costs, validate_names, validate_structure
-from dabp.problem.views import ArityGroup, Factor, FactorCost, Label, Variable
+from dabp.problem.views import ArityGroup, Factor, FactorCost, Label, Variable, Views
 
 __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
@@ -176,9 +176,9 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         return Factor(index, self.factor_name(index), scope, self.table(index))
 
     @property
-    def factors(self) -> Iterator[Factor]:
-        """Every factor, one view at a time."""
-        return (self.factor(f) for f in range(self.num_factors))
+    def factors(self) -> Views[Factor]:
+        """Every factor, a view each, as a sequence."""
+        return Views(range(self.num_factors), self.factor)
 
     # ---- cost --------------------------------------------------------------------------------
 
@@ -355,3 +355,9 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
             f"Problem({self.name!r}, {sense}, {self.num_variables} variables, {self.num_factors} factors, "
             f"{len(self.pool)} costs)"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from dabp.problem.cards import problem_card
+
+        return problem_card(self)
