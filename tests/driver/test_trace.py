@@ -90,3 +90,33 @@ def test_the_running_best_needs_no_more_than_what_is_kept(monkeypatch: pytest.Mo
     ]
     assert trace.points[0].tolist() == [1, 2, 3, 4, 5, 500_006]
     assert Trace().running_best() == []
+
+
+def test_a_trace_is_a_sequence_of_iterations() -> None:
+    """Numbers, moments and costs of what is kept; slices as of a list, and an empty one is a trace, too."""
+    trace = Trace()
+    trace.add_block(2.0, np.array([5.0, 4.0]))
+    trace.add_block(3.0, np.array([6.0]))
+    assert list(trace) == [(1, 1.0, 5.0), (2, 2.0, 4.0), (3, 3.0, 6.0)]
+    assert trace[-1].cost == 6.0
+    assert [point.iteration for point in trace[::-2]] == [3, 1]
+    assert len(trace) == 3
+    with pytest.raises(IndexError):
+        trace[3]
+    assert (len(Trace()), list(Trace()), bool(Trace())) == (0, [], True)
+    assert repr(trace) == "Trace(3 iterations in 3 s, 0 records)"
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_frames_of_a_trace(sign: float) -> None:
+    """A row per iteration with the best and the bound as they were known by then."""
+    trace = Trace(maximize=sign < 0)
+    trace.add_block(2.0, sign * np.array([5.0, np.inf, 4.0]))
+    trace.add_block(3.0, sign * np.array([6.0, 1.0]))
+    trace.improvements += [(0.0, 0, sign * 4.5), (2.0, 3, sign * 4.0), (3.0, 5, sign * 1.0)]
+    trace.bounds.append((2.0, 3, sign * 0.5))
+    frame = trace.to_frame()
+    assert frame["iteration"].tolist() == [1, 2, 3, 4, 5]
+    assert (sign * frame["best"]).tolist() == [4.5, 4.5, 4.0, 4.0, 1.0]
+    assert frame["bound"].isna().tolist() == [True, True, False, False, False]
+    assert len(Trace().to_frame()) == 0

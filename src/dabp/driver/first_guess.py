@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import unary_costs
+from dabp.problem.columns import first_least, unary_costs
 
 
 def first_guess(problem: Problem, fixed: Mapping[int, int] | None = None) -> Assignment:
@@ -15,12 +13,7 @@ def first_guess(problem: Problem, fixed: Mapping[int, int] | None = None) -> Ass
     costs, starts = unary_costs(problem)
     if problem.maximize:
         costs = -costs
-    if not len(costs):
-        return np.zeros(problem.num_variables, dtype=np.int64)
-    owners = np.repeat(np.arange(problem.num_variables), problem.domain_sizes)
-    cheapest = np.flatnonzero(costs == np.minimum.reduceat(costs, starts[:-1])[owners])
-    _, firsts = np.unique(owners[cheapest], return_index=True)
-    guess: Assignment = cheapest[firsts] - starts[:-1]
+    guess = first_least(costs, starts)
     for variable, value in (fixed or {}).items():
         guess[variable] = value
     return guess

@@ -100,7 +100,7 @@ def solve_restarts(
     interrupted = under_way.run(executor, tasks, stop, time_limit)
     if not interrupted:
         _raise_if_lost(under_way.found, under_way.errors)
-    best = _best(under_way.found, problem.maximize, seed, solver)
+    best = dataclasses.replace(_best(under_way.found, problem.maximize, seed, solver), problem=problem)
     return dataclasses.replace(
         best,
         status=Status.INTERRUPTED if interrupted and best.status not in PROOFS else best.status,

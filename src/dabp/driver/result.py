@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from dabp.driver.summary import card_of, text_of
 from dabp.driver.trace import Trace
+from dabp.errors import ProblemError
 from dabp.problem import Assignment, Problem
-from dabp.problem.views import Label
+from dabp.problem.frames import frame
+from dabp.problem.views import FactorCost, Label
 from dabp.solvers.status import Status
 
 _LIMITS = {
@@ -30,7 +33,7 @@ def relative_gap(cost: float | None, bound: float | None) -> float | None:
     return abs(cost / size - bound / size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The answer of `dabp.solve`.
 
@@ -53,6 +56,8 @@ class Result:
     limit: str | None = None
     """Which limit ended the solve if its status is LIMIT: "time limit", "iteration limit", "memory limit",
     "target cost" or "no improvement"; None if it ended for another reason, as by the solver's own schedule."""
+    problem: Problem | None = field(default=None, compare=False)
+    """What was solved; None in a result that came through a pickle, which does not carry it."""
 
     messages: int | None = None
     """What a distributed run would have sent (BP, DSA, MGM, MGM-2, GDBA: docs/formats/yaml.md), None for others."""
@@ -94,3 +99,27 @@ class Result:
             "message_size": self.message_size,
             "notes": list(self.notes),
         }
+
+    def explain(self, limit: int | None = None) -> list[FactorCost]:
+        """Cost functions by what they cost in this answer, the violated and then the costliest first."""
+        if self.problem is None:
+            raise ProblemError("this result came without its problem: problem.explain(result.assignment) says the same")
+        if self.assignment is None:
+            raise ProblemError("there is no assignment to explain")
+        return self.problem.explain(self.assignment, limit)
+
+    def to_frame(self) -> Any:
+        """The assignment as a pandas frame, a row per variable: ``variable`` and ``value``."""
+        values = self.values or {}
+        return frame({"variable": list(values), "value": list(values.values())})
+
+    def __repr__(self) -> str:
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return card_of(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles leave the problem out: workers of a cluster send results to somebody who has it."""
+        return {key: value for key, value in self.__dict__.items() if key != "problem"}

@@ -157,4 +157,5 @@ class Run:
             limit=limit,
             messages=None if self.traffic is None else self.traffic.messages,
             message_size=None if self.traffic is None else self.traffic.size,
+            problem=self.problem,
         )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.driver.safe_files import replacing
+from dabp.problem.frames import frame
 
 KEPT = 1_000_000
 """Iterations whose costs are kept one by one."""
@@ -20,7 +21,15 @@ FINE = 1e-3
 """Later blocks are joined until they take this part of the time so far: some thousands a day."""
 
 
-@dataclass
+class Point(NamedTuple):
+    """One iteration of a trace: its number (from 1), the seconds then, and its own candidate's cost."""
+
+    iteration: int
+    time: float
+    cost: float
+
+
+@dataclass(repr=False)
 class Trace:
     """Every iteration's cost, every improvement, and what solvers record about themselves.
 
@@ -29,6 +38,8 @@ class Trace:
     portfolio makes a hundred thousand a second, and may run for days. `improvements` are (time, iteration, cost) of
     each new incumbent, `bounds` (time, iteration, bound), `blocks` (time, iterations so far) of each, and
     `records` dictionaries such as a DABP window's loss and damping. Costs are in the problem's own units and direction.
+
+    As a sequence it holds a `Point` for each iteration that is kept: ``trace[0]``, ``trace[-10:]``, ``len(trace)``.
     """
 
     blocks_of_costs: list[NDArray[np.float64]] = field(default_factory=list)
@@ -84,6 +95,65 @@ class Trace:
         times, ends = np.array([(0.0, 0), *self.blocks]).T
         seconds = np.interp(iterations[better], ends, times)
         return list(zip(seconds.tolist(), iterations[better].tolist(), costs[better].tolist(), strict=True))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.blocks_of_costs))
+
+    def __bool__(self) -> bool:
+        return True  # a trace of nothing is a trace
+
+    @overload
+    def __getitem__(self, key: int) -> Point: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[Point]: ...
+
+    def __getitem__(self, key: int | slice) -> Point | list[Point]:
+        iterations, costs = self.points
+        if isinstance(key, slice):
+            chosen = iterations[key]
+            return [
+                Point(*row) for row in zip(chosen.tolist(), self._seconds(chosen), costs[key].tolist(), strict=True)
+            ]
+        place = range(len(iterations))[key]
+        return Point(int(iterations[place]), self._seconds(iterations[place : place + 1])[0], float(costs[place]))
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(self[:])
+
+    def _seconds(self, iterations: NDArray[np.int64]) -> list[float]:
+        """When these iterations were, interpolated inside of blocks."""
+        times, ends = np.array([(0.0, 0), *self.blocks]).T
+        moments: list[float] = np.interp(iterations, ends, times).tolist()
+        return moments
+
+    def to_frame(self) -> Any:
+        """A pandas frame, a row per kept iteration: ``iteration``, ``time``, ``cost``, ``best`` and ``bound``.
+
+        `best` is the best cost so far, a guess or a start from before the first iteration included; `bound` what was
+        proved by then, NaN before anything was.
+        """
+        iterations, costs = self.points
+        better = np.fmax if self.maximize else np.fmin
+        worst = -np.inf if self.maximize else np.inf
+        known = self._known(self.improvements, iterations, worst)
+        bounds = self._known(self.bounds, iterations, np.nan)
+        best = better(better.accumulate(costs), known) if len(costs) else costs
+        seconds = self._seconds(iterations)
+        return frame({"iteration": iterations, "time": seconds, "cost": costs, "best": best, "bound": bounds})
+
+    @staticmethod
+    def _known(
+        events: list[tuple[float, int, float]], iterations: NDArray[np.int64], before: float
+    ) -> NDArray[np.float64]:
+        """The last of these events' values by each of the iterations; `before` where there was none."""
+        values = np.array([before, *(value for _, _, value in events)])
+        return values[np.searchsorted([iteration for _, iteration, _ in events], iterations, side="right")]
+
+    def __repr__(self) -> str:
+        best = f", best {self.improvements[-1][2]:g}" if self.improvements else ""
+        seconds = f" in {self.blocks[-1][0]:.3g} s" if self.blocks else ""
+        return f"Trace({self.iterations:,} iterations{seconds}{best}, {len(self.records):,} records)"
 
     def add_block(self, time: float, costs: NDArray[np.float64]) -> None:
         """Record a block of iterations that ended at `time`."""

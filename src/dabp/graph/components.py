@@ -10,8 +10,8 @@ from dabp.problem.columns import Indices, offsets_of, ragged_positions
 
 
 def component_labels(problem: Problem) -> tuple[Indices, int]:
-    """The component of each variable, numbered by first variable, [N], and how many there are; computed once."""
-    return problem.derived(_component_labels)
+    """The component of each variable, numbered by first variable, [N], and how many: once for each structure."""
+    return problem.structural(_component_labels)
 
 
 def _component_labels(problem: Problem) -> tuple[Indices, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -141,23 +141,22 @@ class FactorGraph:
         forbidden = 2 * factor_ranges.sum() / scale + problem.num_variables * perturbation + 1.0
 
         tables = _scaled(problem, lowest, scale, forbidden)
-        sizes = problem.domain_sizes
-        variable_offsets = offsets_of(sizes)
-        unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, size=int(variable_offsets[-1]))
-        groups = _groups(problem, tables, unary, len(scales), real)
-        edge_variable = _concatenated(np.repeat(g.scope, len(scales), axis=0).ravel() for g in groups)
+        skeleton = problem.structural(_skeleton, len(scales), bulky=True)
+        count = int(skeleton.variable_offsets[-1])
+        unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, size=count)
+        groups = tuple(_group(part, tables, unary, real) for part in skeleton.parts)
         return cls(
-            domain_sizes=sizes,
-            variable_offsets=variable_offsets,
+            domain_sizes=problem.domain_sizes,
+            variable_offsets=skeleton.variable_offsets,
             unary=unary.astype(real),
-            groups=groups,
+            groups=tuple(group for group in groups if group is not None),
             scales=scales,
             cost_scale=scale,
             forbidden=float(forbidden),
-            edge_variable=edge_variable,
-            edge_offsets=offsets_of(sizes[edge_variable]),
-            variable_edge_offsets=offsets_of(np.bincount(edge_variable, minlength=len(sizes))),
-            variable_edges=np.argsort(edge_variable, kind="stable"),
+            edge_variable=skeleton.edge_variable,
+            edge_offsets=skeleton.edge_offsets,
+            variable_edge_offsets=skeleton.variable_edge_offsets,
+            variable_edges=skeleton.variable_edges,
         )
 
 
@@ -187,28 +186,63 @@ def _numbered(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], N
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
 
 
-def _groups(
-    problem: Problem, tables: NDArray[np.float64], unary: NDArray[np.float64], copies: int, dtype: np.dtype[Any]
-) -> tuple[FactorGroup, ...]:
-    """The factors of arity 2 and more, stacked by shape; those of arity 1 are added to `unary`.
+class _Part(NamedTuple):
+    """The factors of one shape, of arity 1 and more: all of a `FactorGroup` but the costs."""
 
-    `tables` is the pool, scaled and finite.
-    """
-    variable_offsets = offsets_of(problem.domain_sizes)
-    groups: list[FactorGroup] = []
-    edges = 0
+    shape: tuple[int, ...]
+    factors: NDArray[np.int64]
+    scope: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    """[U, cells]: where in the pool each different table lies."""
+    table_index: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    """Arity 1: where the costs of each factor are added to `FactorGraph.unary`, flat."""
+    first: int
+
+
+class _Skeleton(NamedTuple):
+    """All of a factor graph that no cost enters."""
+
+    variable_offsets: NDArray[np.int64]
+    parts: tuple[_Part, ...]
+    edge_variable: NDArray[np.int64]
+    edge_offsets: NDArray[np.int64]
+    variable_edge_offsets: NDArray[np.int64]
+    variable_edges: NDArray[np.int64]
+
+
+def _skeleton(problem: Problem, copies: int) -> _Skeleton:
+    """Edges and groups of a graph with so many copies of each factor."""
+    sizes, variable_offsets = problem.domain_sizes, offsets_of(problem.domain_sizes)
+    nowhere = np.zeros(0, dtype=np.int64)
+    parts, edges = [], 0
     for shape, factors, scope in _by_shape(problem):
         used, index = _numbered(problem.factor_table[factors], len(problem.pool_offsets) - 1)
-        places = problem.pool_offsets[used][:, None] + np.arange(math.prod(shape))
-        stacked = tables[places]
-        if len(shape) == 1:
-            targets = variable_offsets[scope] + np.arange(shape[0])
-            np.add.at(unary, targets.ravel(), stacked[index].ravel())
-        else:
-            stacked = stacked.reshape(-1, *shape).astype(dtype)
-            groups.append(FactorGroup(shape, stacked, index, scope, factors, edges))
-            edges += scope.size * copies
-    return tuple(groups)
+        cells = problem.pool_offsets[used][:, None] + np.arange(math.prod(shape))
+        unary = (variable_offsets[scope] + np.arange(shape[0])).ravel() if len(shape) == 1 else nowhere
+        parts.append(_Part(shape, factors, scope, cells, index, unary, edges))
+        edges += scope.size * copies if len(shape) > 1 else 0
+    edge_variable = _concatenated(np.repeat(p.scope, copies, axis=0).ravel() for p in parts if len(p.shape) > 1)
+    return _Skeleton(
+        variable_offsets,
+        tuple(parts),
+        edge_variable,
+        edge_offsets=offsets_of(sizes[edge_variable]),
+        variable_edge_offsets=offsets_of(np.bincount(edge_variable, minlength=len(sizes))),
+        variable_edges=np.argsort(edge_variable, kind="stable"),
+    )
+
+
+def _group(
+    part: _Part, tables: NDArray[np.float64], unary: NDArray[np.float64], dtype: np.dtype[Any]
+) -> FactorGroup | None:
+    """The factors of one shape with their costs, from the pool as `tables` has it; those of arity 1 go to `unary`."""
+    stacked = tables[part.cells]
+    if len(part.shape) == 1:
+        np.add.at(unary, part.targets, stacked[part.table_index].ravel())
+        return None
+    costs = stacked.reshape(-1, *part.shape).astype(dtype)
+    return FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first)
 
 
 def _concatenated(parts: Iterator[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -235,8 +269,10 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
 
 
 def _default_scale(ranges: NDArray[np.float64]) -> float:
-    positive = ranges[ranges > 0]
-    return float(np.median(positive)) / 2 if len(positive) else 1.0
+    """Half the median of the positive ranges."""
+    positive = np.sort(ranges[ranges > 0])
+    count = len(positive)
+    return float(positive[(count - 1) // 2] + positive[count // 2]) / 4 if count else 1.0
 
 
 def _smallest_difference(problem: Problem) -> float:

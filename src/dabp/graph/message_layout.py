@@ -9,6 +9,7 @@ a split copy with scale s is stored divided by s: as min(s·T + m) = s·min(T + 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ from dabp.kernels.belief_propagation.layout import (
 from dabp.problem import Problem
 from dabp.problem.columns import cell_strides, offsets_of
 
+KEPT_FRAMES = 8
+"""Frames that are kept of one structure: for a few widths of vectors and ratios of splitting."""
 COMPACT = 0.75
 """Rows of tables are padded to whole vectors if the values fill more than this share of them."""
 
@@ -36,7 +39,7 @@ def aligned_zeros(count: int, dtype: Any) -> Reals:
     """Zeros that start at a cache line: vectors of whole lines then never straddle two."""
     size = np.dtype(dtype).itemsize
     room = np.zeros(count + 64 // size, dtype=dtype)
-    skip = (-room.ctypes.data % 64) // size
+    skip = (-room.__array_interface__["data"][0] % 64) // size
     return room[skip : skip + count]
 
 
@@ -58,20 +61,18 @@ def lane_count(graph: FactorGraph) -> int:
 
 def make_layout(problem: Problem, graph: FactorGraph, lanes: int) -> Layout:
     """Lay out `graph`, which was made from `problem`, for vectors of `lanes` numbers."""
-    copies = len(graph.scales)
-    variables = _variables(graph, lanes)
-    position = _message_positions(graph, variables.message_start)
-    stacks = [_pair_stack(g, position, copies, lanes) for g in graph.groups if g.arity == 2]
-    stacks += [_many_stack(g, position, copies, lanes) for g in graph.groups if g.arity > 2]
-    first = offsets_of([len(stack.tables) for stack in stacks])
-    placed = [s._replace(table=s.table + start) for s, start in zip(stacks, first[:-1].tolist(), strict=True)]
+    frame = _frame_of(problem, graph, lanes)
+    unary = aligned_zeros(len(frame.variables.mask), graph.dtype)
+    unary[:] = PADDING
+    unary[frame.unary_places] = graph.unary
     end = np.zeros(lanes, dtype=graph.dtype)  # a last row may be read past
+    tables = [_tables(graph.groups[stack.group].tables[stack.table_order], lanes) for stack in frame.stacks]
     return Layout(
-        variables=variables,
-        tables=aligned(np.concatenate([*(stack.tables for stack in stacks), end])),
-        pairs=_pairs([stack for stack in placed if len(stack.shape) == 2], lanes),
-        many=_many([stack for stack in placed if len(stack.shape) > 2], copies),
-        exact=_exact_costs(problem),
+        variables=frame.variables._replace(unary=unary),
+        tables=aligned(np.concatenate([*tables, end])),
+        pairs=frame.pairs,
+        many=frame.many,
+        exact=frame.exact._replace(pool=problem.pool),
     )
 
 
@@ -79,37 +80,86 @@ class _Stack(NamedTuple):
     """The factors of one shape as they lie in memory."""
 
     shape: tuple[int, ...]
-    tables: Reals
-    """Flat, table after table."""
+    group: int
+    """Which group of the graph they are."""
+    table_order: Ints
+    """[U]: its tables, in the order in which they lie here."""
     table: Ints
     """[G]: where each factor's table starts."""
     message: Ints
     """[G, arity, C]: where its messages start."""
-    steps: tuple[int, int] = (0, 0)
-    """Arity 2: distances between rows of the two orientations of a table."""
 
 
-def _variables(graph: FactorGraph, lanes: int) -> Variables:
-    """Slices of variables and edges, unary costs padded."""
+class _Frame(NamedTuple):
+    """All of a layout that no cost enters; `unary` and `pool` are empty."""
+
+    variables: Variables
+    unary_places: Ints
+    """Where each value's cost lies in the padded `unary`."""
+    stacks: tuple[_Stack, ...]
+    pairs: Pairs
+    many: Many
+    exact: ExactCosts
+
+
+def _frame_of(problem: Problem, graph: FactorGraph, lanes: int) -> _Frame:
+    """The frame for a graph, made once for problems of one structure."""
+    frames = problem.structural(_frames, bulky=True)
+    key = (graph.scales, lanes, graph.dtype.str)
+    if key not in frames:
+        if len(frames) >= KEPT_FRAMES:
+            frames.clear()
+        frames[key] = _frame(problem, graph, lanes)
+    return frames[key]
+
+
+def _frames(problem: Problem) -> dict[tuple[Any, ...], _Frame]:
+    """The frames made for this structure so far."""
+    return {}
+
+
+def _frame(problem: Problem, graph: FactorGraph, lanes: int) -> _Frame:
+    copies = len(graph.scales)
+    variables, places = _variables(graph, lanes)
+    position = _message_positions(graph, variables.message_start)
+    stacks: list[_Stack] = []
+    start = 0
+    numbered = [(number, group) for number, group in enumerate(graph.groups)]
+    for number, group in sorted(numbered, key=lambda each: each[1].arity > 2):  # pairs first
+        order, table_order, index = _in_order(group)
+        size = _table_size(group.shape, lanes)
+        message = _messages(group, order, position, copies)
+        stacks.append(_Stack(group.shape, number, table_order, start + index * size, message))
+        start += size * len(table_order)
+    return _Frame(
+        variables,
+        places,
+        tuple(stacks),
+        pairs=_pairs([stack for stack in stacks if len(stack.shape) == 2], lanes),
+        many=_many([stack for stack in stacks if len(stack.shape) > 2], copies),
+        exact=_exact_costs(problem),
+    )
+
+
+def _variables(graph: FactorGraph, lanes: int) -> tuple[Variables, Ints]:
+    """Slices of variables and edges, and where the unary costs lie when padded."""
     width = _whole(graph.domain_sizes, lanes)
     unary_start = offsets_of(width)
     places = np.repeat(unary_start[:-1] - graph.variable_offsets[:-1], graph.domain_sizes) + np.arange(len(graph.unary))
-    unary = aligned_zeros(int(unary_start[-1]), graph.dtype)
-    unary[:] = PADDING
-    unary[places] = graph.unary
-    mask = aligned_zeros(len(unary), graph.dtype)
+    mask = aligned_zeros(int(unary_start[-1]), graph.dtype)
     mask[places] = 1
     copies = np.arange(len(graph.scales))
     edge_copy = _joined([np.tile(np.repeat(copies, g.arity), g.num_factors) for g in graph.groups], (0,))
-    return Variables(
+    variables = Variables(
         domain=graph.domain_sizes,
         unary_start=unary_start,
         edge_start=graph.variable_edge_offsets,
         message_start=offsets_of(np.diff(graph.variable_edge_offsets) * width),
-        unary=unary,
+        unary=mask[:0],
         mask=mask,
         edge_scale=np.array(graph.scales, dtype=graph.dtype)[edge_copy[graph.variable_edges]],
     )
+    return variables, places
 
 
 def _message_positions(graph: FactorGraph, message_start: Ints) -> Ints:
@@ -157,41 +207,46 @@ def _whole(size: Any, lanes: int) -> Any:
     return -(-size // lanes) * lanes
 
 
-def _rows(tables: Reals, lanes: int) -> tuple[Reals, int]:
-    """Rows for `send_pairs` and the distance between them.
+def _step(size: int, lanes: int) -> int:
+    """The distance between rows of a table of two variables.
 
     Where padding would be much of a row, rows follow each other closely and the lanes past a row's end read the
     next: what they compute lands in padded lanes of f2v, where any finite number will do.
     """
+    whole: int = _whole(size, lanes)
+    return size if size <= COMPACT * whole else whole
+
+
+def _table_size(shape: tuple[int, ...], lanes: int) -> int:
+    """Numbers that a table takes: of two variables in both orientations, of more with its rows padded."""
+    if len(shape) == 2:
+        first, second = shape
+        return second * _step(first, lanes) + first * _step(second, lanes)
+    return math.prod(shape[:-1]) * int(_whole(shape[-1], lanes))
+
+
+def _tables(tables: Reals, lanes: int) -> Reals:
+    """The tables [U, *shape] as they lie in memory, flat; those of two variables have both orientations in a row."""
+    if tables.ndim == 3:
+        return np.concatenate([_rows(tables.transpose(0, 2, 1), lanes), _rows(tables, lanes)], axis=1).ravel()
+    return _padded(tables, lanes).ravel()
+
+
+def _rows(tables: Reals, lanes: int) -> Reals:
+    """Rows for `send_pairs`, `_step` apart."""
     size = tables.shape[-1]
-    if size <= COMPACT * _whole(size, lanes):
-        return tables.reshape(len(tables), -1), size
-    return _padded(tables, lanes), _whole(size, lanes)
-
-
-def _pair_stack(group: FactorGroup, position: Ints, copies: int, lanes: int) -> _Stack:
-    """Tables in both orientations, one after the other."""
-    order, table_order, index = _in_order(group)
-    tables = group.tables[table_order]
-    over_first, first_step = _rows(tables.transpose(0, 2, 1), lanes)
-    over_second, second_step = _rows(tables, lanes)
-    both = np.concatenate([over_first, over_second], axis=1)
-    message = _messages(group, order, position, copies)
-    return _Stack(group.shape, both.ravel(), index * both.shape[1], message, (first_step, second_step))
-
-
-def _many_stack(group: FactorGroup, position: Ints, copies: int, lanes: int) -> _Stack:
-    """Tables of three and more variables, rows padded."""
-    order, table_order, index = _in_order(group)
-    tables = _padded(group.tables[table_order], lanes)
-    message = _messages(group, order, position, copies)
-    return _Stack(group.shape, tables.ravel(), index * tables.shape[1], message)
+    return tables.reshape(len(tables), -1) if _step(size, lanes) == size else _padded(tables, lanes)
 
 
 def _pairs(stacks: list[_Stack], lanes: int) -> Pairs:
     ends = offsets_of([len(stack.table) for stack in stacks]).tolist()
     shapes = [  # a `PairShape` each
-        (*ends[k : k + 2], *stack.shape, *(_whole(size, lanes) for size in stack.shape), *stack.steps)
+        (
+            *ends[k : k + 2],
+            *stack.shape,
+            *(_whole(size, lanes) for size in stack.shape),
+            *(_step(size, lanes) for size in stack.shape),
+        )
         for k, stack in enumerate(stacks)
     ]
     return Pairs(
@@ -219,5 +274,5 @@ def _exact_costs(problem: Problem) -> ExactCosts:
         base=problem.pool_offsets[problem.factor_table],
         factor_start=offsets_of(np.bincount(problem.scope_variables, minlength=problem.num_variables)),
         factor_of=owner[np.argsort(problem.scope_variables, kind="stable")],
-        pool=problem.pool,
+        pool=problem.pool[:0],
     )

@@ -54,9 +54,10 @@ def elimination_order(problem: Problem, *, widest: int | None = None, guard: Gua
 
     Once it is known to be wider than `widest`, the rest of the order is arbitrary: it is of no use then to who asks
     so. Of more than `DENSE_LIMIT` remaining variables those of small degree go first by least degree, and if still too
-    many remain, or the guard wants an end, these follow as they come without a width. Computed once for each problem.
+    many remain, or the guard wants an end, these follow as they come without a width. Computed once for
+    problems of one structure.
     """
-    known = problem.derived(_known_orders)
+    known = problem.structural(_known_orders)
     complete = known.get(None)
     if complete is not None and (widest is None or (complete.width is not None and complete.width <= widest)):
         return complete
@@ -69,7 +70,7 @@ def elimination_order(problem: Problem, *, widest: int | None = None, guard: Gua
 
 
 def _known_orders(problem: Problem) -> dict[int | None, EliminationOrder]:
-    """The orders found for this problem so far, by the width at which they were given up."""
+    """The orders found for this structure so far, by the width at which they were given up."""
     return {}
 
 

@@ -130,10 +130,7 @@ def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
 
 def table_ranges(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least finite cost of each table and its finite range, [T]; 0 where nothing is finite."""
-    lowest = problem.per_table(np.minimum)
-    highest = problem.per_table(np.maximum, np.where(np.isinf(problem.pool), -np.inf, problem.pool))
-    finite = np.isfinite(lowest)
-    lowest[~finite] = highest[~finite] = 0.0
+    lowest, highest = problem.finite_extremes
     return lowest, highest - lowest
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,10 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
-from dabp.problem.views import Label, Variable
+from dabp.problem.views import Label, Variable, Views
 
 Assignment = NDArray[np.int64]
 """One value index per variable, in the order of `Problem.variables`."""
+
+
+@functools.lru_cache(maxsize=1)
+def _numbered(count: int) -> tuple[str, ...]:
+    """What variables without names are called; the same for all problems of a stream."""
+    return tuple(f"x{i}" for i in range(count))
 
 
 class Naming:
@@ -21,6 +28,7 @@ class Naming:
 
     name: str
     domain_sizes: NDArray[np.int64]
+    factor_table: NDArray[np.int64]
     _variable_names: tuple[str, ...] | None
     _factor_names: tuple[str, ...] | None
     _labels: tuple[tuple[Label, ...] | None, ...] | None
@@ -45,9 +53,7 @@ class Naming:
     @property
     def variable_names(self) -> tuple[str, ...]:
         """All names, in order."""
-        if self._variable_names is not None:
-            return self._variable_names
-        return tuple(f"x{i}" for i in range(len(self.domain_sizes)))
+        return _numbered(len(self.domain_sizes)) if self._variable_names is None else self._variable_names
 
     def labels(self, index: int) -> tuple[Label, ...]:
         """The value labels of one variable."""
@@ -58,14 +64,37 @@ class Naming:
         """The name of one factor."""
         return f"f{index}" if self._factor_names is None else self._factor_names[index]
 
+    def factor_index(self, key: str | int) -> int:
+        """The number of a factor by its name, or by its number."""
+        if isinstance(key, str):
+            try:
+                index = self._factor_of_name[key]
+            except KeyError:
+                raise ProblemError(f"there is no cost function {key!r} in {self.name!r}") from None
+            if index is None:
+                raise ProblemError(f"several cost functions are named {key!r}; give the number of one")
+            return index
+        if not 0 <= key < len(self.factor_table):
+            raise ProblemError(f"cost functions are numbered from 0 to {len(self.factor_table) - 1}; there is no {key}")
+        return int(key)
+
+    @cached_property
+    def _factor_of_name(self) -> dict[str, int | None]:
+        """The factor of each name, None where several have it."""
+        found: dict[str, int | None] = {}
+        for index in range(len(self.factor_table)):
+            name = self.factor_name(index)
+            found[name] = None if name in found else index
+        return found
+
     def variable(self, index: int) -> Variable:
         """One variable as a view."""
         return Variable(index, self.variable_name(index), self.labels(index))
 
     @property
-    def variables(self) -> Iterator[Variable]:
-        """Every variable, one view at a time."""
-        return (self.variable(i) for i in range(len(self.domain_sizes)))
+    def variables(self) -> Views[Variable]:
+        """Every variable, a view each, as a sequence."""
+        return Views(range(len(self.domain_sizes)), self.variable)
 
     @property
     def keys(self) -> tuple[Hashable, ...] | None:
@@ -113,14 +142,19 @@ class Naming:
 
     def labelled(self, assignment: Mapping[Any, Label] | ArrayLike) -> dict[Any, Label]:
         """Variable → value label, for people: by key where there are keys, else by name; no auxiliary variables."""
-        values = self.checked(assignment)[: self.num_visible].tolist()
-        keys = self.variable_names if self._keys is None else self._keys
-        return {keys[i]: self.labels(i)[v] for i, v in enumerate(values)}
+        return self._by(self.variable_names if self._keys is None else self._keys, assignment)
 
     def named(self, assignment: Mapping[Any, Label] | ArrayLike) -> dict[str, Label]:
         """Variable name → value label, for files; no auxiliary variables."""
-        values = self.checked(assignment)[: self.num_visible].tolist()
-        return {self.variable_name(i): self.labels(i)[v] for i, v in enumerate(values)}
+        return self._by(self.variable_names, assignment)
+
+    def _by(self, names: Sequence[Any], assignment: Mapping[Any, Label] | ArrayLike) -> dict[Any, Label]:
+        """Name or key → value label of the visible variables."""
+        taken = self.checked(assignment)[: self.num_visible].tolist()
+        if self._labels is None:
+            return dict(zip(names, taken, strict=False))
+        rows = zip(names, self._labels, taken, strict=False)
+        return {name: value if row is None else row[value] for name, row, value in rows}
 
     def checked(self, assignment: Mapping[Any, Label] | ArrayLike) -> Assignment:
         """The value indices of an assignment [N], or of a batch [..., N]; refused if they are outside their domains.

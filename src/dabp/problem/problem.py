@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +20,10 @@ from dabp.errors import ProblemError
 from dabp.problem.auxiliaries import Auxiliaries
 from dabp.problem.exchange import Exchange
 from dabp.problem.naming import Assignment, Naming
+from dabp.problem.related import Memo, Related
 from dabp.problem.totals import Totals
-from dabp.problem.validation import validate
-from dabp.problem.views import ArityGroup, Factor, FactorCost, Label, Variable
+from dabp.problem.validation import validate_costs, validate_names, validate_structure
+from dabp.problem.views import ArityGroup, Factor, FactorCost, Label, Variable, Views
 
 __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
@@ -31,7 +31,7 @@ Derived = TypeVar("Derived")
 
 _OF_SCOPES = frozenset({"domain_sizes", "scope_variables", "scope_offsets", "variable_names"})
 """What changes which variables and factors there are; keys and definitions are then no longer theirs."""
-_OF_TABLES = ("table_magnitude", "integral_tables", "decimal_digits")
+_OF_TABLES = ("table_magnitude", "finite_extremes", "integral_tables", "decimal_digits")
 """What follows from the tables alone, and takes long where they are large."""
 
 MOST_AXES = 64
@@ -46,7 +46,7 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     return result
 
 
-class Problem(Naming, Auxiliaries, Totals, Exchange):
+class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
     """An immutable, validated constraint optimisation problem.
 
     Parameters
@@ -116,8 +116,12 @@ class Problem(Naming, Auxiliaries, Totals, Exchange):
         self.definitions: NDArray[np.int64] = _frozen(definitions, np.int64)
         if self._factor_names is not None and len(self._factor_names) != num_factors:
             raise ProblemError(f"{num_factors} factors, but {len(self._factor_names)} names")
-        self._lock, self._derived = threading.RLock(), dict[Callable[[Problem], Any], Any]()
-        validate(self, self._labels)
+        self._derived = Memo()
+        validate_names(self, self._labels)
+        if "_structure" not in self.__dict__:  # else `replace` has handed it on, of a problem that was checked
+            self._structure = Memo()
+            validate_structure(self)
+        validate_costs(self)
 
     # ---- shape -------------------------------------------------------------------------------
 
@@ -172,9 +176,9 @@ class Problem(Naming, Auxiliaries, Totals, Exchange):
         return Factor(index, self.factor_name(index), scope, self.table(index))
 
     @property
-    def factors(self) -> Iterator[Factor]:
-        """Every factor, one view at a time."""
-        return (self.factor(f) for f in range(self.num_factors))
+    def factors(self) -> Views[Factor]:
+        """Every factor, a view each, as a sequence."""
+        return Views(range(self.num_factors), self.factor)
 
     # ---- cost --------------------------------------------------------------------------------
 
@@ -218,8 +222,9 @@ class Problem(Naming, Auxiliaries, Totals, Exchange):
 
     @staticmethod
     def _cells(group: ArityGroup, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        cells = np.broadcast_to(group.bases, (*values.shape[:-1], len(group.bases)))
-        for axis in range(group.variables.shape[1]):
+        arity = group.variables.shape[1]
+        cells = group.bases if arity else np.broadcast_to(group.bases, (*values.shape[:-1], len(group.bases)))
+        for axis in range(arity):
             cells = cells + values[..., group.variables[:, axis]] * group.strides[:, axis]
         # In this layout the costs of a row are added up in one order, however many rows there are.
         return np.ascontiguousarray(cells)
@@ -258,12 +263,9 @@ class Problem(Naming, Auxiliaries, Totals, Exchange):
 
         For what follows from the columns alone and several stages ask for, such as the components of the graph.
         `compute` is the key: a function of a module, not a lambda. Any thread may ask; the first one computes while
-        the others wait. Pickling, and `replace`, leave it out.
+        the others wait. Pickling, and `replace`, leave it out; what follows from the structure is `structural`.
         """
-        with self._lock:
-            if compute not in self._derived:
-                self._derived[compute] = compute(self)
-            return cast("Derived", self._derived[compute])
+        return self._derived.get(compute, lambda: compute(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles are made into problems by the constructor: checked, read-only and with nothing derived."""
@@ -272,12 +274,14 @@ class Problem(Naming, Auxiliaries, Totals, Exchange):
     # ---- other forms of the same problem --------------------------------------------------------
 
     def replace(self, **changes: Any) -> Problem:
-        """A copy with some of the constructor's arguments changed."""
+        """A copy with some of the constructor's arguments changed; what follows from the others is handed on."""
         if changes.keys() & _OF_SCOPES:
             changes = {"keys": None, "definitions": (), **changes}
         copy = Problem.__new__(Problem)
         if not changes.keys() & {"pool", "pool_offsets", "factor_table"}:  # what is known of the tables stays so
             copy.__dict__.update({name: self.__dict__[name] for name in _OF_TABLES if name in self.__dict__})
+        if np.shape(changes.get("pool", self.pool)) == self.pool.shape:
+            copy.__dict__.update(self.known_structure(changes))
         Problem.__init__(copy, **{**self._columns(), **changes})
         return copy
 
@@ -351,3 +355,9 @@ class Problem(Naming, Auxiliaries, Totals, Exchange):
             f"Problem({self.name!r}, {sense}, {self.num_variables} variables, {self.num_factors} factors, "
             f"{len(self.pool)} costs)"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from dabp.problem.cards import problem_card
+
+        return problem_card(self)

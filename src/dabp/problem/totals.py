@@ -50,21 +50,38 @@ class Totals:
     @cached_property
     def table_magnitude(self) -> float:
         """The sum of each factor's largest finite cost by size, the constant left out."""
+        lowest, highest = self.finite_extremes
+        return float(np.maximum(np.abs(lowest), np.abs(highest))[self.factor_table].sum())
+
+    @cached_property
+    def finite_extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the largest finite cost of each table, [T]; 0 where nothing is finite."""
         lowest, highest = self.per_table(np.minimum), self.per_table(np.maximum)
         if not (np.isfinite(lowest).all() and np.isfinite(highest).all()):
-            sizes = np.abs(self.pool)
-            sizes[np.isinf(sizes)] = 0.0
-            lowest = highest = self.per_table(np.maximum, sizes)
-        return float(np.maximum(np.abs(lowest), np.abs(highest))[self.factor_table].sum())
+            barred = np.isinf(self.pool)
+            lowest = self.per_table(np.minimum, np.where(barred, np.inf, self.pool))
+            highest = self.per_table(np.maximum, np.where(barred, -np.inf, self.pool))
+            nothing = np.isinf(lowest)
+            lowest[nothing] = highest[nothing] = 0.0
+        lowest.flags.writeable = highest.flags.writeable = False
+        return lowest, highest
 
     def per_table(self, operation: np.ufunc, cells: NDArray[Any] | None = None) -> NDArray[Any]:
         """Reduce the pool, or as many other numbers, table by table: one for each, 0 for an empty one, [T]."""
         values = self.pool if cells is None else cells
-        filled = np.diff(self.pool_offsets) > 0
+        filled, starts = self.filled_tables
+        if len(starts) == len(filled) > 0:
+            return np.asarray(operation.reduceat(values, starts), dtype=values.dtype)
         result = np.zeros(len(filled), dtype=values.dtype)
-        if filled.any():
-            result[filled] = operation.reduceat(values, self.pool_offsets[:-1][filled])
+        if len(starts):
+            result[filled] = operation.reduceat(values, starts)
         return result
+
+    @cached_property
+    def filled_tables(self) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Whether each table has any costs, [T], and where those that have begin."""
+        filled = np.diff(self.pool_offsets) > 0
+        return filled, self.pool_offsets[:-1][filled]
 
     @cached_property
     def decimal_digits(self) -> int | None:

@@ -19,9 +19,8 @@ EXACT = 2.0**53
 """Sums of integers up to here are exact in float64."""
 
 
-def validate(problem: Problem, labels: Sequence[tuple[Label, ...] | None] | None) -> None:
-    """Refuse, in one sentence, columns that make no problem."""
-    _validate_names(problem, labels)
+def validate_structure(problem: Problem) -> None:
+    """Refuse, in one sentence, domains, scopes and tables that do not fit each other."""
     _validate_columns(problem)
     _validate_tables(problem)
     validate_definitions(problem)
@@ -66,6 +65,10 @@ def _validate_tables(problem: Problem) -> None:
             raise ProblemError(
                 f"factor {problem.factor_name(bad)!r} needs a table of {shape} costs, it has {lengths[bad]}"
             )
+
+
+def validate_costs(problem: Problem) -> None:
+    """Refuse costs that are none, or whose sums would not be exact."""
     if np.isnan(problem.pool).any() or not np.isfinite(problem.constant):
         raise ProblemError("a cost is not a number (nan), or the constant is not finite")
     if (problem.pool == -problem.forbidden).any():
@@ -75,7 +78,8 @@ def _validate_tables(problem: Problem) -> None:
         raise ProblemError("costs are so large that their sums are not exact in float64 (beyond 2^53)")
 
 
-def _validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None] | None) -> None:
+def validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None] | None) -> None:
+    """Refuse names and labels that are missing or not told apart."""
     if problem.has_names:
         names = problem.variable_names
         if len(names) != problem.num_variables:

@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 Label = str | int | float
 """What a value is called: a name from a file, a number, or its index when nothing else was given."""
+
+View = TypeVar("View")
+
+SHOWN = 6
+"""Views that a sequence of them shows of itself."""
+
+
+class Views(Sequence[View]):
+    """Variables or factors as a sequence that can be counted, indexed and sliced; each view is made when asked for."""
+
+    def __init__(self, indices: range, view: Callable[[int], View]):
+        self._indices, self._view = indices, view
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @overload
+    def __getitem__(self, key: int) -> View: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Views[View]: ...
+
+    def __getitem__(self, key: int | slice) -> View | Views[View]:
+        chosen = self._indices[key]
+        return Views(chosen, self._view) if isinstance(chosen, range) else self._view(chosen)
+
+    def __iter__(self) -> Iterator[View]:
+        return map(self._view, self._indices)
+
+    def __repr__(self) -> str:
+        rest = len(self) - SHOWN
+        lines = [f"  {view!r}" for view in self[:SHOWN]]
+        return "\n".join(["[", *(f"{line}," for line in lines), *([f"  … and {rest:,} more"] if rest > 0 else []), "]"])
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from dabp.solvers.traffic import Traffic
 
 BLOCK_SECONDS = 0.02
 """How long one `Search.step` should take, so that limits and signals are answered promptly."""
+FIRST_BLOCK = 200_000
+"""Numbers that are looked at in a tenth of that time on any machine: a first block may be so large without a clock."""
 
 State = dict[str, Any]
 """A search's state: NumPy arrays at the top level (saved as safetensors) and JSON values of any depth."""

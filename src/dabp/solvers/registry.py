@@ -6,6 +6,7 @@ To add one: write a `Solver` in a module of this package, add a line to `SOLVERS
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import typing
 from collections.abc import Mapping
@@ -28,8 +29,12 @@ class Entry:
 
     def load(self) -> type[Solver]:
         """Import the class."""
-        module = importlib.import_module(f"dabp.solvers.{self.module}")
-        return cast(type[Solver], getattr(module, self.class_name))
+        return _loaded(self.module, self.class_name)
+
+
+@functools.cache
+def _loaded(module: str, class_name: str) -> type[Solver]:
+    return cast(type[Solver], getattr(importlib.import_module(f"dabp.solvers.{module}"), class_name))
 
 
 SOLVERS: dict[str, Entry] = {
@@ -162,9 +167,14 @@ def parameters(name: str) -> dict[str, tuple[Any, Any]]:
     """Parameter → (type, default) of a named solver, its preset applied."""
     line = entry(name)
     cls = line.load()
+    return {key: (hint, line.preset.get(key, default)) for key, (hint, default) in _declared(cls).items()}
+
+
+@functools.cache  # evaluating annotations takes longer than many a solve of a stream
+def _declared(cls: type[Solver]) -> dict[str, tuple[Any, Any]]:
+    """Parameter → (type, default) as a solver's dataclass declares them."""
     hints = typing.get_type_hints(cls)
-    defaults = {f.name: f.default for f in dataclasses.fields(cls)}
-    return {key: (hints[key], line.preset.get(key, default)) for key, default in defaults.items()}
+    return {field.name: (hints[field.name], field.default) for field in dataclasses.fields(cls)}
 
 
 def make_solver(name: str, params: Mapping[str, Any] | None = None) -> Solver:

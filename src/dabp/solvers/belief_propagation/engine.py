@@ -140,6 +140,8 @@ class MinSum:
 
     def _cut(self, threads: int) -> list[_Part]:
         layout = self.layout
+        if threads == 1:
+            return []  # nothing is cut
         shapes = PairShape(*layout.pairs.groups.T)
         pair_work = np.repeat(shapes.first_domain * shapes.second_width, shapes.stop - shapes.start)
         many_work = layout.many.table
@@ -161,7 +163,7 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout) -> Memory:
         assignment=np.full(graph.num_variables, -1, dtype=np.int64),
         best=np.zeros(graph.num_variables, dtype=np.int64),
         moved=np.zeros(graph.num_variables, dtype=np.bool_),
-        priced=problem.factor_costs(np.zeros(graph.num_variables, dtype=np.int64)),
+        priced=problem.pool[problem.pool_offsets[problem.factor_table]],  # everybody at its first value
         values=np.zeros(int(np.diff(layout.many.start).max(initial=1)), dtype=np.int64),
         counts=np.zeros(3, dtype=np.int64),
         costs=np.full(3, np.inf),

@@ -16,7 +16,7 @@ from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import CONVERGED, RUNNING, SETTLED, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
-from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
@@ -158,7 +158,6 @@ class BeliefPropagationSearch(Search):
         self._restarts = None if endless else solver.restarts or 1
         self._restart = 0
         self._iterations = 0
-        self._block = 1
 
     def _stages(self) -> Iterator[None]:
         """The graph, its layout, the first start: on large problems seconds, between which a solve can be ended."""
@@ -175,6 +174,7 @@ class BeliefPropagationSearch(Search):
         self._engine = MinSum(self._problem, self._graph, self._budget.threads)
         if len(self._graph.edge_variable) > LARGE_SETUP:
             yield
+        self._block = max(1, FIRST_BLOCK // max(len(self._engine.layout.tables), 1))
         self._begin(self._initial)
 
     def _set_up(self) -> None:
@@ -210,16 +210,12 @@ class BeliefPropagationSearch(Search):
     def _begin(self, initial: Assignment | None = None) -> None:
         """Start number `self._restart`: draw what it draws, zero the messages."""
         solver, graph = self._solver, self._graph
-        rng = generator(self._seed, _RESTART_STREAM, self._restart)
-        if solver.reinforcement > 0:
-            if self._restart == 0:
-                draw = first_draw(solver.damping, solver.reinforcement, graph, self._budget)
-            else:
-                draw = random_draw(rng, graph, self._budget)
+        if self._restart > 0:
+            draw = self._random_draw(generator(self._seed, _RESTART_STREAM, self._restart))
+        elif solver.reinforcement > 0:
+            draw = first_draw(solver.damping, solver.reinforcement, graph, self._budget)
         else:
-            spread = solver.jitter / 2 if self._restart > 0 else 0.0
-            offsets = rng.uniform(-spread, spread, size=graph.num_edges) if spread else 0.0
-            draw = Draw(np.clip(solver.damping + offsets, 0.0, max(0.99, solver.damping)))
+            draw = Draw(solver.damping)
         self._draw = draw
         self._engine.reset(draw.damping, draw.unary)
         if initial is not None:
@@ -229,6 +225,15 @@ class BeliefPropagationSearch(Search):
         )
         longest = math.ceil(10 / draw.rate) if draw.rate > 0 else 1000
         self._cap = solver.max_iterations_per_restart or longest
+
+    def _random_draw(self, rng: np.random.Generator) -> Draw:
+        """What a start after the first goes by."""
+        solver, graph = self._solver, self._graph
+        if solver.reinforcement > 0:
+            return random_draw(rng, graph, self._budget)
+        spread = solver.jitter / 2
+        offsets = rng.uniform(-spread, spread, size=graph.num_edges) if spread else 0.0
+        return Draw(np.clip(solver.damping + offsets, 0.0, max(0.99, solver.damping)))
 
     def _end(self, step: Step, why: int) -> None:
         """Record how a start ended; begin the next, or say that it was the last."""

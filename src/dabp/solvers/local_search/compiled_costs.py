@@ -27,7 +27,8 @@ def compiled_costs(units: Units, guard: Guard) -> tuple[Costs, NDArray[np.bool_]
     ask(guard)
     wide, hard = _wide(units), _hard(units, edges)
     ask(guard)
-    return Costs(rows, edges, wide, hard, _neighbours(units.problem)), allowed
+    neighbours = units.problem.structural(_neighbours, bulky=True)
+    return Costs(rows, edges, wide, hard, neighbours), allowed
 
 
 def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:

@@ -13,7 +13,7 @@ from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.problem.randomness import generator
-from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
+from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, State, Step
 from dabp.solvers.local_search.binary_costs import BinaryCosts
 from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.table import Table
@@ -40,7 +40,8 @@ class LocalSearch(Search):
         self.incumbent: Assignment | None = None
         self._incumbent_units = NOTHING
         self._fresh = False
-        self._block = 1
+        looked_at = len(problem.scope_variables) * int(problem.domain_sizes.max(initial=1)) + problem.num_variables
+        self._block = max(1, FIRST_BLOCK // max(looked_at, 1))
         self.stopped: str | None = None
         try:
             self.local: Any = self.table(problem, budget.guard)

@@ -1,0 +1,119 @@
+"""A result as people read it: ten lines of text, or a notebook's card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dabp.driver.wording import number, percent
+from dabp.problem.cards import ROWS, card, escaped, listed
+from dabp.problem.shown import shown
+
+if TYPE_CHECKING:
+    from dabp.driver.result import Result
+
+WIDTH = 88
+"""Columns of the text."""
+NOTES = 3
+"""Notes that the text shows."""
+_COLOURS = {
+    "OPTIMAL": "#2e7d32",
+    "CONVERGED": "#1565c0",
+    "LIMIT": "#8a5a00",
+    "INTERRUPTED": "#8a5a00",
+    "INFEASIBLE": "#b3261e",
+}
+"""Of the status, dark enough for white letters on any page."""
+
+
+def facts_of(result: Result) -> list[tuple[str, str]]:
+    """What is known, by name."""
+    rows = [("cost", number(result.cost) if result.feasible else "no feasible assignment found")]
+    if result.bound is not None:
+        gap = "" if result.gap is None else f" (gap {percent(result.gap)})"
+        rows.append(("bound", number(result.bound) + gap))
+    rows.append(("solver", f"{_cut(result.solver, 40)}, seed {result.seed}"))
+    count = f"{result.iterations:,} iteration{'' if result.iterations == 1 else 's'}"
+    rows.append(("time", f"{result.runtime:.3g} s, {count}"))
+    return rows
+
+
+def text_of(result: Result) -> str:
+    """About ten lines."""
+    lines = [f"{result.status.value}: {result.sentence}"]
+    lines += [f"  {name:11s} {value}" for name, value in facts_of(result)]
+    if result.values is not None:
+        lines.append(f"  {'assignment':11s} {_assignment(result, WIDTH - 14)}")
+    for place, note in enumerate(result.notes[:NOTES]):
+        text = shown(note)
+        lines.append(
+            f"  {'' if place else 'notes':11s} {text if len(text) <= WIDTH - 14 else f'{text[: WIDTH - 15]}…'}"
+        )
+    if len(result.notes) > NOTES:
+        lines.append(f"  {'':11s} … and {len(result.notes) - NOTES} more in .notes")
+    return "\n".join(lines)
+
+
+def _cut(text: str, room: int) -> str:
+    """Text that is safe to print, at most so long."""
+    plain = shown(text)
+    return plain if len(plain) <= room else f"{plain[: room - 1]}…"
+
+
+def _assignment(result: Result, width: int) -> str:
+    """As many values as fit in a line, and how many do not."""
+    values = result.values or {}
+    parts: list[str] = []
+    room = width - len(" … and 1,000,000 more")
+    for name, label in values.items():
+        part = _cut(f"{name}={label}", room if not parts else WIDTH)
+        if parts and len(part) + 1 > room:
+            break
+        parts.append(part)
+        room -= len(parts[-1]) + 1
+    rest = len(values) - len(parts)
+    return " ".join(parts) + (f" … and {rest:,} more" if rest else "")
+
+
+def card_of(result: Result) -> str:
+    """The card: status, facts, how the cost fell, the assignment and notes."""
+    status = result.status.value
+    badge = (
+        f'<span style="background:{_COLOURS[status]};color:#fff;border-radius:4px;padding:0 .5em">{status}</span>'
+        f'<span style="opacity:.65">{escaped(result.sentence)}</span>'
+    )
+    values = result.values or {}
+    rows = list(values.items())[:ROWS]
+    notes = [(note,) for note in result.notes[:ROWS]]
+    return card(
+        "Result",
+        [(name, escaped(value)) for name, value in facts_of(result)],
+        _falling(result),
+        listed("Assignment", ("variable", "value"), rows, len(values) - len(rows)),
+        listed("Notes", ("what was done",), notes, len(result.notes) - len(notes)),
+        aside=badge,
+    )
+
+
+def _falling(result: Result) -> str:
+    """How the best cost changed with time, as a line of a few centimetres; nothing if it did not."""
+    costs = [(seconds, cost) for seconds, _, cost in result.trace.improvements if abs(cost) < 1e300]
+    if len(costs) < 3:
+        return ""
+    end = max(result.runtime, costs[-1][0], 1e-9)
+    low, high = min(cost for _, cost in costs), max(cost for _, cost in costs)
+    width, height = 240, 40
+    points: list[str] = []
+    before: float | None = None
+    for seconds, cost in costs:
+        x, y = width * seconds / end, 2 + (height - 4) * (high / 2 - cost / 2) / max(high / 2 - low / 2, 1e-300)
+        points += [f"{x:.1f},{before:.1f}"] if before is not None else []
+        points.append(f"{x:.1f},{y:.1f}")
+        before = y
+    points.append(f"{width},{before:.1f}")
+    line = f'<polyline points="{" ".join(points)}" fill="none" stroke="currentColor" stroke-width="1.5"/>'
+    return (
+        f'<div style="margin-top:.5em;opacity:.8"><svg width="{width}" height="{height}" role="img" '
+        f'aria-label="best cost against time">{line}</svg>'
+        f'<div style="font-size:.85em;opacity:.8">best cost from {number(costs[0][1])} to {number(costs[-1][1])} '
+        f"in {end:.3g} s</div></div>"
+    )

@@ -1,0 +1,148 @@
+"""Problems that differ in their costs alone: the same answers as problems made anew, and the structure is shared."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.errors import ProblemError
+from dabp.graph import FactorGraph
+from dabp.graph.components import component_labels
+from dabp.graph.message_layout import make_layout
+from dabp.graph.ordering import elimination_order
+from dabp.problem import related
+from tests.problems import random_problem
+
+
+def made_anew(problem: dabp.Problem, **changes: object) -> dabp.Problem:
+    """The same columns through the constructor, sharing nothing."""
+    return dabp.Problem(**{**problem._columns(), **changes})
+
+
+def other_costs(problem: dabp.Problem, seed: int) -> np.ndarray:
+    """As many costs, some of them forbidden."""
+    rng = np.random.default_rng(seed)
+    costs = rng.integers(0, 50, len(problem.pool)).astype(float)
+    costs[rng.random(len(costs)) < 0.1] = problem.forbidden
+    return costs
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_other_costs_are_those_of_a_problem_made_anew(seed: int) -> None:
+    """Every assignment costs the same, and what follows from costs and structure agrees, also after use."""
+    problem = random_problem(seed)
+    dabp.solve(problem, "dbp", max_iterations=2)  # fills what is kept
+    costs = other_costs(problem, seed)
+    changed, fresh = problem.with_costs(costs, constant=3.0), made_anew(problem, pool=costs, constant=3.0)
+    assert changed == fresh
+    assert changed.digest == fresh.digest
+    assert (changed.magnitude, changed.integral, changed.num_constraints) == (
+        fresh.magnitude,
+        fresh.integral,
+        fresh.num_constraints,
+    )
+    every = np.array(list(itertools.product(*(range(d) for d in problem.domain_sizes.tolist()))))
+    assert changed.cost(every).tolist() == fresh.cost(every).tolist()
+
+
+@pytest.mark.parametrize("solver", ["bp", "dbp-scfg", "annealing", "tabu", "dsa", "mbe", "dual", "auto"])
+def test_solvers_do_not_notice_what_is_shared(solver: str) -> None:
+    """A stream's third problem, solved with all that the others left behind, has the trace of one made anew."""
+    problem = random_problem(5)
+    for seed in range(3):
+        changed = problem.with_costs(other_costs(problem, seed))
+        shared = dabp.solve(changed, solver, max_iterations=30, seed=seed)
+        alone = dabp.solve(made_anew(changed), solver, max_iterations=30, seed=seed)
+        assert (shared.cost, shared.status, shared.bound) == (alone.cost, alone.status, alone.bound)
+        assert shared.trace.iteration_costs.tolist() == alone.trace.iteration_costs.tolist()
+
+
+def test_layouts_hold_the_new_costs() -> None:
+    """Kernels read arrays: those of a problem with other costs are those of one made anew, number by number."""
+    problem = random_problem(7, maximize=False)
+    for split in (None, 0.4):
+        make_layout(problem, FactorGraph.from_problem(problem, split), 8)
+        changed = problem.with_costs(other_costs(problem, 1))
+        fresh = made_anew(changed)
+        one = make_layout(changed, FactorGraph.from_problem(changed, split), 8)
+        two = make_layout(fresh, FactorGraph.from_problem(fresh, split), 8)
+        for name in ("variables", "pairs", "many", "exact"):
+            for field, value in getattr(one, name)._asdict().items():
+                assert np.array_equal(value, getattr(getattr(two, name), field)), (name, field)
+        assert np.array_equal(one.tables, two.tables)
+
+
+def test_structure_is_computed_once() -> None:
+    """Components and elimination orders are the same objects; not for other scopes or another sharing of tables."""
+    problem = random_problem(3)
+    changed = problem.with_costs(2 * problem.pool).replace(constant=1.0)
+    assert component_labels(changed)[0] is component_labels(problem)[0]
+    assert elimination_order(changed) is elimination_order(problem)
+    assert changed.arity_groups is problem.arity_groups
+    ends = np.append(problem.pool_offsets, len(problem.pool) + 1)
+    apart = problem.replace(pool=np.append(problem.pool, 0.0), pool_offsets=ends)
+    assert apart.arity_groups is not problem.arity_groups
+
+
+def test_what_is_bulky_is_not_kept_of_large_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit it is computed each time: a large problem does not hold as much again as it is."""
+    calls = []
+    problem = random_problem(2)
+    monkeypatch.setattr(related, "BULKY", len(problem.pool) + len(problem.scope_variables) - 1)
+    assert [problem.structural(lambda p, n: calls.append(n), 1, bulky=True) for _ in range(2)] == [None, None]
+    assert calls == [1, 1]
+
+
+def test_tables_by_name_and_number() -> None:
+    """Only those that are named change; one that others share becomes the function's own, and theirs stays."""
+    model = dabp.Model()
+    model.add_variables("abc", 2)
+    model.add_costs([["a", "b"], ["b", "c"]], [[0, 1], [2, 3]])
+    model.add_cost("a", [5, 6], name="own")
+    problem = model.build()
+    assert len(problem.pool) == 6
+    changed = problem.with_tables({"own": [7, 8], 1: [[9, 9], [9, 0]]})
+    assert changed.table(0).tolist() == [[0, 1], [2, 3]]
+    assert changed.table(1).tolist() == [[9, 9], [9, 0]]
+    assert changed.table(2).tolist() == [7, 8]
+    assert problem.table(1).tolist() == [[0, 1], [2, 3]]
+    again = changed.with_tables([np.ones((2, 2)), np.zeros((2, 2)), [1, 2]])
+    assert again.cost([0, 0, 0]) == 2
+    assert again.arity_groups is changed.arity_groups
+
+
+def test_tables_that_do_not_fit_are_refused() -> None:
+    """In one sentence each: the wrong shape, number, name, a name of several, one named twice, no number at all."""
+    model = dabp.Model()
+    model.add_variables("ab", 2)
+    model.add_cost("a", [1, 2], name="twin")
+    model.add_cost("b", [1, 2], name="twin")
+    problem = model.build()
+    refused = [
+        ({0: [1, 2, 3]}, "needs shape"),
+        ({5: [1, 2]}, "numbered from 0 to 1"),
+        ({-1: [1, 2]}, "numbered from 0 to 1"),
+        ({"x": [1, 2]}, "no cost function 'x'"),
+        ({"twin": [1, 2]}, "several cost functions"),
+        ([[1, 2]], "need as many tables"),
+        ({0: [np.nan, 2]}, "not a number"),
+        ({0: [-np.inf, 2]}, "-inf while minimising"),
+    ]
+    for tables, words in refused:
+        with pytest.raises(ProblemError, match=words):
+            problem.with_tables(tables)
+    for costs in ([1.0], np.ones((4, 1)), np.full(4, np.nan)):
+        with pytest.raises(ProblemError):
+            problem.with_costs(costs)
+
+
+def test_a_caller_may_go_on_writing_its_array() -> None:
+    """Costs are copied: what is done to the array later changes no problem."""
+    problem = random_problem(1)
+    costs = problem.pool.copy()
+    changed = problem.with_costs(costs)
+    costs[:] = 0
+    assert np.array_equal(changed.pool, problem.pool)
