@@ -33,6 +33,13 @@ def test_luby_sequence() -> None:
     assert [luby(k) for k in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
 
 
+def test_goes_on_after_its_time_is_over() -> None:
+    """A search that is stepped beyond its limit begins cycle after cycle; their planned lengths stay numbers."""
+    search = Annealing().start(random_problem(1), seed=1, budget=Budget(time_limit=1e-9))
+    cycles = sum(len(search.step().costs) for _ in range(3000))
+    assert cycles > 0
+
+
 def test_same_seed_same_answer_whatever_the_blocks() -> None:
     """Blocks differ from run to run, iterations do not; another seed gives another course."""
     first, second, other = (dabp.solve(PROBLEM, "annealing", max_iterations=500, seed=s) for s in (1, 1, 2))

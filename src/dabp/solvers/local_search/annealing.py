@@ -23,6 +23,9 @@ QUENCH = 8
 SAMPLE = 2000
 """Variables whose differences of cost temperatures are found from."""
 
+LONGEST_DOUBLED = 60
+"""Long cycles that are each twice as long as the one before; no clock outlives so many."""
+
 STRETCH = 2.5
 """A long cycle takes all that is left if that is less than this many times its length."""
 
@@ -124,7 +127,7 @@ class _AnnealingSearch(LocalSearch):
 
     def _begin_long(self, left: float) -> None:
         """Twice as long as the last, or as all that is left, from a random assignment."""
-        length = self._shortest * 2.0 ** (self._longs - 1)
+        length = self._shortest * 2.0 ** min(self._longs - 1, LONGEST_DOUBLED)
         self._length = _sweeps(left if left < STRETCH * length else length)
         self._longs += 1
         self._long_sweeps += self._length
