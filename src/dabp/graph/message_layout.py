@@ -106,11 +106,12 @@ def _frame_of(problem: Problem, graph: FactorGraph, lanes: int) -> _Frame:
     """The frame for a graph, made once for problems of one structure."""
     frames = problem.structural(_frames, bulky=True)
     key = (graph.scales, lanes, graph.dtype.str)
-    if key not in frames:
+    frame = frames.get(key)  # any thread may ask, and two may make the same
+    if frame is None:
         if len(frames) >= KEPT_FRAMES:
             frames.clear()
-        frames[key] = _frame(problem, graph, lanes)
-    return frames[key]
+        frame = frames[key] = _frame(problem, graph, lanes)
+    return frame
 
 
 def _frames(problem: Problem) -> dict[tuple[Any, ...], _Frame]:
