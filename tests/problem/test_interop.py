@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import dabp
 from dabp.errors import ProblemError
 from dabp.problem import Problem
 from tests.problems import exhaustive_optimum, random_problem
@@ -110,3 +111,46 @@ def test_toulbar2_networks() -> None:
         values, cost = found
         assert problem.cost(values) == pytest.approx(best, abs=1e-4), seed
         assert (-cost if problem.maximize else cost) == pytest.approx(best, abs=1e-4), seed
+
+
+def test_answers_have_the_nodes_as_keys() -> None:
+    """Tuples, numbers, text and objects stay what they are, also where their text is the same; files get names."""
+    thing = object()
+    graph = nx.Graph([((0, 1), 1), (1, "1"), ("1", thing), (thing, (0, 1))])
+    problem = Problem.from_networkx(graph, domain_size=2, edge_costs=np.eye(2))
+    result = dabp.solve(problem, fix={(0, 1): 1}, time_limit=20)
+    assert result.values == {(0, 1): 1, 1: 0, "1": 1, thing: 0}
+    assert problem.cost(result.values) == 0
+    assert problem.assignment({(0, 1): 1, 1: 0, "1": 1, thing: 0}).tolist() == [1, 0, 1, 0]
+    assert dabp.solve(problem, initial=result, max_iterations=1).cost == 0
+    assert problem.variable_names[1:3] == ("1", "1_2")
+    assert list(result.to_dict(problem)["assignment"])[1:3] == ["1", "1_2"]
+    assert problem.replace(constant=1.0).keys == problem.keys
+
+
+def test_weights_of_edges() -> None:
+    """They multiply the shared matrix; equal ones share a table, and forbidden combinations stay so."""
+    graph = nx.path_graph(5)
+    for edge, weight in zip(graph.edges, (2, 0.5, 2, 0), strict=True):
+        graph.edges[edge]["weight"] = weight
+    graph.add_edge(0, 4)  # without: 1
+    problem = Problem.from_networkx(graph, domain_size=2, edge_costs=[[0, 3], [3, np.inf]], weight="weight")
+    assert problem.cost([0, 1, 0, 1, 0]) == 6 + 1.5 + 6 + 0 + 0
+    assert problem.cost([0, 1, 0, 1, 1]) == np.inf
+    assert len(problem.pool) == 4 * 4
+    graph.edges[0, 1]["weight"] = "heavy"
+    with pytest.raises(ProblemError, match="weight of edge 0-1 is 'heavy'"):
+        Problem.from_networkx(graph, domain_size=2, edge_costs=np.eye(2), weight="weight")
+    graph.add_edge(2, 2)
+    with pytest.raises(ProblemError, match="edge 2-2 is a loop"):
+        Problem.from_networkx(graph, domain_size=2, edge_costs=np.eye(2))
+
+
+def test_node_costs_by_value() -> None:
+    """A dictionary of a node's costs is read by value, not by order."""
+    graph = nx.Graph()
+    graph.add_node("n", costs={1: 5, 0: 2})
+    assert Problem.from_networkx(graph).cost({"n": 1}) == 5
+    graph.add_node("n", costs={1: 5, 2: 2})
+    with pytest.raises(ProblemError, match="2, which is no value of variable 'n'"):
+        Problem.from_networkx(graph)

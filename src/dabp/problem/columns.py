@@ -67,8 +67,8 @@ def different_rows(rows: NDArray[np.float64]) -> tuple[Indices, Indices]:
 
     Rows are compared by a hash, and hashes that agree by accident are found: rows are then told apart one by one.
     """
-    if len(rows) == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if len(rows) < 2:
+        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
     bits = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), -1).view(np.uint64)
     keys = _row_hashes(bits)
     if (keys == keys[0]).all():  # one table for all is common, and needs no sorting

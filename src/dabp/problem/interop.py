@@ -6,6 +6,7 @@ None of these packages is imported before it is needed.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from dabp.errors import ProblemError
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.data import cost_table, positional
 from dabp.problem.integer_costs import integer_costs
 
 if TYPE_CHECKING:
@@ -24,48 +26,92 @@ Tables = list[tuple[tuple[int, ...], NDArray[np.float64]]]
 
 
 def from_networkx(
-    graph: Graph, *, domain_size: int | None = None, edge_costs: ArrayLike | None = None, maximize: bool = False
+    graph: Graph,
+    *,
+    domain_size: int | None = None,
+    edge_costs: ArrayLike | None = None,
+    weight: str | None = None,
+    maximize: bool = False,
 ) -> Problem:
     """A pairwise problem on a graph: a variable per node, a binary factor per edge, unary factors where nodes say so.
+
+    Answers have the nodes themselves as keys, whatever they are; in files their text is the variables' names.
 
     Parameters
     ----------
     graph
-        A NetworkX graph, directed or not, without parallel edges. Node attribute ``costs`` holds a node's unary costs
-        (and so its number of values), edge attribute ``costs`` a matrix, rows for the edge's first node. Undirected
-        edges have no first node: their matrices must be symmetric, or tell by their shape which side is whose.
+        A NetworkX graph, directed or not. Node attribute ``costs`` holds a node's unary costs (and so its number of
+        values), edge attribute ``costs`` a matrix, rows for the edge's first node. Undirected edges have no first
+        node: their matrices must be symmetric, or tell by their shape which side is whose.
     domain_size
         How many values nodes without ``costs`` have.
     edge_costs
         The matrix of edges without ``costs``; all such edges share it. Undirected edges as above.
+    weight
+        An edge attribute, such as ``"weight"``, that `edge_costs` is multiplied by; 1 for edges without.
     maximize
         The direction.
     """
     nodes: list[Hashable] = list(graph.nodes)
     index = {node: i for i, node in enumerate(nodes)}
-    unary = {
-        node: np.asarray(data["costs"], dtype=np.float64) for node, data in graph.nodes(data=True) if "costs" in data
-    }
+    unary = {node: _unary(node, data["costs"]) for node, data in graph.nodes(data=True) if "costs" in data}
     missing = [node for node in nodes if node not in unary]
     if missing and domain_size is None:
         raise ProblemError(f"node {missing[0]!r} has no 'costs', and no domain_size is given")
     sizes = [len(unary[node]) if node in unary else domain_size or 0 for node in nodes]
-    shared = None if edge_costs is None else np.asarray(edge_costs, dtype=np.float64)
+    shared = None if edge_costs is None else positional(edge_costs, "edge_costs")
+    weighted: dict[float, NDArray[np.float64]] = {}
     tables: list[tuple[Sequence[int], ArrayLike]] = [((index[node],), costs) for node, costs in unary.items()]
     for first, second, data in graph.edges(data=True):
-        costs = data.get("costs", shared)
+        costs = data.get("costs")
+        if costs is None and shared is not None:
+            factor = _weight(first, second, data.get(weight, 1.0)) if weight is not None else 1.0
+            costs = weighted.setdefault(factor, _times(factor, shared) if factor not in weighted else shared)
         if costs is None:
             raise ProblemError(f"edge {first!r}-{second!r} has no 'costs', and no edge_costs are given")
+        if first == second:
+            raise ProblemError(f"edge {first!r}-{second!r} is a loop; what it costs belongs to the node's 'costs'")
         scope = index[first], index[second]
         tables.append((scope, costs if graph.is_directed() else _undirected(first, second, scope, sizes, costs)))
-    return from_tables(sizes, tables, maximize=maximize, variable_names=[str(node) for node in nodes])
+    return from_tables(sizes, tables, maximize=maximize, variable_names=_texts(nodes), keys=nodes)
+
+
+def _unary(node: Hashable, costs: Any) -> NDArray[np.float64]:
+    """A node's costs: by position, or by value from a dictionary or a Series."""
+    count = len(costs) if hasattr(costs, "__len__") else 0
+    return cost_table(costs, [str(node)], [tuple(range(count))])
+
+
+def _weight(first: Hashable, second: Hashable, value: Any) -> float:
+    if isinstance(value, bool | str) or not isinstance(value, Real):
+        raise ProblemError(f"the weight of edge {first!r}-{second!r} is {value!r}, not a number")
+    return float(value)
+
+
+def _times(factor: float, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A matrix times a weight; what is forbidden stays so, whatever the weight."""
+    return np.where(np.isinf(costs), costs, factor * np.where(np.isinf(costs), 0.0, costs))
+
+
+def _texts(nodes: Sequence[Hashable]) -> list[str]:
+    """The text of each node, with a number where another has the same: 1 and "1" are different nodes."""
+    taken = {str(node) for node in nodes}
+    seen: set[str] = set()
+    names = []
+    for node in nodes:
+        name, number = str(node), 2
+        while name in seen or (number > 2 and name in taken):
+            name, number = f"{node}_{number}", number + 1
+        seen.add(name)
+        names.append(name)
+    return names
 
 
 def _undirected(
     first: Hashable, second: Hashable, scope: tuple[int, int], sizes: Sequence[int], costs: ArrayLike
 ) -> ArrayLike:
     """The matrix of an undirected edge, rows for `first`; refused if nothing tells which side is whose."""
-    matrix, shape = np.asarray(costs, dtype=np.float64), (sizes[scope[0]], sizes[scope[1]])
+    matrix, shape = positional(costs, f"the costs of edge {first!r}-{second!r}"), (sizes[scope[0]], sizes[scope[1]])
     if shape[0] == shape[1] == len(matrix) and not np.array_equal(matrix, matrix.T):
         raise ProblemError(
             f"the costs of edge {first!r}-{second!r} are not symmetric; a DiGraph tells which node has the rows"
@@ -80,13 +126,14 @@ def from_tables(
     constant: float = 0.0,
     maximize: bool = False,
     variable_names: Sequence[str] | None = None,
+    keys: Sequence[Hashable] | None = None,
 ) -> Problem:
     """A problem from scopes and NumPy tables; tables that are the same object are stored once."""
     pool: list[NDArray[np.float64]] = []
     numbers: dict[int, int] = {}
     factor_table = []
     for scope, table in tables:
-        values = np.asarray(table, dtype=np.float64)
+        values = positional(table, f"the costs on {list(scope)}")
         expected = tuple(int(domain_sizes[v]) for v in scope)
         if values.shape != expected:
             raise ProblemError(f"the factor on {list(scope)} needs a table of shape {expected}, it has {values.shape}")
@@ -104,6 +151,7 @@ def from_tables(
         constant=constant,
         maximize=maximize,
         variable_names=variable_names,
+        keys=keys,
     )
 
 

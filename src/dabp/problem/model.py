@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
-from dabp.problem.columns import different_rows, offsets_of
+from dabp.problem.columns import Indices, different_rows, offsets_of
+from dabp.problem.data import cost_table, places_of, positional
+from dabp.problem.statements import MOST_CELLS, Block
 from dabp.problem.views import Label
+from dabp.problem.vocabulary import Vocabulary
 
 
-class _Block(NamedTuple):
-    """Factors that were added together."""
+class Model(Vocabulary):
+    """Builds a `Problem` from named variables, labelled values, cost functions and statements.
 
-    scopes: NDArray[np.int64]
-    """Their variables, [n, k]."""
-    tables: NDArray[np.float64]
-    """Different tables, [U, cells]."""
-    table: NDArray[np.int64]
-    """Which of them each factor has, [n]."""
-    names: list[str]
-
-
-class Model:
-    """Builds a `Problem` from named variables, labelled values and cost functions.
+    Parameters
+    ----------
+    name
+        What the problem is called.
+    maximize
+        Whether the largest total is wanted.
+    max_cells
+        Costs or statements that need tables of more cells are refused.
 
     Examples
     --------
@@ -43,19 +45,18 @@ class Model:
     0.0
     """
 
-    def __init__(self, name: str = "model", *, maximize: bool = False):
-        self.name, self.maximize = name, maximize
-        self._names: dict[str, int] = {}
-        self._labels: list[tuple[Label, ...]] = []
-        self._blocks: list[_Block] = []
-        self._num_factors = 0
+    def __init__(self, name: str = "model", *, maximize: bool = False, max_cells: int = MOST_CELLS):
+        super().__init__()
+        self.name, self.maximize, self.max_cells = name, maximize, max_cells
         self._constant = 0.0
 
     def add_variable(self, name: str, values: int | Iterable[Label]) -> str:
         """Add a variable with so many values, or with these value labels; gives its name back."""
+        if not isinstance(name, str):
+            raise ProblemError(f"the name of a variable is text, not {name!r}")
         if name in self._names:
             raise ProblemError(f"there is already a variable {name!r}")
-        labels = tuple(range(values)) if isinstance(values, int) else tuple(values)
+        labels = _labels(name, values)
         if not labels:
             raise ProblemError(f"variable {name!r} needs at least one value")
         if len(set(map(str, labels))) != len(labels):
@@ -64,27 +65,49 @@ class Model:
         self._labels.append(labels)
         return name
 
-    def add_variables(self, names: Iterable[str], values: int | Sequence[Label]) -> list[str]:
+    def add_variables(self, names: Iterable[str], values: int | Iterable[Label]) -> list[str]:
         """Add several variables with the same values."""
-        return [self.add_variable(name, values) for name in names]
+        given = values if isinstance(values, int) else list(values)
+        return [self.add_variable(name, given) for name in names]
 
     def add_cost(
-        self, scope: str | Sequence[str], cost: ArrayLike | Callable[..., float | None], name: str | None = None
+        self, scope: str | Sequence[str], cost: Any, name: str | None = None, *, default: float | None = None
     ) -> None:
         """Add a cost function over named variables.
 
-        `cost` is a table with an axis per variable of `scope`, or a function of their value labels, called
-        once for each combination. Infinity forbids a combination (−infinity when maximising).
+        Infinity forbids a combination (−infinity when maximising).
+
+        Parameters
+        ----------
+        scope
+            A variable, or several.
+        cost
+            A function of their value labels, called once for each combination; a dictionary by label (of several
+            variables by tuples of labels, or dictionaries of dictionaries); a pandas Series or DataFrame with labels
+            as index and columns; or an array or nested list by position, with an axis per variable.
+        name
+            What the cost function is called.
+        default
+            What combinations cost that a dictionary or Series leaves out; these are refused otherwise.
+
+        Examples
+        --------
+        >>> model = Model()
+        >>> names = model.add_variables(["talk", "panel"], ["red", "blue"])
+        >>> model.add_cost("talk", {"red": 2, "blue": 0})
+        >>> model.add_cost(names, {("red", "red"): 5}, default=0)
+        >>> model.build().cost({"talk": "red", "panel": "red"})
+        7.0
         """
         indices = self._scope(scope)
-        shape = tuple(len(self._labels[i]) for i in indices)
-        table = self._evaluated(indices, shape, cost) if callable(cost) else np.array(cost, dtype=np.float64)
-        if table.shape != shape:
-            raise ProblemError(
-                f"the cost table over {tuple(self._as_list(scope))} needs shape {shape}, not {table.shape}"
-            )
+        if callable(cost):
+            table = self._evaluated(indices, cost)
+        else:
+            names = self._shown(indices)
+            self._check_cells(math.prod(self._shape(indices)), f"a cost over {len(names):,} variables")
+            table = cost_table(cost, names, [self._labels[i] for i in indices], default)
         if np.isnan(table).any():
-            raise ProblemError(f"a cost over {tuple(self._as_list(scope))} is not a number")
+            raise ProblemError(f"a cost over {self._shown(indices)} is not a number")
         self._add(indices, table, name)
 
     def add_costs(self, scopes: ArrayLike, tables: ArrayLike, index: ArrayLike | None = None) -> None:
@@ -112,7 +135,8 @@ class Model:
         if len(numbers) and (shapes != shapes[0]).any():
             raise ProblemError("add_costs takes functions of one shape: their variables need equally many values")
         shape = tuple(shapes[0].tolist()) if len(numbers) else ()
-        costs = np.asarray(tables, dtype=np.float64)
+        costs = tables if isinstance(tables, np.ndarray) else positional(tables, "the tables of add_costs")
+        costs = np.asarray(costs, dtype=np.float64)
         if index is not None:
             chosen = np.asarray(index, dtype=np.int64)
             if chosen.shape != (len(numbers),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(costs)):
@@ -128,26 +152,37 @@ class Model:
         different = costs.reshape(len(costs), -1)[first]
         if np.isnan(different).any():
             raise ProblemError("a cost is not a number")
-        self._append(_Block(numbers, different, same[chosen], []))
+        self._append(Block(numbers, different, same[chosen], []))
 
     def forbid(
-        self, scope: str | Sequence[str], when: Callable[..., bool] | Iterable[Any], name: str | None = None
+        self,
+        scope: str | Sequence[str],
+        when: Callable[..., bool] | Iterable[Any],
+        name: str | None = None,
+        *,
+        penalty: float | None = None,
     ) -> None:
-        """Forbid combinations: those for which the function of labels is true, or a list of label tuples."""
+        """Forbid combinations: those for which the function of labels is true, or a list of label tuples.
+
+        With a penalty they are not forbidden, but make the total worse by so much.
+        """
         indices = self._scope(scope)
-        shape = tuple(len(self._labels[i]) for i in indices)
-        bad = -np.inf if self.maximize else np.inf
-        if callable(when):
-            test = when
-            self._add(indices, self._evaluated(indices, shape, lambda *v: bad if test(*v) else 0.0), name)
-            return
-        table = np.zeros(shape)
-        for combination in when:
-            labels = (combination,) if len(indices) == 1 and not isinstance(combination, tuple | list) else combination
-            if len(labels) != len(indices):
-                raise ProblemError(f"{combination!r} does not name a value for each of {self._as_list(scope)}")
-            table[tuple(self._value(i, label) for i, label in zip(indices, labels, strict=True))] = bad
-        self._add(indices, table, name)
+        self._add(indices, np.where(self._chosen(indices, when), self._penalty(penalty), 0.0), name)
+
+    def allow(
+        self,
+        scope: str | Sequence[str],
+        when: Callable[..., bool] | Iterable[Any],
+        name: str | None = None,
+        *,
+        penalty: float | None = None,
+    ) -> None:
+        """Forbid all combinations but those for which the function is true, or that are in the list of label tuples.
+
+        With a penalty the others are not forbidden, but make the total worse by so much.
+        """
+        indices = self._scope(scope)
+        self._add(indices, np.where(self._chosen(indices, when), 0.0, self._penalty(penalty)), name)
 
     def add_constant(self, cost: float) -> None:
         """Add a constant to every cost."""
@@ -155,37 +190,50 @@ class Model:
 
     def build(self) -> Problem:
         """The finished problem; the model can be extended and built again."""
-        plain = all(row == tuple(range(len(row))) for row in self._labels)
-        blocks = self._blocks
-        tables = offsets_of([len(block.tables) for block in blocks])
-        cells = np.repeat([block.tables.shape[1] for block in blocks], [len(block.tables) for block in blocks])
+        blocks, count = self._blocks, len(self._labels)
+        pool, pool_offsets, factor_table = self._tables()
+        scopes = np.concatenate([np.zeros(0, dtype=np.int64), *(block.scopes.ravel() for block in blocks)])
+        plain = all(row == tuple(range(len(row))) and type(row[0]) is int for row in self._labels)
         return Problem(
-            [len(row) for row in self._labels],
-            np.concatenate([np.zeros(0, dtype=np.int64), *(block.scopes.ravel() for block in blocks)]),
+            [*(len(row) for row in self._labels), *self._auxiliary],
+            np.where(scopes < 0, count - 1 - scopes, scopes),
             offsets_of(np.repeat([b.scopes.shape[1] for b in blocks], [len(b.scopes) for b in blocks])),
-            np.concatenate([np.zeros(0), *(block.tables.ravel() for block in blocks)]),
-            offsets_of(cells),
-            np.concatenate(
-                [np.zeros(0, dtype=np.int64), *(b.table + start for b, start in zip(blocks, tables[:-1], strict=True))]
-            ),
+            pool,
+            pool_offsets,
+            factor_table,
             constant=self._constant,
             maximize=self.maximize,
-            variable_names=list(self._names),
+            variable_names=[*self._names, *self._auxiliary_names()],
             factor_names=self._factor_names(),
-            labels=None if plain else self._labels,
+            labels=None if plain else [*self._labels, *([None] * len(self._auxiliary))],
             name=self.name,
+            definitions=np.flatnonzero(np.repeat([b.defines for b in blocks], [len(b.scopes) for b in blocks])),
         )
 
     # ---- inside --------------------------------------------------------------------------------
 
-    def _add(self, indices: tuple[int, ...], table: NDArray[np.float64], name: str | None) -> None:
-        scope = np.array(indices, dtype=np.int64).reshape(1, -1)
-        names = [f"f{self._num_factors}" if name is None else name]
-        self._append(_Block(scope, table.reshape(1, -1), np.zeros(1, dtype=np.int64), names))
+    def _tables(self) -> tuple[NDArray[np.float64], Indices, Indices]:
+        """All tables, equal ones once, where each starts, and which one each factor has."""
+        by_width: dict[int, list[Block]] = {}
+        for block in self._blocks:
+            by_width.setdefault(block.tables.shape[1], []).append(block)
+        pool, widths, number, chosen = [np.zeros(0)], list[int](), 0, dict[int, Indices]()
+        for width, blocks in by_width.items():
+            rows = blocks[0].tables if len(blocks) == 1 else np.concatenate([block.tables for block in blocks])
+            first, same = different_rows(rows)
+            pool.append(rows[first].ravel())
+            widths += [width] * len(first)
+            for block, start in zip(blocks, offsets_of([len(block.tables) for block in blocks])[:-1], strict=True):
+                chosen[id(block)] = number + same[start + block.table]
+            number += len(first)
+        tables = [np.zeros(0, dtype=np.int64), *(chosen[id(block)] for block in self._blocks)]
+        return np.concatenate(pool), offsets_of(widths), np.concatenate(tables)
 
-    def _append(self, block: _Block) -> None:
-        self._blocks.append(block)
-        self._num_factors += len(block.scopes)
+    def _auxiliary_names(self) -> list[str]:
+        """Names aux1, aux2, …, as far as no variable has them."""
+        free = (f"aux{number}" for number in itertools.count(1))
+        unused = (name for name in free if name not in self._names)
+        return list(itertools.islice(unused, len(self._auxiliary)))
 
     def _factor_names(self) -> list[str] | None:
         """Names in order, f0, f1, … where none was given; None if none was given at all."""
@@ -215,31 +263,61 @@ class Model:
             raise ProblemError("a cost function names a variable twice")
         return numbers
 
-    @staticmethod
-    def _as_list(scope: str | Sequence[str]) -> list[str]:
-        return [scope] if isinstance(scope, str) else list(scope)
+    def _shown(self, indices: Sequence[int]) -> tuple[str, ...]:
+        names = list(self._names)
+        return tuple(names[i] for i in indices)
 
-    def _scope(self, scope: str | Sequence[str]) -> tuple[int, ...]:
-        names = self._as_list(scope)
-        for name in names:
-            if name not in self._names:
-                raise ProblemError(f"there is no variable {name!r}; add it first")
-        if len(set(names)) != len(names):
-            raise ProblemError(f"a cost function names a variable twice: {names}")
-        return tuple(self._names[name] for name in names)
+    def _shape(self, indices: Sequence[int]) -> tuple[int, ...]:
+        return tuple(len(self._labels[i]) for i in indices)
 
-    def _value(self, variable: int, label: Label) -> int:
-        if label not in self._labels[variable]:
-            raise ProblemError(f"variable {list(self._names)[variable]!r} has no value {label!r}")
-        return self._labels[variable].index(label)
+    def _chosen(self, indices: tuple[int, ...], when: Callable[..., bool] | Iterable[Any]) -> NDArray[np.bool_]:
+        """Which combinations a function of labels or a list of label tuples names."""
+        if callable(when):
+            test = when
+            return self._evaluated(indices, lambda *labels: bool(test(*labels))).astype(np.bool_)
+        if not isinstance(when, Iterable):
+            raise ProblemError(f"combinations are a list of label tuples or a function of labels, not {when!r}")
+        shape = self._shape(indices)
+        self._check_cells(math.prod(shape), f"a table over {len(indices):,} variables")
+        chosen = np.zeros(shape, dtype=np.bool_)
+        places = [places_of(self._labels[i]) for i in indices]
+        for combination in when:
+            labels = (combination,) if len(indices) == 1 and not isinstance(combination, tuple | list) else combination
+            if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != len(indices):
+                raise ProblemError(f"{combination!r} does not name a value for each of {self._shown(indices)}")
+            cell = tuple(place_of(label) for place_of, label in zip(places, labels, strict=True))
+            if None in cell:
+                axis = cell.index(None)
+                raise ProblemError(f"variable {self._shown(indices)[axis]!r} has no value {labels[axis]!r}")
+            chosen[cell] = True
+        return chosen
 
-    def _evaluated(
-        self, indices: tuple[int, ...], shape: tuple[int, ...], function: Callable[..., float | None]
-    ) -> NDArray[np.float64]:
+    def _evaluated(self, indices: tuple[int, ...], function: Callable[..., float | None]) -> NDArray[np.float64]:
+        shape = self._shape(indices)
+        self._check_cells(math.prod(shape), f"a function of {len(indices):,} variables")
         table = np.empty(shape)
         for cell, values in zip(np.ndindex(shape), itertools.product(*(self._labels[i] for i in indices)), strict=True):
             cost = function(*values)
             if cost is None:
                 raise ProblemError(f"the cost function gave no number for {values}")
+            if isinstance(cost, str) or not isinstance(cost, Real | np.number | np.bool_):
+                raise ProblemError(f"the cost function gave {cost!r} for {values}, not a number")
             table[cell] = cost
         return table
+
+
+def _labels(variable: str, values: Any) -> tuple[Label, ...]:
+    """The labels of a new variable: so many, or these."""
+    if isinstance(values, Integral) and not isinstance(values, bool):
+        return tuple(range(int(values)))
+    if not isinstance(values, Iterable):
+        raise ProblemError(f"variable {variable!r} has a number of values or a list of them, not {values!r}")
+    labels = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    for label in labels:
+        try:
+            hash(label)
+        except TypeError:
+            raise ProblemError(
+                f"variable {variable!r} cannot have the value {label!r}: labels are text or numbers"
+            ) from None
+    return labels
