@@ -11,11 +11,17 @@ import importlib
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, cast
 
+import numpy as np
+
 from dabp.errors import ParameterError, suggestion
 from dabp.solvers.base import Solver
+
+LARGEST = 2**62
+"""A solver's whole numbers go so far: kernels count in 64 bits, and nothing gets there."""
 
 
 @dataclass(frozen=True)
@@ -191,19 +197,35 @@ def make_solver(name: str, params: Mapping[str, Any] | None = None) -> Solver:
 
 
 def _converted(solver: str, key: str, value: Any, hint: Any) -> Any:
-    if not isinstance(value, str):
-        return value
+    """A value as the solver declares it: a float stays one if it is written as 0, for which kernels are compiled."""
     options = typing.get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    if NoneType in options and value.lower() in ("none", "null", ""):
+    if NoneType in options and (value is None or (isinstance(value, str) and value.lower() in ("none", "null", ""))):
         return None
     for option in (int, float, bool, str):
         if option not in options:
             continue
         try:
-            if option is bool:
-                return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
-            return option(value)
-        except (ValueError, KeyError):
+            return (_from_text if isinstance(value, str) else _from_value)(value, option)
+        except (ValueError, KeyError, OverflowError):
             continue
     wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not NoneType)
-    raise ParameterError(f"parameter {key!r} of solver {solver!r} is {wanted}, not {value!r}")
+    shown = repr(value)
+    raise ParameterError(f"parameter {key!r} of solver {solver!r} is {wanted}, not {shown[:60]}")
+
+
+def _from_text(text: str, option: type) -> Any:
+    """The text of a command line as a value; `ValueError` or `KeyError` if it is none."""
+    if option is bool:
+        return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+    return _from_value(option(text), option)
+
+
+def _from_value(value: Any, option: type) -> Any:
+    """A number, NumPy's too, of the declared type; `ValueError` or `OverflowError` if it is none."""
+    if option is float and isinstance(value, Real):
+        return float(value)
+    if option is int and (isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())):
+        return max(-LARGEST, min(int(cast(int, value)), LARGEST))
+    if isinstance(value, option) or (option is bool and isinstance(value, np.bool_)):
+        return option(value)
+    raise ValueError

@@ -194,6 +194,30 @@ def test_a_state_saved_after_joining_continues_bit_for_bit() -> None:
     assert (first._lifted() == second._lifted()).all()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_more_passes_never_prove_less(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever passes happen to be in one block, also where factors are joined within it."""
+    rng = np.random.default_rng(seed)
+    problem = complete(rng.normal(size=(36, 3, 3)))
+    bounds = {}
+    for seconds in (0.0, 1e9):  # a block is a pass, or all of them
+        monkeypatch.setattr("dabp.solvers.dual.solver.BLOCK_SECONDS", seconds)
+        found = []
+        for passes in (1, 5, 15, 40, 80, 120):
+            search = Dual().start(problem, seed=0, budget=Budget(max_iterations=passes))
+            count, status, bound = 0, None, -np.inf
+            while status is None and count < passes:
+                step = search.step()
+                count += len(step.costs)
+                status, bound = step.finished, step.bound
+            found.append((count, status, bound))
+        assert all(a[2] <= b[2] for a, b in itertools.pairwise(found))
+        bounds[seconds] = found
+    assert [one[:2] for one in bounds[0.0]] == [one[:2] for one in bounds[1e9]]
+    for one, other in zip(bounds[0.0], bounds[1e9], strict=True):
+        assert one[2] == pytest.approx(other[2], rel=1e-9)
+
+
 def test_parameters_are_checked() -> None:
     """Nonsense is refused when the solver is made."""
     with pytest.raises(ParameterError):

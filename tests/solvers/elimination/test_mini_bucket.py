@@ -112,3 +112,9 @@ def test_parameters_are_checked(wrong: dict[str, int]) -> None:
     """Impossible parameters are refused in a sentence."""
     with pytest.raises(ParameterError, match="at least 1"):
         MiniBucketElimination(**wrong)
+
+
+def test_an_i_bound_beyond_the_variables_is_as_many() -> None:
+    """However large: no table is planned for buckets that cannot be."""
+    problem = dabp.generate("random-cop", variables=6, domain=2, seed=1)
+    assert dabp.solve(problem, "mbe", params={"i_bound": 2**40}).cost == exhaustive_optimum(problem)

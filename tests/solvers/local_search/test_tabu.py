@@ -59,7 +59,7 @@ def test_takes_offers() -> None:
         assert step.best is None or step.best_cost < best.cost
 
 
-@pytest.mark.parametrize("wrong", [{"tenure": 0}, {"patience": 0}, {"elites": 0}])
+@pytest.mark.parametrize("wrong", [{"tenure": 0}, {"tenure": 2**31}, {"patience": 0}, {"elites": 0}])
 def test_refuses_wrong_parameters(wrong: dict[str, int]) -> None:
     """A parameter outside its range is an error on construction."""
     with pytest.raises(ParameterError):

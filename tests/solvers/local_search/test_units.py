@@ -47,3 +47,12 @@ def test_tiny_costs_are_scaled_as_far_as_floats_go() -> None:
         assert np.isfinite(units.scale)
         assert [int(each) for each in np.argsort(units.cells)] == [1, 2, 0]
         assert dabp.solve(problem, "dsa", max_iterations=20, presolve=False).assignment.tolist() == [1]
+
+
+@pytest.mark.parametrize("solver", ["tabu", "annealing", "dsa", "mgm"])
+def test_what_no_variable_moves_has_no_part_in_the_scale(solver: str) -> None:
+    """A fixed variable's cost may be larger than the finest scale has room for."""
+    tables = [1e9 / 3, 2e9 / 7, 1e-6 / 3, 2e-6, 3e-6 / 7, 5e-6]
+    problem = Problem([2, 2, 2], [2, 0, 1], [0, 1, 3], tables, [0, 2, 6])
+    result = dabp.solve(problem, solver, max_iterations=20, presolve=False, fix={"x2": 1})
+    assert result.cost == 2e9 / 7 + 1e-6 / 3

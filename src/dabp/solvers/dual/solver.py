@@ -93,6 +93,7 @@ class DualSearch(Search):
         """Proved, in spite of all rounding."""
         self._reached = -np.inf  # as the passes compute it, which leads the way but proves nothing
         self._certified_at = -CERTIFY_EVERY
+        self._tried_at = -CERTIFY_EVERY  # for a verdict: counted in passes only, not in blocks, so that runs repeat
         self._unit = min(1.0, problem.magnitude)  # gains below so much, times a tolerance, count as none
         self.passes = 0
         self._history: list[float] = []
@@ -120,11 +121,15 @@ class DualSearch(Search):
                 best, self._told = self._lifted(), True
             self._best_cost = min(self._best_cost, cost)
             finished = self._verdict()
-            if (finished is Status.CONVERGED or (finished is None and self._slow())) and self._tighten(self._stage + 1):
-                finished = Status.INFEASIBLE if self._infeasible else None
+            if finished is Status.CONVERGED or (finished is None and self._slow()):
+                if finished is None:
+                    self._certify()  # while there are the messages that prove it
+                if self._tighten(self._stage + 1):
+                    finished = Status.INFEASIBLE if self._infeasible else None
             if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
-        if finished is None and self.passes >= self._certified_at + CERTIFY_EVERY:
+        last = self.passes == self._max_passes  # what is told in the end must not depend on when blocks ended
+        if finished is None and (last or self.passes >= self._certified_at + CERTIFY_EVERY):
             self._certify()
         if finished is Status.INFEASIBLE:
             return Step(costs=np.array(costs), finished=finished)
@@ -148,6 +153,7 @@ class DualSearch(Search):
             "reached": self._reached,
             "best_cost": self._best_cost,
             "history": list(self._history),
+            "tried_at": self._tried_at,
         }
 
     def load_state_dict(self, state: State) -> None:
@@ -158,7 +164,7 @@ class DualSearch(Search):
             self._tighten(int(state["stage"]))
         self._passes.messages[:] = state["messages"]
         self.passes, self.bound = int(state["passes"]), float(state["bound"])
-        self._reached = float(state["reached"])
+        self._reached, self._tried_at = float(state["reached"]), int(state["tried_at"])
         self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
 
     def _pass(self) -> float:
@@ -229,7 +235,8 @@ class DualSearch(Search):
             return Status.CONVERGED if patient else None
         gain = self._history[-1] - self._history[0]
         converged = patient and gain <= self._solver.tolerance * max(self._unit, abs(self._reached))
-        if converged or (self._promising() and self.passes >= self._certified_at + CERTIFY_EVERY):
+        if converged or (self._promising() and self.passes >= self._tried_at + CERTIFY_EVERY):
+            self._tried_at = self.passes
             self._certify()
         if self.bound > self._passes.largest + self._passes.constant:
             return Status.INFEASIBLE

@@ -100,7 +100,8 @@ class MiniBucketSearch(Search):
         elimination: EliminationOrder | None = None,
         guard: Guard | None = None,
     ):
-        self._problem, self._i_bound, self._max_entries = problem, i_bound, max_entries
+        self._problem, self._max_entries = problem, max_entries
+        self._i_bound = min(i_bound, max(problem.num_variables, 1))  # no bucket has more
         self._elimination, self._guard = elimination, guard
         self._steps = self._run()
         self._answered = False

@@ -20,6 +20,9 @@ from dabp.solvers.local_search.search import LocalSearch
 LONGEST = 20_000
 """The longest mean tenure tried."""
 
+MOST = 10_000_000
+"""The longest mean tenure there may be: the moves that are tabu take 48 bytes each."""
+
 STUCK = 50_000
 """Moves without improvement before a restart; at least 20 iterations, and on small problems at most 5 N."""
 
@@ -65,8 +68,8 @@ class Tabu(Solver):
     elites: int = 8
 
     def __post_init__(self) -> None:
-        if self.tenure is not None and self.tenure < 1:
-            raise ParameterError(f"tenure is at least 1 move, not {self.tenure}")
+        if self.tenure is not None and not 1 <= self.tenure <= MOST:
+            raise ParameterError(f"tenure is 1 to {MOST} moves, not {self.tenure}")
         if self.patience is not None and self.patience < 1:
             raise ParameterError(f"patience is at least 1 iteration, not {self.patience}")
         if self.elites < 1:

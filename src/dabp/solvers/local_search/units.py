@@ -57,10 +57,16 @@ class Units:
         exponent = min(float(np.floor(np.log2(finest))), _LARGEST_EXPONENT)
         self.scale = 1.0 if problem.integral else 2.0**exponent
         self.heaviest = self.pad // 8 // max(busiest, 1)
-        self.cells: NDArray[Any] = np.rint(self.finite * self.scale).astype(self.dtype)
+        self.cells: NDArray[Any] = np.rint(np.where(self._moved(), self.finite, 0.0) * self.scale).astype(self.dtype)
         self.soft_factor = self._any_cell(self.cells != 0)
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
         self._constant = problem.constant + float(self.finite[constants].sum())
+
+    def _moved(self) -> NDArray[np.bool_]:
+        """Whether each cell is in a table that a variable moves in; others may be too large for `scale`."""
+        tables = np.zeros(len(self.problem.pool_offsets) - 1, dtype=bool)
+        tables[self.problem.factor_table[self.problem.arities > 0]] = True
+        return np.repeat(tables, np.diff(self.problem.pool_offsets))
 
     def _any_cell(self, cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether each factor's table has such a cell."""
