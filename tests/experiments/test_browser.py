@@ -73,6 +73,25 @@ def test_a_phone_needs_no_sideways_scrolling(page):
     page.screen(1280, 900, mobile=False)
 
 
+def test_figures_take_the_room_there_is(page):
+    """On a wide screen they are wide, drawn in pixels: letters are as large as on a narrow one."""
+    units = "(svg => svg.viewBox.baseVal.width / svg.getBoundingClientRect().width)"
+    svg = "document.querySelector('.panels svg')"
+    wide = "document.querySelector('.panels').getBoundingClientRect().width"
+    for width in (1600, 700, 1280):
+        page.screen(width, 900, mobile=False)
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert page.evaluate(wide) > 0.9 * min(width, 1680) - 40
+        assert abs(page.evaluate(f"{units}({svg})") - 1) < 0.02
+
+
+def test_iterations_are_whole(page):
+    """No tick of an axis of iterations lies between two of them, however short the axis."""
+    assert page.evaluate("ticks(1, 3, false, true).every(Number.isInteger)")
+    assert page.evaluate("ticks(1, 4, true, true).every(Number.isInteger)")
+    assert not page.evaluate("ticks(1, 3, false).every(Number.isInteger)")
+
+
 def test_nothing_is_logged_and_nothing_is_fetched(page):
     """No console message, and no request but for the page itself (and its empty icon)."""
     assert page.messages == []

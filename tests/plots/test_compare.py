@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dabp.driver.trace import Trace
 from dabp.plots.compare import plot_compare
 
@@ -26,3 +28,39 @@ def test_a_run_without_an_answer_is_left_out() -> None:
     assert len(ax.lines) == 0
     assert ax.get_legend() is None
     assert len(plot_compare({}).lines) == 0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_axis_shows_the_answers(sign: float) -> None:
+    """A first guess of a million does not press the answers into a line, and the far bound is named at the edge."""
+    one, two = Trace(maximize=sign < 0), Trace(maximize=sign < 0)
+    one.improvements += [(0.0, 0, sign * 1e6), (0.1, 5, sign * 120), (0.2, 9, sign * 100)]
+    two.improvements += [(0.0, 0, sign * 1e6), (0.3, 5, sign * 130), (0.4, 9, sign * 110)]
+    one.bounds.append((0.2, 9, sign * -5000.0))
+    ax = plot_compare({"one": one, "two": two})
+    low, high = sorted(sign * limit for limit in ax.get_ylim())
+    assert 60 < low < 100
+    assert 110 < high < 400
+    assert ax.get_ylim()[0] < ax.get_ylim()[1]
+    assert [text.get_text().strip("↓↑ ") for text in ax.texts] == [f"bound {sign * -5000:.0f} (one)"]
+
+
+def test_a_near_bound_is_named_on_its_line() -> None:
+    """The best of several, inside of the axis."""
+    one, two = Trace(), Trace()
+    for trace, bound in ((one, 90.0), (two, 95.5)):
+        trace.improvements += [(0.1, 1, 120.0), (0.2, 2, 100.0)]
+        trace.bounds.append((0.2, 2, bound))
+    ax = plot_compare({"one": one, "two": two})
+    assert [text.get_text() for text in ax.texts] == ["bound 95.5 (two)"]
+    assert ax.get_ylim()[0] < 95.5
+
+
+def test_seconds_are_plain_numbers() -> None:
+    """0.01, 0.1, 1, and no powers of ten."""
+    trace = Trace()
+    trace.improvements += [(0.001, 1, 9.0), (50.0, 3, 7.0)]
+    ax = plot_compare({"a": trace})
+    ax.figure.canvas.draw()
+    labels = [label.get_text() for label in ax.get_xticklabels()]
+    assert {"0.01", "0.1", "1", "10"} <= set(labels)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
-from dabp.plots.layout import spring_layout
+from dabp.plots.layout import packed_layout, spring_layout
 
 
 def test_layout_brings_neighbours_together() -> None:
@@ -14,9 +16,22 @@ def test_layout_brings_neighbours_together() -> None:
     assert steps.max() < np.linalg.norm(places[0] - places[-1])
 
 
-def test_layout_fills_the_unit_square() -> None:
-    """Components that nothing joins stay within it, too."""
-    places = spring_layout(5, np.zeros((0, 2), dtype=np.int64))
-    assert np.allclose(places.min(axis=0), 0)
-    assert np.allclose(places.max(axis=0), 1)
-    assert spring_layout(0, np.zeros((0, 2), dtype=np.int64)).shape == (0, 2)
+def test_parts_are_packed_beside_each_other() -> None:
+    """Boxes around connected parts do not touch, whatever their sizes, and together they make about a square."""
+    chains = [9, 5, 5, 2, 1, 1, 1]
+    starts = np.cumsum([0, *chains])
+    edges = np.array([(i, i + 1) for a, b in itertools.pairwise(starts) for i in range(a, b - 1)])
+    places = packed_layout(int(starts[-1]), edges)
+    boxes = [(places[a:b].min(axis=0), places[a:b].max(axis=0)) for a, b in itertools.pairwise(starts)]
+    for (low, high), (other_low, other_high) in itertools.combinations(boxes, 2):
+        assert (high + 0.5 < other_low).any() or (other_high + 0.5 < low).any()
+    wide, tall = np.ptp(places, axis=0)
+    assert 1 / 3 < wide / tall < 3
+
+
+def test_nothing_and_little_have_places() -> None:
+    """No nodes, one, two in one place."""
+    none = np.zeros((0, 2), dtype=np.int64)
+    assert packed_layout(0, none).shape == (0, 2)
+    assert np.isfinite(packed_layout(1, none)).all()
+    assert np.isfinite(packed_layout(2, np.array([[0, 1]]))).all()

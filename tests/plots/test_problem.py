@@ -35,8 +35,33 @@ def test_lines_are_as_wide_as_their_costs_differ() -> None:
 def test_a_large_problem_becomes_a_matrix() -> None:
     """Every pair of a scope is counted once in each direction."""
     ax = plot_problem(dabp.generate("small-world", variables=400, domain=2, k=4, p=0, seed=0))
-    counts = np.expm1(ax.images[0].get_array())
-    assert round(float(counts.sum())) == 2 * 800
+    assert round(float(ax.images[0].get_array().sum())) == 2 * 800
+
+
+def test_many_lines_are_thin_and_translucent() -> None:
+    """Of hundreds of lines each is seen through the others; of a few each is seen."""
+    few = plot_problem(dabp.generate("random-cop", variables=10, domain=2, density=0.5, seed=0)).collections[0]
+    many = plot_problem(dabp.generate("random-cop", variables=80, domain=2, density=0.5, seed=0)).collections[0]
+    assert few.get_alpha() > 0.7
+    assert many.get_alpha() < 0.35
+    assert max(many.get_linewidths()) < max(few.get_linewidths()) / 2
+
+
+def test_a_legend_says_what_widths_mean() -> None:
+    """The least, the middle and the largest range of costs, as wide as their lines; nothing where all are alike."""
+    model = dabp.Model("m")
+    model.add_variables("abc", 2)
+    model.add_cost(["a", "b"], [[0, 0], [0, 4]])
+    same = plot_problem(model.build())
+    assert same.get_legend() is None
+    model.add_cost(["b", "c"], [[0, 0], [0, 10]])
+    ax = plot_problem(model.build())
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        f"costs differ by {value}" for value in (4, 7, 10)
+    ]
+    widths = [line.get_linewidth() for line in ax.get_legend().get_lines()]
+    assert widths[0] == pytest.approx(min(ax.collections[0].get_linewidths()))
+    assert widths[-1] == pytest.approx(max(ax.collections[0].get_linewidths()))
 
 
 def test_nothing_to_draw() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 import dabp
 from dabp.driver.trace import Trace
-from dabp.plots.trace import plot_trace, restarts
+from dabp.plots.compare import plot_compare
+from dabp.plots.trace import DOTS, best_so_far, plot_trace, restarts
 from dabp.solvers import SOLVERS, parameters
 
 
@@ -57,7 +58,11 @@ def test_the_trace_of_every_solver_is_drawn(name: str, tmp_path: Path) -> None:
     trace = Trace.load(tmp_path / "t.jsonl")
     ax = plot_trace(trace)
     ax.figure.savefig(tmp_path / "t.png")
-    assert ax.lines[1].get_ydata()[-1] == result.cost
+    at, best = best_so_far(trace)
+    if len(at):
+        assert best[-1] == result.cost
+        assert ax.lines[1].get_ydata()[-1] == result.cost
+    assert len(plot_compare({name: trace, "again": trace}).lines) >= 2 * (result.cost is not None)
     assert all(0 < place <= trace.iterations for place in restarts(trace))
 
 
@@ -77,3 +82,38 @@ def test_records_that_say_something_else_are_passed_over() -> None:
     trace.improvements += [(0.1, 1, math.inf), (0.2, 2, 3.0)]
     assert restarts(trace) == []
     assert len(plot_trace(trace).figure.axes) == 1
+
+
+def test_the_best_is_by_iteration_and_no_guess() -> None:
+    """Not by block, in which the driver sees improvements; what was known before the first iteration is left out."""
+    trace = Trace()
+    trace.add_block(1.0, np.array([9.0, 8.0, 8.5, 5.0]))
+    trace.improvements += [(0.0, 0, 100.0), (1.0, 4, 5.0)]
+    at, best = best_so_far(trace)
+    assert (at.tolist(), best.tolist()) == ([1, 2, 4], [9.0, 8.0, 5.0])
+    given = Trace()
+    given.improvements.append((0.0, 0, 100.0))
+    assert [part.tolist() for part in best_so_far(given)] == [[1], [100.0]]
+
+
+def test_iterations_are_whole() -> None:
+    """No tick at 2.5, however few iterations there are."""
+    for count in (1, 2, 3, 7, 20):
+        trace = Trace()
+        trace.add_block(1.0, np.arange(count, 0, -1.0))
+        trace.improvements.append((1.0, count, 1.0))
+        ax = plot_trace(trace)
+        ax.figure.canvas.draw()
+        assert all(tick == round(tick) for tick in ax.get_xticks())
+
+
+def test_very_many_iterations_are_a_range() -> None:
+    """Between the least and the largest of each part; the axis leaves out the most extreme."""
+    trace = Trace()
+    costs = np.tile([10.0, 20.0], DOTS)
+    costs[5] = 1e6
+    trace.add_block(1.0, costs)
+    trace.improvements.append((1.0, 1, 10.0))
+    ax = plot_trace(trace)
+    assert len(ax.collections) == 1
+    assert ax.get_ylim()[1] < 30

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.plots.style import colour, dash, marker
+from dabp.plots.style import colour, dash, finish, marker, plain_numbers, whole_numbers
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
@@ -78,13 +78,17 @@ def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | N
         ax.set_yticks(range(len(panel.curves)), [_short(curve.label) for curve in panel.curves])
         ax.invert_yaxis()
         ax.set_xlabel(figure.y_label)
-        ax.grid(axis="x", alpha=0.3)
+        finish(ax)
+        ax.grid(visible=False, axis="y")
     else:
         ax.set_xlabel(shown(figure.x_label))
         ax.set_ylabel(figure.y_label)
-        ax.grid(alpha=0.3)
+        finish(ax)
         if figure.log_x:
             ax.set_xscale("log")
+            ax.xaxis.set_major_formatter(plain_numbers())
+        elif "iteration" in figure.x_label:
+            whole_numbers(ax)
         if panel.focus is not None:
             ax.set_ylim(*panel.focus)
     ax.set_title(_short(panel.title), fontsize="medium")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.plots.layout import spring_layout
-from dabp.plots.style import colour
+from dabp.plots.layout import packed_layout
+from dabp.plots.style import colour, plain_numbers
 from dabp.problem import Problem
+from dabp.problem.columns import table_ranges
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 DRAWN_NODES = 250
 """Up to so many variables and factors of arity three or more are drawn one by one."""
 DRAWN_EDGES = 3000
+NAMED = 40
+"""Variables up to which each has its name beside it."""
+SPARSE = 150
+"""Lines up to which they are drawn in full strength."""
 CELLS = 200
 """Resolution of the picture of a large problem."""
 
@@ -50,15 +55,8 @@ def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.i
     spokes = np.array(
         [(v, count + k) for k, f in enumerate(large.tolist()) for v in problem.scope(f).tolist()], dtype=np.int64
     ).reshape(-1, 2)
-    places = spring_layout(count + len(large), np.concatenate([pairs, spokes]))
-    from matplotlib.collections import LineCollection
-
-    weights = np.array([_range(problem.table(f)) for f in binary.tolist()])
-    largest = weights.max() if len(weights) and weights.max() > 0 else 1.0
-    ax.add_collection(
-        LineCollection(list(places[pairs]), colors="0.7", linewidths=0.3 + 1.7 * weights / largest, zorder=1)
-    )
-    ax.add_collection(LineCollection(list(places[spokes]), colors="0.8", linewidths=0.8, zorder=1))
+    places = packed_layout(count + len(large), np.concatenate([pairs, spokes]))
+    _draw_edges(problem, binary, places[pairs], places[spokes], ax)
     ax.scatter(
         places[count:, 0],
         places[count:, 1],
@@ -69,21 +67,71 @@ def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.i
         label="factors of three or more",
     )
     ax.scatter(places[:count, 0], places[:count, 1], s=_size(count), color=colour(0), zorder=3, label="variables")
-    if count <= 40:
-        for i, (x, y) in enumerate(places[:count].tolist()):
-            ax.annotate(shown(problem.variable_name(i)), (x, y), xytext=(4, 4), textcoords="offset points", fontsize=7)
-    if len(large):
-        ax.legend(loc="upper right", fontsize=8)
+    if count <= NAMED:
+        _write_names(problem, places[:count], ax)
+    handles, labels = ax.get_legend_handles_labels()
+    if not len(large):
+        handles, labels = [], []
+    for width, words in _widths(problem, binary):
+        handles += ax.plot([], [], color="0.45", linewidth=width)
+        labels.append(words)
+    if handles:
+        ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, fontsize=8, frameon=False)
+    ax.set_aspect("equal")
+    ax.margins(0.08)
     ax.set_axis_off()
+
+
+def _draw_edges(
+    problem: Problem, binary: NDArray[np.int64], pairs: NDArray[np.float64], spokes: NDArray[np.float64], ax: Axes
+) -> None:
+    """Lines, the thinner and the more translucent the more of them there are."""
+    from matplotlib.collections import LineCollection
+
+    dense = min(1.0, SPARSE / max(len(binary), 1))
+    ax.add_collection(
+        LineCollection(
+            list(pairs),
+            colors="0.45",
+            linewidths=np.sqrt(dense) * _width(_ranges(problem, binary)),
+            alpha=float(np.clip(dense**0.6, 0.08, 0.8)),
+            zorder=1,
+        )
+    )
+    ax.add_collection(LineCollection(list(spokes), colors="0.8", linewidths=0.8, zorder=1))
+
+
+def _write_names(problem: Problem, places: NDArray[np.float64], ax: Axes) -> None:
+    """Beside the circles, with a light edge so that lines behind them do not cross letters out."""
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=2, foreground="white")]
+    for i, place in enumerate(places.tolist()):
+        name = shown(problem.variable_name(i))
+        ax.annotate(name, place, xytext=(6, 5), textcoords="offset points", fontsize=7, zorder=4, path_effects=halo)
+
+
+def _ranges(problem: Problem, factors: NDArray[np.int64]) -> NDArray[np.float64]:
+    """By how much the finite costs of each differ."""
+    return table_ranges(problem)[1][problem.factor_table[factors]]
+
+
+def _width(ranges: NDArray[np.float64]) -> NDArray[np.float64]:
+    largest = ranges.max(initial=0.0)
+    return 0.3 + 1.7 * ranges / (largest if largest > 0 else 1.0)
+
+
+def _widths(problem: Problem, binary: NDArray[np.int64]) -> list[tuple[float, str]]:
+    """What the widths of lines stand for: the least, the middle and the largest range; none if all are the same."""
+    ranges = _ranges(problem, binary)
+    if not len(ranges) or ranges.min() == ranges.max():
+        return []
+    few = np.unique([ranges.min(), (ranges.min() + ranges.max()) / 2, ranges.max()])
+    return [(float(width), f"costs differ by {value:.4g}") for width, value in zip(_width(few), few, strict=True)]
 
 
 def _size(count: int) -> float:
     return float(np.clip(3000 / max(count, 1), 12, 90))
-
-
-def _range(table: NDArray[np.float64]) -> float:
-    finite = table[np.isfinite(table)]
-    return float(np.ptp(finite)) if len(finite) else 0.0
 
 
 def _draw_matrix(problem: Problem, ax: Axes) -> None:
@@ -96,7 +144,14 @@ def _draw_matrix(problem: Problem, ax: Axes) -> None:
             for b in range(group.variables.shape[1]):
                 if a != b:
                     np.add.at(counts, (region[:, a], region[:, b]), 1)
-    image = ax.imshow(np.log1p(counts), cmap="cividis", extent=(0, problem.num_variables, problem.num_variables, 0))
-    ax.figure.colorbar(image, ax=ax, label="ln(1 + factors)", shrink=0.8)
+    from matplotlib.colors import LogNorm
+
+    most = max(2.0, float(counts.max(initial=0)))
+    shades = LogNorm(1, most)
+    seen = np.ma.masked_equal(counts, 0)
+    extent = (0, problem.num_variables, problem.num_variables, 0)
+    image = ax.imshow(seen, cmap="viridis", interpolation="nearest", norm=shades, extent=extent)
+    bar = ax.figure.colorbar(image, ax=ax, label="factors between two regions", shrink=0.8, format=plain_numbers())
+    bar.ax.minorticks_off()
     ax.set_xlabel("variable")
     ax.set_ylabel("variable")

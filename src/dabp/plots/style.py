@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
@@ -28,6 +29,28 @@ def marker(index: int) -> str:
 def dash(index: int) -> str:
     """Solid for the first round of colours, other dashes when they come again."""
     return DASHES[index // len(PALETTE) % len(DASHES)]
+
+
+def finish(ax: Axes) -> None:
+    """What every picture with axes has: a light grid behind the curves, and no box around them."""
+    ax.grid(alpha=0.25, linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def whole_numbers(ax: Axes) -> None:
+    """Let the axis of iterations count in whole ones, with separators: 2,500 and no 2.5."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8, min_n_ticks=1))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+
+
+def plain_numbers() -> Any:
+    """Labels 0.01, 0.1, 1, 10 of a logarithmic axis: powers need not be read."""
+    from matplotlib.ticker import FuncFormatter
+
+    return FuncFormatter(lambda value, _: f"{value:,g}" if value < 1e6 else f"{value:g}")
 
 
 def take_names_literally(figure: Figure | SubFigure) -> None:

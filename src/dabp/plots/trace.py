@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.driver.trace import Trace
-from dabp.plots.style import HUGE, colour
+from dabp.plots.style import HUGE, colour, finish, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 WINDOW = ("iteration", *(f"{what}_{part}" for what in ("damping", "weight") for part in ("min", "mean", "max")))
 """What a record of a DABP window has."""
+DOTS, BANDS = 5000, 500
+"""Iterations up to which each is a dot, and how many ranges are drawn of more."""
+FEW, EXTREME = 20, 1.0
+"""Iterations from which on the axis leaves out this percentage of them at either end."""
 
 
 def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
@@ -75,15 +80,55 @@ def _has_numbers(record: dict[str, Any], *keys: str) -> bool:
 def _plot_costs(trace: Trace, ax: Axes) -> None:
     iterations, costs = trace.points
     finite = np.abs(costs) < HUGE
-    ax.plot(iterations[finite], costs[finite], ".", color="0.7", markersize=3, label="each iteration")
-    improvements = [(iteration, cost) for _, iteration, cost in trace.improvements if abs(cost) < HUGE]
-    if improvements:
-        at = np.array([max(iteration, 1) for iteration, _ in improvements] + [max(trace.iterations, 1)])
-        best = np.array([cost for _, cost in improvements] + [improvements[-1][1]])
-        ax.step(at, best, where="post", color=colour(0), label="best so far")
+    _plot_each(iterations[finite], costs[finite], ax)
+    at, best = best_so_far(trace)
+    if len(at):
+        ax.step(np.append(at, max(trace.iterations, 1)), np.append(best, best[-1]), where="post", color=colour(0))
+        ax.lines[-1].set_label("best so far")
+        _focus(ax, costs[finite], best)
     ax.set_ylabel("cost")
-    ax.grid(alpha=0.3)
-    ax.legend()
+    whole_numbers(ax)
+    finish(ax)
+    ax.legend(framealpha=0.85, edgecolor="none")
+
+
+def best_so_far(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Where the best cost changed, and to what; what was known before the first iteration only if there is no other."""
+    found = [(iteration, cost) for _, iteration, cost in trace.running_best()]
+    given = [(max(iteration, 1), cost) for _, iteration, cost in trace.improvements]
+    later = [(iteration, cost) for _, iteration, cost in trace.improvements if iteration > 0]
+    events = sorted([*found, *later] or given, key=lambda event: event[0])
+    events = [event for event in events if abs(event[1]) < HUGE]
+    if not events:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    costs = np.array([cost for _, cost in events])
+    rises = trace.maximize or (len(costs) > 1 and costs[-1] > costs[0])
+    best = (np.maximum if rises else np.minimum).accumulate(costs)
+    first = np.flatnonzero(np.diff(best, prepend=np.nan) != 0)
+    return np.array([iteration for iteration, _ in events])[first], best[first]
+
+
+def _plot_each(iterations: NDArray[np.int64], costs: NDArray[np.float64], ax: Axes) -> None:
+    """A dot per iteration, or of very many their range."""
+    if len(costs) <= DOTS:
+        ax.plot(iterations, costs, ".", color="0.7", markersize=3, label="each iteration")
+        return
+    starts = np.linspace(0, len(costs), BANDS, endpoint=False).astype(np.int64)
+    low, high = np.minimum.reduceat(costs, starts), np.maximum.reduceat(costs, starts)
+    ax.plot([], [])  # the place of the dots
+    ax.fill_between(iterations[starts], low, high, step="post", color="0.85", linewidth=0, label="range of iterations")
+
+
+def _focus(ax: Axes, costs: NDArray[np.float64], best: NDArray[np.float64]) -> None:
+    """Limit the axis to what is worth seeing: the line of the best, and all but the most extreme iterations."""
+    if len(costs) < FEW:
+        return
+    low, high = np.percentile(costs, [EXTREME, 100 - EXTREME])
+    kept = best[len(best) // 4 :]
+    low, high = min(low, kept.min()), max(high, kept.max())
+    room = 0.05 * (high - low)
+    if 0 < room < HUGE:
+        ax.set_ylim(low - room, high + room)
 
 
 def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes) -> None:
@@ -92,4 +137,5 @@ def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes) -> None:
     ax.fill_between(at, low, high, color=colour(1), alpha=0.25, linewidth=0)
     ax.plot(at, mean, color=colour(1))
     ax.ticklabel_format(axis="y", useOffset=False)
-    ax.grid(alpha=0.3)
+    whole_numbers(ax)
+    finish(ax)

@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const tip = document.getElementById("tip");
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 360, HEIGHT = 250, LEFT = 52, RIGHT = 20, TOP = 8, BOTTOM = 38;
+const WIDTH = 360, LOWEST = 250, HIGHEST = 400, LEFT = 52, RIGHT = 20, TOP = 8, BOTTOM = 38;
 let clips = 0;
 const DASHES = ["", "7 4", "7 3 2 3", "2 3"];
 
@@ -76,19 +76,21 @@ function plainTable(headings, rows) {
 
 // ---- figures ----------------------------------------------------------------------------------
 
-function ticks(low, high, logarithmic) {
+function ticks(low, high, logarithmic, whole = false) {
   if (logarithmic) {
     const powers = [], fine = [];
     for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
       powers.push(10 ** power);
       fine.push(...[1, 2, 5].map((digit) => digit * 10 ** power));
     }
-    const inside = (values) => values.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
+    const inside = (values) => values.filter((value) =>
+      value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9) && (!whole || value >= 1));
     return inside(powers).length > 2 ? inside(powers) : inside(fine);
   }
   const raw = (high - low) / 4 || 1;
   const unit = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= raw);
+  const nice = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= raw);
+  const step = whole ? Math.max(1, nice) : nice;
   const all = [];
   for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step) all.push(value);
   return all;
@@ -106,11 +108,20 @@ class LinePanel {
     this.style = style;
     this.curves = panel.curves;
     this.focus = panel.focus;
-    this.svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${figure.title}: ${panel.title}` });
+    this.whole = /iteration/.test(figure.x_label);
+    this.svg = shape("svg", { role: "img", "aria-label": `${figure.title}: ${panel.title}` });
+    this.fit(WIDTH);
     this.svg.addEventListener("pointermove", (event) => this.point(event));
     this.svg.addEventListener("pointerdown", (event) => this.point(event));
     this.svg.addEventListener("pointerleave", () => this.leave());
     this.draw(new Set());
+  }
+
+  // One unit is one pixel, so that letters stay as they are however wide the figure is.
+  fit(width) {
+    this.width = Math.max(240, Math.round(width));
+    this.height = Math.max(LOWEST, Math.min(HIGHEST, Math.round(0.55 * this.width)));
+    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
   }
 
   draw(hidden) {
@@ -127,10 +138,10 @@ class LinePanel {
     if (y1 <= y0) [y0, y1] = [y0 - 1, y0 + 1];
     this.clip = `clip${clips++}`;
     const window = shape("clipPath", { id: this.clip });
-    window.append(shape("rect", { x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM }));
+    window.append(shape("rect", { x: LEFT, y: TOP, width: this.width - LEFT - RIGHT, height: this.height - TOP - BOTTOM }));
     this.svg.append(window);
-    this.x = scale(x0, x1, LEFT, WIDTH - RIGHT, this.figure.log_x);
-    this.y = scale(y0, y1, HEIGHT - BOTTOM, TOP, false);
+    this.x = scale(x0, x1, LEFT, this.width - RIGHT, this.figure.log_x);
+    this.y = scale(y0, y1, this.height - BOTTOM, TOP, false);
     this.axes(x0, x1, y0, y1);
     this.paths = new Map(this.shown.map((curve) => [curve, this.trace(curve)]));
     this.mark = shape("circle", { r: 4, visibility: "hidden" });
@@ -140,23 +151,23 @@ class LinePanel {
   axes(x0, x1, y0, y1) {
     for (const value of ticks(y0, y1, false)) {
       const at = this.y(value);
-      this.svg.append(shape("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: at, y2: at }),
+      this.svg.append(shape("line", { class: "grid", x1: LEFT, x2: this.width - RIGHT, y1: at, y2: at }),
         shape("text", { x: LEFT - 6, y: at + 4, "text-anchor": "end" }, number(value)));
     }
-    for (const value of ticks(x0, x1, this.figure.log_x)) {
+    for (const value of ticks(x0, x1, this.figure.log_x, this.whole)) {
       const at = this.x(value);
-      this.svg.append(shape("line", { class: "grid", x1: at, x2: at, y1: TOP, y2: HEIGHT - BOTTOM }),
-        shape("text", { x: at, y: HEIGHT - BOTTOM + 15, "text-anchor": "middle" }, number(value)));
+      this.svg.append(shape("line", { class: "grid", x1: at, x2: at, y1: TOP, y2: this.height - BOTTOM }),
+        shape("text", { x: at, y: this.height - BOTTOM + 15, "text-anchor": "middle" }, number(value)));
     }
     this.svg.append(
-      shape("path", { class: "axis", d: `M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}` }),
-      shape("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, this.figure.x_label),
-      shape("text", { transform: `translate(11 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, this.figure.y_label));
+      shape("path", { class: "axis", d: `M${LEFT} ${TOP}V${this.height - BOTTOM}H${this.width - RIGHT}` }),
+      shape("text", { x: (LEFT + this.width - RIGHT) / 2, y: this.height - 6, "text-anchor": "middle" }, this.figure.x_label),
+      shape("text", { transform: `translate(11 ${(TOP + this.height - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, this.figure.y_label));
   }
 
   trace(curve) {
     const { colour, dash } = this.style(curve.label);
-    const clip = (value) => Math.max(TOP, Math.min(HEIGHT - BOTTOM, value));
+    const clip = (value) => Math.max(TOP, Math.min(this.height - BOTTOM, value));
     const points = curve.x.map((x, i) => [this.x(x), this.y(curve.y[i]), curve.half[i] ?? 0, i]);
     const parts = [];
     if (curve.half.some((half) => half)) {
@@ -174,7 +185,7 @@ class LinePanel {
   point(event) {
     if (!this.shown.length) return;
     const box = this.svg.getBoundingClientRect();
-    const px = (event.clientX - box.left) * WIDTH / box.width, py = (event.clientY - box.top) * HEIGHT / box.height;
+    const px = (event.clientX - box.left) * this.width / box.width, py = (event.clientY - box.top) * this.height / box.height;
     let best = null;
     for (const curve of this.shown) {
       curve.x.forEach((x, i) => {
@@ -204,25 +215,30 @@ class WordPanel {
     Object.assign(this, { figure, style, curves: panel.curves });
     this.svg = shape("svg", { role: "img", "aria-label": `${figure.title}: ${panel.title}` });
     this.svg.addEventListener("pointerleave", () => { tip.hidden = true; });
+    this.fit(WIDTH);
     this.draw(new Set());
+  }
+
+  fit(width) {
+    this.width = Math.max(240, Math.round(width));
   }
 
   draw(hidden) {
     const shown = this.curves.filter((curve) => !hidden.has(curve.label) && curve.y[0] !== null);
     const height = 24 * shown.length + BOTTOM;
-    this.svg.setAttribute("viewBox", `0 0 ${WIDTH} ${Math.max(height, 60)}`);
+    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${Math.max(height, 60)}`);
     this.svg.replaceChildren();
     if (!shown.length) return;
     const ends = shown.flatMap((curve) => [curve.y[0] - (curve.half[0] ?? 0), curve.y[0] + (curve.half[0] ?? 0)]);
     const bars = this.figure.kind === "bars";
     const low = bars ? 0 : Math.min(...ends), high = Math.max(...ends);
-    const x = scale(low, high === low ? low + 1 : high, 150, WIDTH - 16, false);
+    const x = scale(low, high === low ? low + 1 : high, 150, this.width - 16, false);
     for (const value of ticks(low, high === low ? low + 1 : high, false).filter((_, i, all) => all.length < 6 || i % 2 === 0)) {
       this.svg.append(shape("line", { class: "grid", x1: x(value), x2: x(value), y1: 0, y2: height - BOTTOM }),
         shape("text", { x: x(value), y: height - BOTTOM + 14, "text-anchor": "middle" }, number(value)));
     }
     shown.forEach((curve, i) => this.row(curve, 24 * i + 12, x, bars));
-    this.svg.append(shape("text", { x: (150 + WIDTH) / 2, y: height - 6, "text-anchor": "middle" }, this.figure.y_label));
+    this.svg.append(shape("text", { x: (150 + this.width) / 2, y: height - 6, "text-anchor": "middle" }, this.figure.y_label));
   }
 
   row(curve, y, x, bars) {
@@ -253,6 +269,10 @@ function figureSection(figure, styleOf, hidden, redraws) {
   const panels = figure.panels.map((panel) => {
     const drawn = figure.kind === "line" ? new LinePanel(figure, panel, styleOf) : new WordPanel(figure, panel, styleOf);
     redraws.push(() => drawn.draw(hidden));
+    new ResizeObserver(([entry]) => {
+      const width = Math.round(entry.contentRect.width);
+      if (width && width !== drawn.width) { drawn.fit(width); drawn.draw(hidden); }
+    }).observe(drawn.svg);
     return element("figure", {}, element("figcaption", {}, panel.title), drawn.svg);
   });
   const chips = labels.map((label) => {
@@ -301,7 +321,8 @@ function provenance(plan) {
 function planSection(plan) {
   const styleOf = (label) => {
     const index = Math.max(0, plan.labels.indexOf(label)), count = data.palette.length;
-    return { colour: data.palette[index % count], dash: DASHES[Math.floor(index / count) % DASHES.length] };
+    const named = data.palette[index % count];
+    return { colour: named === "#000000" ? "currentColor" : named, dash: DASHES[Math.floor(index / count) % DASHES.length] };
   };
   const hidden = new Set(), redraws = [];
   const tables = [...groupBy(plan.table, "group")].map(([group, rows]) =>
