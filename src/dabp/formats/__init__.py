@@ -46,6 +46,9 @@ class Format:
     cuts: bool = False
     """Whether what is maximised is the weight of a cut."""
 
+    binary: bool = False
+    """Whether it is no text, and says all there is to say of a problem."""
+
     def load(self) -> Any:
         """Import the module."""
         return importlib.import_module(f"dabp.formats.{self.module}")
@@ -82,6 +85,7 @@ FORMATS: dict[str, Format] = {
     "mc": Format(
         "quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}, cuts=True
     ),
+    "dabp": Format("binary", (".dabp",), "our own binary form: small, whole, and open in a moment", binary=True),
     "bq": Format("quadratic", (".bq", ".sparse"), "Biq Mac's quadratic programs", options={"dialect": "bq"}),
 }
 
@@ -128,6 +132,8 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     except FormatError as error:
         raise FormatError(error.message, source=place_name(place)) from None
     write_text(place, pieces)
+    if line.binary:
+        return cast(list[str], notes)
     if problem.num_auxiliary:
         names = problem.variable_names[problem.num_visible :]
         span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
@@ -150,8 +156,8 @@ def _check_names(problem: Problem) -> None:
             raise FormatError(f"a name has characters that cannot be printed: {name[:40]!r}")
 
 
-def write_text(place: Place, pieces: Iterable[str]) -> None:
-    """Write text to a path (compressed by its suffix), standard output (``"-"``) or a stream."""
+def write_text(place: Place, pieces: Iterable[str | bytes]) -> None:
+    """Write text, or bytes, to a path (compressed by its suffix), standard output (``"-"``) or a stream."""
     if not isinstance(place, str | os.PathLike):
         _write_stream(place, pieces)
         return
@@ -172,11 +178,14 @@ def write_text(place: Place, pieces: Iterable[str]) -> None:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=path) from None
 
 
-def _write_stream(stream: IO[str] | IO[bytes], pieces: Iterable[str]) -> None:
+def _write_stream(stream: IO[str] | IO[bytes], pieces: Iterable[str | bytes]) -> None:
     if hasattr(stream, "encoding"):
-        cast(IO[str], stream).writelines(pieces)
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                raise FormatError("this format is binary: it needs a stream of bytes, not of text")
+            cast(IO[str], stream).write(piece)
     else:
-        cast(IO[bytes], stream).writelines(piece.encode() for piece in pieces)
+        cast(IO[bytes], stream).writelines(piece if isinstance(piece, bytes) else piece.encode() for piece in pieces)
 
 
 def format_of(place: Place, format: str | None) -> Format:

@@ -51,6 +51,11 @@ class Naming:
         return self._labels is not None
 
     @property
+    def has_factor_names(self) -> bool:
+        """Whether factors were named, and are not just f0, f1, …."""
+        return self._factor_names is not None
+
+    @property
     def variable_names(self) -> tuple[str, ...]:
         """All names, in order."""
         return _numbered(len(self.domain_sizes)) if self._variable_names is None else self._variable_names
