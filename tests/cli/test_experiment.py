@@ -35,6 +35,18 @@ def test_commands_read_a_folder_and_a_packed_file(results, tmp_path):
     assert "Wilcoxon" in call("compare", packed, "short", "long (steps=10)")
 
 
+@pytest.mark.parametrize("command", ["table", "plot", "report", "pack"])
+def test_packed_results_are_not_replaced_by_what_is_made_of_them(results, run, tmp_path, command):
+    """By none of the commands that read and write: all runs would be lost."""
+    packed = tmp_path / "all.jsonl.xz"
+    call("pack", results.path, "-o", packed)
+    before = packed.read_bytes()
+    options = ["--figure", "memory"] if command == "plot" else []
+    code, _, err = run("experiment", command, packed, *options, "-o", packed)
+    assert (code, packed.read_bytes()) == (2, before)
+    assert "choose another file" in err
+
+
 PLAN = """
 [[instances]]
 family = "random-cop"

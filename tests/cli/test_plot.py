@@ -107,3 +107,16 @@ def test_a_trace_of_extremes_is_drawn(run: Run, trace_file: Path, tmp_path: Path
     trace_file.write_text(trace_file.read_text() + "\n".join(more) + "\n")
     for words in (["trace", trace_file], ["compare", trace_file]):
         assert run("plot", *words, "-o", tmp_path / "x.png") == (0, "", "")
+
+
+def test_two_traces_of_one_name_are_two_curves(run: Run, trace_file: Path, tmp_path: Path) -> None:
+    """Of different folders, or with signs in their names that elsewhere part a name from a file."""
+    places = [tmp_path / "a" / "t.jsonl", tmp_path / "b" / "t.jsonl", tmp_path / "seed=1.jsonl"]
+    for place in places:
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(trace_file.read_bytes())
+    picture = tmp_path / "p.svg"
+    assert run("plot", "compare", *places, "-o", picture) == (0, "", "")
+    drawn = picture.read_text()
+    for name in (str(places[0]), str(places[1]), "seed=1"):
+        assert name in drawn

@@ -27,7 +27,7 @@ def test_only_better_is_kept(problem: Problem, maximize: bool) -> None:
     for cost, kept in ((np.inf, None), (100.0, None), (50.0, 50.0), (50.0, 50.0), (60.0, 50.0), (40.0, 40.0)):
         run.offer(second if cost == 40.0 else first, sign * cost)
         assert run.progress.cost == (None if kept is None else sign * kept)
-    assert run.progress.assignment is second
+    assert run.progress.assignment.tolist() == second.tolist()
     assert [cost for _, _, cost in run.trace.improvements] == [sign * 50.0, sign * 40.0]
 
 
@@ -53,9 +53,25 @@ def test_a_guess_gives_way_to_an_equal_answer_of_the_search(problem: Problem) ->
     run = Run(problem, "s", 0, Clock())
     guess, own, other = (np.full(8, value) for value in range(3))
     run.offer(guess, 5.0, guessed=True)
-    assert (run.progress.assignment is guess, run.told) == (True, None)
+    assert ((run.progress.assignment == guess).all(), run.told) == (True, None)
     run.offer(own, 5.0)
-    assert (run.progress.assignment is own, run.told) == (True, 5.0)
+    assert ((run.progress.assignment == own).all(), run.told) == (True, 5.0)
     run.offer(other, 5.0)
-    assert run.progress.assignment is own
+    assert (run.progress.assignment == own).all()
     assert len(run.trace.improvements) == 1
+
+
+def test_what_is_kept_is_nobody_elses(problem: Problem) -> None:
+    """Neither a search that reuses its array nor a callback that writes into the incumbent changes the answer."""
+    run = Run(problem, "s", 0, Clock())
+    values = np.zeros(8, dtype=np.int64)
+    run.offer(values, float(problem.cost(values)))
+    values[:] = 1
+    seen = run.progress.assignment
+    assert seen is not None
+    with pytest.raises(ValueError, match="read-only"):
+        seen[:] = 2
+    result = run.result(Status.LIMIT)
+    assert problem.cost(result.assignment) == result.cost
+    result.assignment[:] = 1  # the caller's own
+    assert run.progress.assignment.tolist() == [0] * 8

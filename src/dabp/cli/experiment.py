@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from dabp.cli.paths import check_output
+from dabp.cli.paths import check_apart, check_output
 from dabp.errors import ParameterError, suggestion
 
 app = typer.Typer(
@@ -107,6 +107,7 @@ def table(
     if format not in FORMATS:
         raise ParameterError(f"there is no format {format!r}{suggestion(format, FORMATS)}")
     check_output(output)
+    check_apart({"--output": output}, [results])
     source = Results(results)
     _emit(FORMATS[format](rows(source, source.plan(plan))), output)
 
@@ -130,6 +131,7 @@ def plot(
         return
     target = output or Path(f"{figure}.svg")
     check_output(target)
+    check_apart({"--output": target}, [results])
     source = Results(results)
     made = make_figure(figure, source, source.plan(plan))
     drawn = draw_figure(made, label_order(made))
@@ -154,6 +156,7 @@ def report(
     from dabp.experiments.store import Results
 
     check_output(output, replaced=True)
+    check_apart({"--output": output}, [results])
     write_report(Results(results), output, title)
     typer.echo(f"wrote {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
 
@@ -189,6 +192,7 @@ def pack(
     from dabp.experiments.store import Results
 
     check_output(output, replaced=True)
+    check_apart({"--output": output}, [results])
     count = Results(results).pack(output)
     typer.echo(f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
-from dabp.cli.paths import check_output
+from dabp.cli.paths import check_apart, check_output
 from dabp.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def problem(
 ) -> None:
     """Draw the factor graph of a small problem, the shape of a large one."""
     check_output(output)
+    check_apart({"--output": output}, [file])
     read = read_problem(file, format, max_cells, max_bytes)
     from dabp.plots.problem import plot_problem
 
@@ -52,6 +55,7 @@ def trace(
 ) -> None:
     """Draw cost against iteration, and how damping and weights moved (DABP)."""
     check_output(output)
+    check_apart({"--output": output}, [file])
     loaded = _load(file)
     from dabp.plots.trace import plot_trace
 
@@ -64,13 +68,19 @@ def compare(
 ) -> None:
     """Draw the best cost against time for several runs."""
     check_output(output)
-    named = [
-        (name, path) if equals else (Path(name).stem, name) for name, equals, path in (f.partition("=") for f in files)
-    ]
-    traces = {name: _load(Path(path)) for name, path in named}
+    named = [_named(file) for file in files]
+    check_apart({"--output": output}, [path for _, path in named])
+    shown = Counter(name for name, _ in named)  # two files of one name are told apart by their folders
+    traces = {name if shown[name] == 1 else str(path): _load(path) for name, path in named}
     from dabp.plots.compare import plot_compare
 
     _finish(plot_compare(traces), output)
+
+
+def _named(file: str) -> tuple[str, Path]:
+    """A curve's name and its trace; a file that is there is one, whatever signs are in its name."""
+    name, equals, path = file.partition("=")
+    return (name, Path(path)) if equals and not os.path.exists(file) else (Path(file).stem, Path(file))
 
 
 def _load(file: Path) -> Trace:

@@ -82,15 +82,21 @@ class Run:
             self.told = cost
         if self._guessed and not guessed and cost == progress.cost:
             # What the search proves is of its own assignment.
-            progress.assignment, self._guessed = self.problem.visible(assignment), False
+            progress.assignment, self._guessed = self._kept(assignment), False
         if not self._beats(cost):
             return
-        progress.cost, progress.assignment, progress.improved = cost, self.problem.visible(assignment), True
+        progress.cost, progress.assignment, progress.improved = cost, self._kept(assignment), True
         self._guessed = guessed
         progress.last_improvement = progress.iterations
         self.trace.improvements.append((self.elapsed, progress.iterations, cost))
         if progress.bound is not None:
             self.tighten(self.sign * progress.bound)
+
+    def _kept(self, assignment: Assignment) -> Assignment:
+        """An incumbent that callbacks see: what they do with it must not change the answer."""
+        kept = self.problem.visible(assignment).copy()
+        kept.flags.writeable = False
+        return kept
 
     def adopt(self, assignment: Assignment, cost: float) -> None:
         """Take over an incumbent from before a resume, if it is better: no improvement of this run's."""
@@ -143,7 +149,7 @@ class Run:
         """The answer as it stands; `limit` says what ended the solve from outside."""
         progress = self.progress
         return Result(
-            assignment=progress.assignment,
+            assignment=None if progress.assignment is None else progress.assignment.copy(),
             cost=progress.cost,
             status=status,
             bound=progress.bound,

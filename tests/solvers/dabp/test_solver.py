@@ -25,7 +25,7 @@ def test_a_missing_gpu_is_one_clear_line() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("restarts", 0), ("update_interval", 2), ("learning_rate", -1.0), ("weights", "none"), ("dtype", "half"),
-     ("split_ratio", 1.0), ("cost_scale", 0.0), ("device", "abacus")],
+     ("split_ratio", 1.0), ("heads", 2**31), ("learning_rate", 1e300), ("cost_scale", 0.0), ("device", "abacus")],
 )  # fmt: skip
 def test_refuses_wrong_parameters(name: str, value: object) -> None:
     """A value outside a parameter's range is an error that names it."""

@@ -51,13 +51,14 @@ class PlainBeliefPropagation(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with messages of zero; `initial` changes nothing."""
-        return PlainSearch(self, problem, seed)
+        return PlainSearch(self, problem, seed, budget.max_iterations)
 
 
 class PlainSearch(Search):
     """Messages of one run after the other."""
 
-    def __init__(self, solver: PlainBeliefPropagation, problem: Problem, seed: int):
+    def __init__(self, solver: PlainBeliefPropagation, problem: Problem, seed: int, most: int | None = None):
+        self._total, self._most = 0, most
         self._solver, self._problem, self._rng = solver, problem, generator(seed)
         self._graph = FactorGraph.from_problem(problem, dtype=np.float64, seed=seed)
         self._groups = [_Group(group, self._graph) for group in self._graph.groups]
@@ -77,10 +78,13 @@ class PlainSearch(Search):
         while not costs or time.perf_counter() - started < BLOCK_SECONDS:
             values = self._iterate()
             costs.append(float(self._problem.cost(values)))
+            self._total += 1
             if costs[-1] < self._best_cost or (best is None and not np.isfinite(self._best_cost)):
                 self._best_cost, best = min(self._best_cost, costs[-1]), values
             if self._iteration >= 2 * self._length:
                 self._begin()
+            if self._total == self._most:
+                break
         return Step(np.array(costs), best, float(self._problem.cost(best)) if best is not None else np.inf)
 
     def _begin(self) -> None:

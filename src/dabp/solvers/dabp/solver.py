@@ -12,6 +12,12 @@ from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.dabp.alg1 import DabpSearch
 
+LARGEST = 1e30
+"""Of the numbers that float32 must hold."""
+
+MOST_HEADS = 1024
+"""The paper has four; each has weights of its own."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dabp(Solver):
@@ -81,8 +87,10 @@ class Dabp(Solver):
                 f"{self.effective_iterations} of {self.update_interval} does not fit"
             )
         for name in ("learning_rate", "weight_decay", "tolerance"):
-            if not getattr(self, name) >= 0:
-                raise ParameterError(f"{name} is at least 0, not {getattr(self, name)}")
+            if not 0 <= getattr(self, name) <= LARGEST:
+                raise ParameterError(f"{name} is 0 to {LARGEST:g}, not {getattr(self, name)}")
+        if self.heads > MOST_HEADS:
+            raise ParameterError(f"heads is at most {MOST_HEADS}, not {self.heads}")
         for name, words in (
             ("weights", ("learned", "uniform")),
             ("damping", ("edge", "mean")),

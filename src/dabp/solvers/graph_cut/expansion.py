@@ -14,7 +14,6 @@ from dabp.kernels.graph_cut.fusion import Factors, set_up, take
 from dabp.kernels.graph_cut.max_flow import Network, advance, begin, network
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides, first_least, offsets_of, ragged_positions, table_ranges, unary_costs
-from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
 
@@ -51,14 +50,15 @@ class Expansion(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin at `initial`, or with each variable's cheapest value; `seed` changes nothing."""
-        return ExpansionSearch(self, problem, initial, budget.guard)
+        return ExpansionSearch(self, problem, initial, budget)
 
 
 class ExpansionSearch(Search):
     """The assignment so far, and the move under way."""
 
-    def __init__(self, solver: Expansion, problem: Problem, initial: Assignment | None, guard: Guard):
-        self._problem, self._guard = problem, guard
+    def __init__(self, solver: Expansion, problem: Problem, initial: Assignment | None, budget: Budget):
+        self._problem, self._guard = problem, budget.guard
+        self._moves, self._most_moves = 0, budget.max_iterations
         self._factors, self._net = columns(problem)
         unary, starts = unary_costs(problem)
         self._values = first_least(unary, starts) if initial is None else np.array(initial, dtype=np.int64)
@@ -86,9 +86,10 @@ class ExpansionSearch(Search):
             if not self._move(started + BLOCK_SECONDS):
                 break
             costs.append(self._cost)
+            self._moves += 1
             if self._offered is None and (self._idle >= self._labels or self._turns_left <= 0):
                 finished = Status.CONVERGED
-            if time.perf_counter() - started > BLOCK_SECONDS:
+            if time.perf_counter() - started > BLOCK_SECONDS or self._moves == self._most_moves:
                 break
         best = None if self._told and not costs else self._values.copy()
         self._told = True
@@ -100,13 +101,15 @@ class ExpansionSearch(Search):
 
     def state_dict(self) -> State:
         """The assignment and whose turn it is."""
-        return {"values": self._values, "label": self._label, "idle": self._idle, "turns_left": self._turns_left}
+        turns = {"label": self._label, "idle": self._idle, "turns_left": self._turns_left, "moves": self._moves}
+        return {"values": self._values, **turns}
 
     def load_state_dict(self, state: State) -> None:
         """Go on with the next move."""
         self._values = np.array(state["values"], dtype=np.int64)
         self._cost = float(self._problem.cost(self._values))
         self._label, self._idle, self._turns_left = int(state["label"]), int(state["idle"]), int(state["turns_left"])
+        self._moves = int(state["moves"])
 
     def _propose(self) -> None:
         """Choose the next move: an offered assignment first, else the next value where a variable has it."""
