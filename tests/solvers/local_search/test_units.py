@@ -47,3 +47,13 @@ def test_tiny_costs_are_scaled_as_far_as_floats_go() -> None:
         assert np.isfinite(units.scale)
         assert [int(each) for each in np.argsort(units.cells)] == [1, 2, 0]
         assert dabp.solve(problem, "dsa", max_iterations=20, presolve=False).assignment.tolist() == [1]
+
+
+def test_tables_without_a_factor_do_not_choose_the_scale() -> None:
+    """Fixing a variable may leave a table that no factor has: its costs overflow nothing and weigh nothing."""
+    costs = np.array([1e-6, 3e-6, 2e-6, 5e12])
+    lone = Problem([3], [0], [0, 1], costs[:3], [0, 3])
+    beside = Problem([3], [0], [0, 1], costs, [0, 3, 4], [0])
+    assert Units(beside).scale == Units(lone).scale
+    assert Units(beside).first_weight == Units(lone).first_weight
+    assert np.array_equal(Units(beside).cells[:3], Units(lone).cells)
