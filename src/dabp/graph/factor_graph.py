@@ -141,9 +141,7 @@ class FactorGraph:
         factor_ranges = ranges[problem.factor_table]
         total = float(np.abs(lowest)[problem.factor_table].sum() + factor_ranges.sum())
         if dtype is None and cost_scale is not None and total / MOST_SCALED > cost_scale:
-            raise ParameterError(
-                f"cost_scale {cost_scale:g} is too small for these costs: divided by it, sums overflow"
-            )
+            raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
         scale = _default_scale(factor_ranges, total) if cost_scale is None else float(cost_scale)
         real = np.dtype((np.float64 if np.isinf(problem.pool).any() else np.float32) if dtype is None else dtype)
         if perturbation is None:
