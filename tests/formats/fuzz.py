@@ -2,7 +2,8 @@
 
 Half of the inputs are splices of two valid files of one format, cut where their structure allows: a block in brackets,
 an element, an entry with all that is indented below it, a line or a word of one takes the place of one of the other.
-The rest is cut, repeated and overwritten blindly. Answers and evidence are read, too.
+The rest is cut, repeated and overwritten blindly. Answers, evidence, plans, traces, results and checkpoints are read,
+too (`tests.formats.kept`).
 
 Run ``python -m tests.formats.fuzz --count 100000`` (or ``make fuzz``); the tests run the first 2,000.
 """
@@ -28,12 +29,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from dabp.errors import FormatError, FormatWarning
+from dabp.errors import DabpError, FormatWarning
 from dabp.formats import FORMATS, read, write
 from dabp.formats.evidence import read_evidence
 from dabp.formats.solution import read_solution
 from dabp.formats.text import split_suffix
 from dabp.problem import Problem
+from tests.formats import kept
 from tests.formats.networks import random_network
 from tests.problems import random_problem
 
@@ -128,6 +130,7 @@ READERS: dict[str, Callable[[IO[bytes]], Any]] = {
     **{name: partial(read, format=name) for name in FORMATS},
     "solution": lambda stream: read_solution(stream, _ANSWERED),
     "evidence": lambda stream: read_evidence(stream, _ANSWERED),
+    **kept.READERS,
 }
 """Name → what reads such files."""
 
@@ -146,7 +149,7 @@ def seeds() -> list[tuple[str, bytes]]:
             write(_fitting(name, seed), stream, name)
             found.append((name, stream.getvalue()))
     found += [("solution", text.encode()) for text in _ANSWERS]
-    return found + [("evidence", text.encode()) for text in _EVIDENCE]
+    return found + [("evidence", text.encode()) for text in _EVIDENCE] + kept.texts()
 
 
 def _fitting(name: str, seed: int) -> Problem:
@@ -166,6 +169,8 @@ def _fitting(name: str, seed: int) -> Problem:
 
 def mutated(rng: random.Random, good: list[tuple[str, bytes]]) -> tuple[str, bytes]:
     """A format and a file that once was good."""
+    if (kind := rng.random()) < 0.06:
+        return ("checkpoint", kept.checkpoint(rng)) if kind < 0.03 else ("opengm", kept.opengm(rng))
     name, data = rng.choice(good)
     if rng.random() < 0.5:
         others = [other for kind, other in good if kind == name]
@@ -276,7 +281,7 @@ def run(count: int, *, seed: int = 0, seconds: float = float("inf")) -> Report:
         try:
             READERS[name](io.BytesIO(data))
             report.read += 1
-        except FormatError as error:
+        except DabpError as error:
             if "\n" in str(error):
                 report.failures.append((name, data, "a message of several lines"))
         except Exception as error:

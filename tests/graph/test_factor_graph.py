@@ -145,3 +145,18 @@ def test_wrong_parameters_are_refused():
         FactorGraph.from_problem(mixed_problem(), split_ratio=1.5)
     with pytest.raises(ParameterError, match="cost_scale"):
         FactorGraph.from_problem(mixed_problem(), cost_scale=0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-36, 1e-300])
+def test_a_scale_that_makes_sums_overflow_is_refused(scale: float) -> None:
+    """In a sentence, instead of with messages beyond what pads domains, which decode to values that do not exist."""
+    with pytest.raises(ParameterError, match=f"{scale:g} is too small"):
+        FactorGraph.from_problem(mixed_problem(), cost_scale=scale)
+
+
+def test_tables_of_any_magnitudes_fit_beside_each_other() -> None:
+    """Most factors near 1e-300 and one near 1e12: the scale of the many would make the one infinite."""
+    tables = [np.array([[0.0, 1.0], [2.0, 3.0]]) * size for size in (1e-300, 2e-300, 1e-299, 1e12)]
+    problem = Problem.from_tables([2] * 4, [((i, (i + 1) % 4), table) for i, table in enumerate(tables)])
+    graph = FactorGraph.from_problem(problem)
+    assert max(float(group.tables.max()) for group in graph.groups) < 1e20

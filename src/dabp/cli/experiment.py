@@ -184,6 +184,25 @@ def compare(
 
 
 @app.command()
+def check(results: ResultsPath, plan: PlanName = None) -> None:
+    """Make every instance again and compute the recorded answers' costs from it; exit code 1 if one does not hold."""
+    from dabp.experiments.store import Results
+    from dabp.experiments.verification import verify
+    from dabp.problem.shown import shown
+
+    source = Results(results)
+    count = wrong = 0
+    for verdict in verify(source, source.plan(plan)):
+        count += 1
+        if verdict.wrong is not None:
+            wrong += 1
+            typer.echo(f"{verdict.run.key} ({shown(verdict.run.label)}): {shown(verdict.wrong)}")
+    typer.echo(f"{count} results looked at, {wrong} do not hold")
+    if wrong:
+        raise typer.Exit(1)
+
+
+@app.command()
 def pack(
     results: ResultsPath,
     output: Annotated[Path, typer.Option("--output", "-o", help="Packed file.")] = Path("results.jsonl.xz"),

@@ -38,7 +38,7 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
     """
     started = time.perf_counter()
     try:
-        problem = _problem(run)
+        problem = instance_of(run)
         made = time.perf_counter()
         result = dabp.solve(
             problem,
@@ -92,7 +92,8 @@ def _outcome(result: Result, problem: Problem) -> dict[str, Any]:
     }
 
 
-def _problem(run: Run) -> Problem:
+def instance_of(run: Run) -> Problem:
+    """The problem of a run, made or read again."""
     spec = run.instance
     if "family" in spec:
         return dabp.generate(spec["family"], **spec["parameters"], seed=spec["seed"])

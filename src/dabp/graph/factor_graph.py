@@ -23,6 +23,11 @@ from dabp.problem.randomness import generator
 PERTURBATION = 1e-3
 """The tie-breaking perturbation as a fraction of the smallest cost difference."""
 
+MOST_RANGE, MOST_SCALED = 1e16, 1e20
+"""Up to what sum of all costs, in scaled units, the default scale goes (beyond, float64 could not tell totals apart
+either) and, unless a type is asked for, one that is given may go: 1e30, which pads domains in the kernels of BP, must
+stay larger than any belief."""
+
 _PERTURBATION_STREAM = 0x9E37
 
 
@@ -122,18 +127,22 @@ class FactorGraph:
             By default float32, and float64 if anything is forbidden: the stand-in is so large that
             single precision would lose the finite costs beside it.
         cost_scale
-            What costs are divided by; by default half the median positive finite range over the factors.
+            What costs are divided by; by default half the median positive finite range over the factors, or more
+            where others are larger by many orders of magnitude.
         seed
             Of the perturbation.
         perturbation
             Unary costs uniform in [0, perturbation], in scaled units, break ties between symmetric
             solutions; by default `PERTURBATION` of the smallest difference between costs of one factor.
         """
-        _check(problem, split_ratio, cost_scale)
+        _check(problem, split_ratio, cost_scale, perturbation)
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
         lowest, ranges = table_ranges(problem)
         factor_ranges = ranges[problem.factor_table]
-        scale = _default_scale(factor_ranges) if cost_scale is None else float(cost_scale)
+        total = float(np.abs(lowest)[problem.factor_table].sum() + factor_ranges.sum())
+        if dtype is None and cost_scale is not None and total / MOST_SCALED > cost_scale:
+            raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
+        scale = _default_scale(factor_ranges, total) if cost_scale is None else float(cost_scale)
         real = np.dtype((np.float64 if np.isinf(problem.pool).any() else np.float32) if dtype is None else dtype)
         if perturbation is None:
             perturbation = PERTURBATION * _smallest_difference(problem) / scale
@@ -160,13 +169,15 @@ class FactorGraph:
         )
 
 
-def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None) -> None:
+def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None, perturbation: float | None) -> None:
     if problem.maximize:
         raise ParameterError("a factor graph is made of a minimisation problem; negate this one first")
     if split_ratio is not None and not 0 < split_ratio < 1:
         raise ParameterError(f"split_ratio lies between 0 and 1, not {split_ratio}")
     if cost_scale is not None and not (cost_scale > 0 and math.isfinite(cost_scale)):
         raise ParameterError(f"cost_scale is positive, not {cost_scale}")
+    if perturbation is not None and not 0 <= perturbation <= MOST_SCALED:
+        raise ParameterError(f"perturbation is at least 0 and at most {MOST_SCALED:g}, not {perturbation}")
 
 
 def _scaled(problem: Problem, lowest: NDArray[np.float64], scale: float, forbidden: float) -> NDArray[np.float64]:
@@ -268,11 +279,12 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
             yield shape, arity_group.factors[members], arity_group.variables[members]
 
 
-def _default_scale(ranges: NDArray[np.float64]) -> float:
-    """Half the median of the positive ranges."""
+def _default_scale(ranges: NDArray[np.float64], total: float) -> float:
+    """Half the median of the positive ranges, more where the sum of all costs would be too large then."""
     positive = np.sort(ranges[ranges > 0])
     count = len(positive)
-    return float(positive[(count - 1) // 2] + positive[count // 2]) / 4 if count else 1.0
+    usual = float(positive[(count - 1) // 2] + positive[count // 2]) / 4 if count else 1.0
+    return max(usual, total / MOST_RANGE)
 
 
 def _smallest_difference(problem: Problem) -> float:

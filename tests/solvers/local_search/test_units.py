@@ -56,3 +56,13 @@ def test_what_no_variable_moves_has_no_part_in_the_scale(solver: str) -> None:
     problem = Problem([2, 2, 2], [2, 0, 1], [0, 1, 3], tables, [0, 2, 6])
     result = dabp.solve(problem, solver, max_iterations=20, presolve=False, fix={"x2": 1})
     assert result.cost == 2e9 / 7 + 1e-6 / 3
+
+
+def test_tables_without_a_factor_do_not_choose_the_scale() -> None:
+    """Fixing a variable may leave a table that no factor has: its costs overflow nothing and weigh nothing."""
+    costs = np.array([1e-6, 3e-6, 2e-6, 5e12])
+    lone = Problem([3], [0], [0, 1], costs[:3], [0, 3])
+    beside = Problem([3], [0], [0, 1], costs, [0, 3, 4], [0])
+    assert Units(beside).scale == Units(lone).scale
+    assert Units(beside).first_weight == Units(lone).first_weight
+    assert np.array_equal(Units(beside).cells[:3], Units(lone).cells)

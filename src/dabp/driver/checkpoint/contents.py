@@ -82,6 +82,9 @@ def restore(contents: State, search: Search, run: Run, reduced: Problem) -> None
         search.load_state_dict(state)
     except (KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError, ProblemError) as error:
         raise CheckpointError(f"its search is not one of solver {run.solver!r} ({error!r})") from None
+    for name, array in search.numbers().items():
+        if not np.isfinite(array).all():
+            raise CheckpointError(f"its search has numbers that are not finite: {name}")
     given, cost = run.progress.assignment, run.progress.cost
     run.trace.restore(contents)
     run.restore(

@@ -59,8 +59,11 @@ class Schedule:
         adopt(self._contents, run)
 
     def resume(self, search: Search, run: Run, reduced: Problem) -> None:
-        """Put the search and the run where the file that was read ends, if one was."""
-        if self._contents is None:
+        """Put the search and the run where the file that was read ends, if one was.
+
+        A search that was stopped while it was prepared takes nothing up: the file stays, its best answer is known.
+        """
+        if self._contents is None or not search.at_boundary:
             return
         try:
             restore(self._contents, search, run, reduced)

@@ -36,8 +36,7 @@ def check_search(state: State, search: Search, reduced: Problem) -> None:
     """Raise `CheckpointError` for a state whose arrays are not of the kinds a fresh search has, or name no values."""
     for key, like in search.state_dict().items():
         value: Any = state.get(key, like)
-        kinds = [(each.dtype, each.ndim) if isinstance(each, np.ndarray) else None for each in (like, value)]
-        if kinds[0] != kinds[1]:
+        if like is not None and not _alike(like, value):
             raise CheckpointError(f"its search's {key} is of another kind")
     for key in search.state_assignments:
         values = state.get(key)
@@ -48,6 +47,16 @@ def check_search(state: State, search: Search, reduced: Problem) -> None:
             raise CheckpointError(f"its search's {key} is no assignment of this problem")
         if (values >= reduced.domain_sizes).any():
             raise CheckpointError(f"its search's {key} is no assignment of this problem")
+
+
+def _alike(like: Any, value: Any) -> bool:
+    """Whether two values are of one kind: arrays of one type and with as many axes, whole numbers, numbers, lists."""
+    if isinstance(like, np.ndarray) or isinstance(value, np.ndarray):
+        kinds = [(each.dtype, each.ndim) if isinstance(each, np.ndarray) else None for each in (like, value)]
+        return kinds[0] == kinds[1]
+    if isinstance(like, float):
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return type(like) is type(value)
 
 
 def _number(contents: State, key: str, kind: type, low: float, high: float = math.inf) -> float:

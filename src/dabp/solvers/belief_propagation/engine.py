@@ -51,7 +51,7 @@ class MinSum:
     """
 
     def __init__(self, problem: Problem, graph: FactorGraph, threads: int = 1):
-        self.graph = graph
+        self.graph, self._problem = graph, problem
         width = lane_count(graph)
         self.lanes = lanes_of(width)
         self.layout = make_layout(problem, graph, width)
@@ -99,6 +99,20 @@ class MinSum:
         else:
             done, why = self._iterate_in_parts(rules, trace)
         return trace[:done], why
+
+    def check(self) -> None:
+        """Raise `ValueError` if what came from a file is none that iterations can have led to."""
+        memory, problem = self.memory, self._problem
+        if ((memory.assignment < -1) | (memory.assignment >= problem.domain_sizes)).any():
+            raise ValueError("the assignment has values that do not exist")
+        decoded = (memory.assignment >= 0).all()  # otherwise all factors are priced after the next iteration
+        if decoded and not np.array_equal(memory.priced, problem.factor_costs(memory.assignment)):
+            raise ValueError("the factors' costs are not those of the assignment")
+        if (memory.counts < 0).any() or np.isnan(memory.costs).any():
+            raise ValueError("counts or costs cannot be")
+        best, cost = float(memory.costs[BEST]), float(problem.cost(memory.best))
+        if best != np.inf and not abs(best - cost) <= problem.rounding(cost):
+            raise ValueError("the best cost is not that of the best assignment")
 
     def close(self) -> None:
         """End the threads."""

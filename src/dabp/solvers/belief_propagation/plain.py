@@ -8,6 +8,7 @@ solver: messages from factors (Eq. 3), beliefs with their field, the decoded ass
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +88,12 @@ class PlainSearch(Search):
                 break
         return Step(np.array(costs), best, float(self._problem.cost(best)) if best is not None else np.inf)
 
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """Messages and the field."""
+        v2f = [message for group in self._groups for message in group.v2f]
+        f2v = [message for group in self._groups for message in group.f2v]
+        return {"the field": self._field, **_named("v2f messages", v2f), **_named("f2v messages", f2v)}
+
     def _begin(self) -> None:
         """The next run: longer, damped and perturbed otherwise."""
         first = self._run == 0
@@ -134,8 +141,8 @@ class _Group:
     def reset(self) -> None:
         """Messages of zero."""
         count = len(self._index)
-        self._v2f = [np.zeros((count, size)) for size in self._shape]
-        self._f2v = [np.zeros((count, size)) for size in self._shape]
+        self.v2f = [np.zeros((count, size)) for size in self._shape]
+        self.f2v = [np.zeros((count, size)) for size in self._shape]
 
     def send(self) -> None:
         """f2v of every place: min over the others of the table and their v2f messages (Eq. 3)."""
@@ -144,23 +151,27 @@ class _Group:
             rows = slice(begin, begin + self._rows)
             joint = self._tables[self._index[rows]]
             for p in range(arity):
-                joint += _along(self._v2f[p][rows], p, arity)
+                joint += _along(self.v2f[p][rows], p, arity)
             for p in range(arity):
                 others = tuple(axis + 1 for axis in range(arity) if axis != p)
-                self._f2v[p][rows] = joint.min(axis=others) - self._v2f[p][rows]
+                self.f2v[p][rows] = joint.min(axis=others) - self.v2f[p][rows]
 
     def gathered(self, length: int) -> Reals:
         """The sum of the f2v messages by value, [sum D]."""
         positions = np.concatenate([rows.ravel() for rows in self._positions])
-        total: Reals = np.bincount(positions, np.concatenate([m.ravel() for m in self._f2v]), length)  # type: ignore[assignment]
+        total: Reals = np.bincount(positions, np.concatenate([m.ravel() for m in self.f2v]), length)  # type: ignore[assignment]
         return total
 
     def update(self, belief: Reals, damping: float) -> None:
         """v2f of every place: the belief without the factor's own message, minimum 0, damped (Eq. 5)."""
         for p, positions in enumerate(self._positions):
-            fresh = belief[positions] - self._f2v[p]
+            fresh = belief[positions] - self.f2v[p]
             fresh -= fresh.min(axis=1, keepdims=True)
-            self._v2f[p] = damping * self._v2f[p] + (1.0 - damping) * fresh
+            self.v2f[p] = damping * self.v2f[p] + (1.0 - damping) * fresh
+
+
+def _named(name: str, arrays: list[Reals]) -> dict[str, Reals]:
+    return {f"{name} {place}": array for place, array in enumerate(arrays)}
 
 
 def _along(messages: Reals, axis: int, arity: int) -> Reals:

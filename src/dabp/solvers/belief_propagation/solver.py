@@ -272,9 +272,14 @@ class BeliefPropagationSearch(Search):
         """Continue bit for bit."""
         self._set_up()
         self._restart, self._iterations = int(state["restart"]), int(state["iterations"])
+        if not (0 <= self._restart < (self._restarts or math.inf) and self._iterations >= 0):
+            raise ValueError("there is no such start")
         self._begin()
         for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
             getattr(self._engine.memory, name)[:] = state[name]
+        self._engine.check()
+        if self._engine.iterations >= self._cap:
+            raise ValueError("a start has more iterations than it may have")
 
     def traffic(self) -> Traffic:
         """Each iteration two messages along every edge, with an entry for each value; split factors have twice as many.

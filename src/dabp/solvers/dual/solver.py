@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.presolve.consistency import supported_values
@@ -16,10 +18,12 @@ from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import ragged_positions
+from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.dual.pairs import PairPasses
 from dabp.solvers.dual.passes import Passes
 from dabp.solvers.status import Status
+from dabp.solvers.stopped import Stopped, ask
 
 CERTIFY_EVERY = 10
 """Passes between two bounds that are computed anew, each sum with its error; this takes as long as about two passes."""
@@ -81,14 +85,15 @@ class Dual(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with all costs where they are; `seed` and `initial` change nothing."""
-        return DualSearch(self, problem, budget.max_iterations)
+        return DualSearch(self, problem, budget.max_iterations, budget.guard)
 
 
 class DualSearch(Search):
     """Messages of a dual solve, and the bound so far."""
 
-    def __init__(self, solver: Dual, problem: Problem, max_passes: int | None = None):
+    def __init__(self, solver: Dual, problem: Problem, max_passes: int | None = None, guard: Guard | None = None):
         self._solver, self._whole, self._max_passes = solver, problem, max_passes
+        self._guard = Guard() if guard is None else guard
         self.bound = -np.inf
         """Proved, in spite of all rounding."""
         self._reached = -np.inf  # as the passes compute it, which leads the way but proves nothing
@@ -100,14 +105,25 @@ class DualSearch(Search):
         self._best_cost = np.inf
         self._told = False
         self._stalled_stage = 0
-        supported = _supported(problem)
-        self._infeasible = supported is None
-        if supported is not None:
-            self._base, self._base_steps = supported
-            self._begin(2, self._base, [])
+        self._infeasible, self._stopped = False, ""
+        try:
+            supported = _supported(problem, self._guard)
+            self._infeasible = supported is None
+            if supported is not None:
+                self._base, self._base_steps = supported
+                self._begin(2, self._base, [])
+        except Stopped as reason:
+            self._stopped = str(reason)
+
+    @property
+    def at_boundary(self) -> bool:
+        """Whether there is anything to save."""
+        return not self._stopped
 
     def step(self) -> Step:
         """Some passes back and forth."""
+        if self._stopped:
+            return Step(finished=Status.LIMIT, notes=(f"dual was not prepared: {self._stopped}",))
         if self._infeasible:
             return Step(finished=Status.INFEASIBLE)
         started = time.perf_counter()
@@ -160,12 +176,18 @@ class DualSearch(Search):
         """Continue from there."""
         if "stage" not in state:  # it had ended with a proof of infeasibility, to be found again
             return
-        if int(state["stage"]) != self._stage:
-            self._tighten(int(state["stage"]))
+        stage = int(state["stage"])
+        if stage != self._stage and not self._tighten(stage) and (reason := self._guard.reason) is not None:
+            self._stopped = reason
+            return
         self._passes.messages[:] = state["messages"]
         self.passes, self.bound = int(state["passes"]), float(state["bound"])
         self._reached, self._tried_at = float(state["reached"]), int(state["tried_at"])
         self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """Messages."""
+        return {} if self._infeasible or self._stopped else {"messages": self._passes.messages}
 
     def _pass(self) -> float:
         """One pass; returns the cost of the decoded assignment."""
@@ -190,6 +212,7 @@ class DualSearch(Search):
 
     def _begin(self, stage: int, problem: Problem, steps: list[Restricted]) -> None:
         """Begin passes on a problem with the costs of the base problem, its values restricted by `steps`."""
+        ask(self._guard)
         pairwise = int(problem.arities.max(initial=0)) <= 2
         self._stage, self._passes = stage, PairPasses(problem) if pairwise else Passes(problem)
         self._steps = self._base_steps + steps
@@ -222,11 +245,13 @@ class DualSearch(Search):
         joined = join_cliques(self._base, stage, LARGEST_TABLE, self._solver.max_cells)
         if joined is self._base:
             return False
-        supported = _supported(joined)
-        if supported is None:
-            self._infeasible = True
-        else:
-            self._begin(stage, *supported)
+        try:
+            supported = _supported(joined, self._guard)
+            self._infeasible = supported is None
+            if supported is not None:
+                self._begin(stage, *supported)
+        except Stopped:  # the driver ends the search after this block
+            return False
         return True
 
     def _verdict(self) -> Status | None:
@@ -250,19 +275,23 @@ class DualSearch(Search):
         return self._best_cost - self._reached <= close or self._reached > self._passes.largest + self._passes.constant
 
 
-def _supported(problem: Problem) -> tuple[Problem, list[Restricted]] | None:
+def _supported(problem: Problem, guard: Guard) -> tuple[Problem, list[Restricted]] | None:
     """The problem without values that lack a support in some factor, and the step to it (none if all stay).
 
     Then every min-marginal, hence every message, is finite. Factors that come to have one scope are added up, which
     may take away further supports, so this goes on until nothing changes. None if the problem is infeasible.
+    Raises `Stopped` if the guard does not let it go on.
     """
+    ask(guard)
     problem = merge_factors(problem)
+    ask(guard)
     kept = supported_values(problem)
     if kept is None:
         return None
     if kept.all() and (problem.domain_sizes > 1).all():
         return problem, []
     while True:
+        ask(guard)
         step = Restricted(problem, kept)
         merged = merge_factors(step.problem)
         supported = supported_values(merged)

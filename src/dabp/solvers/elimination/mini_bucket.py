@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -105,6 +105,7 @@ class MiniBucketSearch(Search):
         self._elimination, self._guard = elimination, guard
         self._steps = self._run()
         self._answered = False
+        self._complete = False  # whether all messages are in the pool
 
     def step(self) -> Step:
         """Go on for a block."""
@@ -123,6 +124,10 @@ class MiniBucketSearch(Search):
 
     def load_state_dict(self, state: State) -> None:
         """Begin anew."""
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """Messages, once all are made; an infinite one is that of values that cannot be."""
+        return {"messages": np.where(self._pool == np.inf, 0.0, self._pool)} if self._complete else {}
 
     @property
     def exact(self) -> bool:
@@ -184,6 +189,7 @@ class MiniBucketSearch(Search):
 
     def _eliminated(self, plan: Plan) -> Iterator[Step]:
         """Compute all messages into `_pool`, yielding now and then."""
+        self._complete = False
         self._pool = np.empty(plan.pool_size)
         self._pool[: len(self._problem.pool)] = self._problem.pool
         sizes = self._problem.domain_sizes
@@ -193,6 +199,7 @@ class MiniBucketSearch(Search):
             if time.perf_counter() - since > BLOCK_SECONDS:
                 yield Step()
                 since = time.perf_counter()
+        self._complete = True
 
     def _answer(self, plan: Plan) -> Step:
         """The bound and the assignment that the messages give."""

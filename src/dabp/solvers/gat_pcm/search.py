@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -138,6 +139,13 @@ class GatPcmLnsSearch(Search):
         self._now.values[:] = state["values"]
         self._at_cycle_start = self._now.values.copy()
         self._cycle, self._best_cost, self._order = int(state["cycle"]), float(state["best_cost"]), None
+        if self._cycle < 0:
+            raise ValueError("there is no such cycle")
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """What the model says of the costs that there are, and what the values of the last cycle cost."""
+        found = {f"the model's table {place}": table for place, table in enumerate(self._tables)}
+        return found | ({"costs": self._now.penalised} if self._cycle else {})
 
     def _destroy(self) -> None:
         rng = generator(self._seed, 1, self._cycle)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph.places import Places
@@ -110,6 +112,12 @@ class ExpansionSearch(Search):
         self._cost = float(self._problem.cost(self._values))
         self._label, self._idle, self._turns_left = int(state["label"]), int(state["idle"]), int(state["turns_left"])
         self._moves = int(state["moves"])
+        if not 0 <= self._label < self._labels:
+            raise ValueError(f"there is no value {self._label}")
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """What arcs and terminals can still take."""
+        return {"capacities": self._net.capacity, "excess": self._net.excess}
 
     def _propose(self) -> None:
         """Choose the next move: an offered assignment first, else the next value where a variable has it."""

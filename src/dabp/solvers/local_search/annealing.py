@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,6 +20,9 @@ from dabp.solvers.local_search.temperatures import temperature_range
 
 QUENCH = 8
 """Sweeps at temperature 0 that begin the search and end each cycle."""
+
+LONGEST = 1e12
+"""Sweeps of the longest cycle."""
 
 SAMPLE = 2000
 """Variables whose differences of cost temperatures are found from."""
@@ -172,6 +176,10 @@ class _AnnealingSearch(LocalSearch):
             warmer = max(self._cold, math.sqrt(self._cold * self._hot / 4))
             self._long_cold = self._cold**found.stepped * warmer ** (1.0 - found.stepped)
 
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """The temperatures."""
+        return {"temperatures": np.array([self._hot, self._cold, self._long_cold, self._top, self._bottom])}
+
     def state_dict(self) -> State:
         """Where the cycle stands, too."""
         own = {name: getattr(self, name) for name in self._saved}
@@ -182,6 +190,12 @@ class _AnnealingSearch(LocalSearch):
         super().load_state_dict(state)
         for name in self._saved:
             setattr(self, name, state[name])
+        counts = (self._cycle, self._longs, self._shorts, self._long_sweeps, self._short_sweeps)
+        temperatures = (self._hot, self._cold, self._long_cold, self._top, self._bottom)
+        if not (0 <= self._swept < self._length <= LONGEST and min(counts) >= 0 and self._longs < 64):
+            raise ValueError("its cycle cannot be")
+        if not all(0 <= each < math.inf for each in temperatures):
+            raise ValueError("its temperatures cannot be")
         self._resumed_at = self.iterations
 
     _saved = (
@@ -192,7 +206,7 @@ class _AnnealingSearch(LocalSearch):
 
 def _sweeps(length: float) -> int:
     """A length that a cycle can have."""
-    return int(max(QUENCH + 1, min(length, 1e12)))
+    return int(max(QUENCH + 1, min(length, LONGEST)))
 
 
 def luby(index: int) -> int:

@@ -19,6 +19,7 @@ from dabp.kernels.local_search.tabu import BLOCK, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 from dabp.problem.guard import Guard
+from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, same
 from dabp.solvers.local_search.table import Differences, Table
 from dabp.solvers.local_search.units import Units
 from dabp.solvers.stopped import ask
@@ -82,6 +83,25 @@ class BinaryCosts(Table[Flips, FlipMoves]):
     def best(self, state: Flips) -> Assignment:
         """The best assignment."""
         return np.asarray((1 - state.best) // 2, dtype=np.int64)
+
+    def check(self, state: Flips) -> None:
+        """Steps are 1 or −1, and fields those of the assignment."""
+        count = self.problem.num_variables
+        for steps in (state.step, state.best):
+            if not np.isin(steps, (-1, 1)).all():
+                raise ValueError("steps are neither 1 nor -1")
+        expected = self.state(0)
+        self.put(expected, np.asarray((1 - state.step[:count]) // 2, dtype=np.int64))
+        same("steps", state.step, expected.step)
+        same("fields", state.field, expected.field)
+        same("costs", state.tally[SOFT], expected.tally[SOFT])
+        check_journal(state)
+
+    def check_moves(self, state: Flips, moves: FlipMoves) -> None:
+        """Blocks know their best flips."""
+        check_ring(moves, self.problem.num_variables, self.units.pad)
+        change = state.step * state.field
+        check_blocks(moves, change, change + moves.closed, self.units.pad)
 
     # ---- annealing -------------------------------------------------------------------------------
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.kernels.local_search.forest_move import Forest, ForestColumns, forest_move, penalised_cost
@@ -141,6 +143,10 @@ class ForestLnsSearch(Search):
         self._state = np.array(state["state"]).astype(np.uint64)
         self._round, self._heat, self._done = int(state["round"]), float(state["heat"]), int(state["done"])
         self._rng.bit_generator.state = state["rng"]
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """Costs of the last move's values, the penalties, and the temperature."""
+        return {"costs": self._forest.cost, "penalised costs": self.columns.pool, "heat": np.array([self._heat])}
 
     def _penalised(self) -> float:
         return float(penalised_cost(self.columns, self._values))

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.annealing import NOISE, sweep
-from dabp.kernels.local_search.columns import LANES, VIOLATIONS, State
+from dabp.kernels.local_search.columns import LANES, SOFT, VIOLATIONS, WEIGHTED, State
 from dabp.kernels.local_search.local_costs import remember_now, restart
 from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.compiled_costs import compiled_costs
+from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, check_violated, same, within
 from dabp.solvers.local_search.table import Differences, Table
 from dabp.solvers.local_search.units import Units
 
@@ -101,6 +102,34 @@ class LocalCosts(Table[State, Moves]):
         """Halve all weights if one is so large that sums might leave the integers' range; then `put` as well."""
         if len(state.weights) and state.weights.max() >= self.units.heaviest:
             state.weights[:] = (state.weights + 1) // 2
+
+    def check(self, state: State) -> None:
+        """Local costs and violations are those of the assignment and the weights."""
+        for values in (state.x, state.best):
+            if ((values < 0) | (values >= self.problem.domain_sizes)).any():
+                raise ValueError("there are no such values")
+        within("weights", state.weights, 0, 2 * self.units.heaviest + 2)
+        expected = self.state(0)
+        expected.weights[:] = state.weights
+        self.put(expected, state.x)
+        for name in ("x", "local", "position"):
+            same({"x": "values", "local": "local costs"}.get(name, name), getattr(state, name), getattr(expected, name))
+        same("costs", state.tally[[SOFT, WEIGHTED]], expected.tally[[SOFT, WEIGHTED]])
+        check_violated(state, expected)
+        check_journal(state)
+
+    def check_moves(self, state: State, moves: Moves) -> None:
+        """Best moves are those that the local costs and what is closed leave."""
+        rows, pad, count = self.costs.rows, self.units.pad, len(state.x)
+        check_ring(moves, len(rows.unary), pad)
+        same("owners", moves.owner, np.repeat(np.arange(count), rows.width))
+        now = state.local[rows.start + state.x]
+        best = {"any_best": state.local, "open_best": state.local + moves.closed}
+        for name, costs in best.items():
+            found = np.full(len(moves.any_best), pad, dtype=self.units.dtype)
+            found[:count] = np.minimum.reduceat(costs, rows.start) - now
+            same("best moves", getattr(moves, name), found)
+        check_blocks(moves, moves.any_best, moves.open_best, pad)
 
     # ---- annealing -------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ class LocalSearch(Search):
     A subclass says what an iteration is (`run`) and may finish (`done`). Only the division into blocks depends on time.
     """
 
-    state_assignments: ClassVar[tuple[str, ...]] = ("state.x", "state.best", "incumbent", "_elites")
+    state_assignments: ClassVar[tuple[str, ...]] = ("incumbent", "_elites")
 
     messages_per_neighbour: ClassVar[int] = 0
     """Numbers that a variable tells each neighbour in an iteration, a message each; 0 for what is not distributed."""
@@ -45,13 +45,13 @@ class LocalSearch(Search):
         self.stopped: str | None = None
         try:
             self.local: Any = self.table(problem, budget.guard)
+            self.state: Any = self.local.state(int(self.rng.integers(2**63)))
+            ask(budget.guard)
+            if not self.local.infeasible:
+                self.begin(self.local.random_assignment(self.rng) if initial is None else initial)
+                self.collect()
         except Stopped as reason:
             self.stopped = str(reason)
-            return
-        self.state: Any = self.local.state(int(self.rng.integers(2**63)))
-        if not self.local.infeasible:
-            self.begin(self.local.random_assignment(self.rng) if initial is None else initial)
-            self.collect()
 
     # ---- for subclasses ----------------------------------------------------------------------------
 
@@ -163,10 +163,17 @@ class LocalSearch(Search):
         return {**arrays, **own, "rng": self.rng.bit_generator.state}
 
     def load_state_dict(self, state: State) -> None:
-        """Put everything back."""
+        """Put everything back; raises `ValueError` for what no search on this problem can have come to."""
         for key, value in self.state._asdict().items():
             value[...] = state[f"state.{key}"]
+        if not self.local.infeasible:
+            self.local.check(self.state)
+            if self.feasible and self.local.units.of(self.local.best(self.state)) != self.state.tally[BEST]:
+                raise ValueError("the best cost is not that of the best assignment")
         self.incumbent = state.get("incumbent")
         for name in ("iterations", "_incumbent_units", "_fresh"):
             setattr(self, name, state[name])
+        known = NOTHING if self.incumbent is None else self.local.units.of(self.incumbent)
+        if self._incumbent_units != known or self.iterations < 0:
+            raise ValueError("the incumbent has another cost")
         self.rng.bit_generator.state = state["rng"]

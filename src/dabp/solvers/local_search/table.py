@@ -87,6 +87,14 @@ class Table(ABC, Generic[S, M]):
     def tabu(self, state: S, moves: M, rules: Rules, lowest: NDArray[np.int64]) -> None:
         """Iterations of tabu search; `lowest` gets the least cost of each."""
 
+    @abstractmethod
+    def check(self, state: S) -> None:
+        """Raise `ValueError` if a state that came from a file is none that a search can have reached."""
+
+    @abstractmethod
+    def check_moves(self, state: S, moves: M) -> None:
+        """The same for what tabu search keeps of the moves; `state` has been checked."""
+
     def strengthen(self, state: S) -> None:
         """Make what the assignment violates weigh more; the table is then out of date until `put`."""
 

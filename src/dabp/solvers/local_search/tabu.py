@@ -16,6 +16,7 @@ from dabp.kernels.local_search.tabu import Rules
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.local_search.search import LocalSearch
+from dabp.solvers.stopped import ask
 
 LONGEST = 20_000
 """The longest mean tenure tried."""
@@ -99,6 +100,7 @@ class _TabuSearch(LocalSearch):
         """Start anew from an assignment, nothing tabu; `state.best` is then the best of this start."""
         if self._moves is None:
             self._moves = self.local.moves(max(self._tenures))
+            ask(self.budget.guard)
         self.state.tally[FEASIBLE] = 0
         super().begin(assignment)
         self.local.open_all(self.state, self._moves)
@@ -175,6 +177,12 @@ class _TabuSearch(LocalSearch):
             value[...] = state[f"moves.{key}"]
         for name in self._saved:
             setattr(self, name, copy.copy(state[name]))
+        if self._moves is not None:
+            self.local.check_moves(self.state, self._moves)
+        if not (0 <= self._arm < len(self._tenures) == len(self._scores) and 0 <= self._stalled < self._patience):
+            raise ValueError("its tenures are not those of this problem")
+        if len(self._elites) != len(self._elite_costs):
+            raise ValueError("its elites and their costs are not as many")
 
     _saved = ("_scores", "_arm", "_lowest", "_stalled", "_elites", "_elite_costs")
 

@@ -34,7 +34,7 @@ class Units:
     heaviest
         No weight of a violated factor grows beyond this.
     finite
-        The problem's pool with 0 where it forbids.
+        The problem's pool with 0 where it forbids, and in tables that no factor has: they do not choose the scale.
     forbids
         Whether each cell of the pool is forbidden.
     cells
@@ -45,7 +45,7 @@ class Units:
 
     def __init__(self, problem: Problem):
         self.problem = problem
-        self.finite = np.where(np.isfinite(problem.pool), problem.pool, 0.0)
+        self.finite = np.where(np.isfinite(problem.pool) & _used(problem), problem.pool, 0.0)
         self.forbids = ~np.isfinite(problem.pool)
         self._largest, total = self._bounds()
         self.hard_factor = self._any_cell(self.forbids)
@@ -135,3 +135,10 @@ class Units:
                 places = group.bases + (assignment[group.variables] * group.strides).sum(axis=1)
                 total += int(self.cells[places].sum(dtype=np.int64))
         return total
+
+
+def _used(problem: Problem) -> NDArray[np.bool_]:
+    """Whether each cell of the pool is of a table that some factor has: fixing variables may leave others, [C]."""
+    tables = np.zeros(len(problem.pool_offsets) - 1, dtype=bool)
+    tables[problem.factor_table] = True
+    return np.repeat(tables, np.diff(problem.pool_offsets))
