@@ -17,6 +17,8 @@ _HOMES = {
     "Model": "problem.model",
     "solve": "driver.solve",
     "solve_restarts": "driver.restarts",
+    "conflict": "driver.conflict",
+    "Conflict": "driver.conflict",
     "Result": "driver.result",
     "Status": "solvers.status",
     "Trace": "driver.trace",
@@ -32,6 +34,8 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 if TYPE_CHECKING:
+    from dabp.driver.conflict import Conflict as Conflict
+    from dabp.driver.conflict import conflict as conflict
     from dabp.driver.restarts import solve_restarts as solve_restarts
     from dabp.driver.result import Result as Result
     from dabp.driver.solve import solve as solve

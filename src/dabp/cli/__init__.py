@@ -50,6 +50,7 @@ def _register() -> None:
     from dabp.cli.doctor import doctor
     from dabp.cli.evaluate import evaluate
     from dabp.cli.experiment import app as experiment
+    from dabp.cli.explain import explain
     from dabp.cli.generate import generate
     from dabp.cli.info import info
     from dabp.cli.plot import app as plot
@@ -59,7 +60,7 @@ def _register() -> None:
     from dabp.cli.train_gat_pcm import train_gat_pcm
     from dabp.cli.uai import uai
 
-    for command in (solve, info, evaluate, convert, presolve, generate, solvers, train_gat_pcm, uai, doctor):
+    for command in (solve, info, evaluate, explain, convert, presolve, generate, solvers, train_gat_pcm, uai, doctor):
         app.command(context_settings=_UNDERSCORES if command is generate else None)(command)
     app.add_typer(experiment, name="experiment")
     app.add_typer(plot, name="plot")

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from dabp.problem import Problem
 
 
+LISTED = 8
+"""Violated constraints that the summary names."""
+
+
 class _HarmlessConsole(Console):
     """A console to which text is only text: what would move the cursor or turn the direction is written out."""
 
@@ -69,6 +73,9 @@ def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, s
         rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {_probability(result.cost)})")]
         return rows if result.bound is None else [*rows, ("at most", number(-result.bound + 0.0) + gap)]
     rows = [(measure, number(result.cost))]
+    if result.violated:
+        listed = ", ".join(result.violated[:LISTED]) + (", …" if len(result.violated) > LISTED else "")
+        rows.append(("violated", shown(f"{len(result.violated)} hard constraints: {listed}")))
     normalized = result.to_dict(problem)["normalized_cost"]
     if measure == "cost" and normalized is not None:
         rows.append(("per constraint", f"{normalized:.4f}"))

@@ -46,6 +46,13 @@ Parameters = Annotated[
     ),
 ]
 Fixed = Annotated[list[str] | None, typer.Option("--fix", help="Hold a variable, name=value; repeatable.")]
+Relax = Annotated[
+    bool, typer.Option("--relax", help="Violate hard constraints, as few as possible, if they cannot all hold.")
+]
+Prices = Annotated[
+    list[str] | None,
+    typer.Option("--price", help="What violating a constraint costs with --relax, name=number; repeatable."),
+]
 Initial = Annotated[Path | None, typer.Option("--initial", help="Solution file to start from.")]
 Presolve = Annotated[
     bool | None, typer.Option("--presolve/--no-presolve", help="Simplify first (default: as the solver asks).")
@@ -118,6 +125,8 @@ def solve(
     threads: Threads = None,
     param: Parameters = None,
     fix: Fixed = None,
+    relax: Relax = False,
+    price: Prices = None,
     initial: Initial = None,
     presolve: Presolve = None,
     checkpoint: Checkpoint = None,
@@ -134,8 +143,8 @@ def solve(
 ) -> None:
     """Find an assignment of least cost, within a time limit or until it is proved.
 
-    Ctrl-C ends it with the best answer so far. Exit code 0: an answer; 1: none found or none exists; 2: wrong input,
-    or a file that cannot be written.
+    Ctrl-C ends it with the best answer so far. Exit code 0: an answer (with --relax maybe one that violates what
+    it names); 1: none found or none exists; 2: wrong input, or a file that cannot be written.
     """
     beside = _Files(initial, evidence or [], output, trace, checkpoint, resume)
     options: dict[str, Any] = {
@@ -148,6 +157,7 @@ def solve(
         "seed": seed,
         "threads": threads if threads is not None else available_cores() if solver == "auto" else 1,
         "fix": pairs(fix or [], "--fix"),
+        "relax": _prices(relax, price or [], format),
         "presolve": presolve,
         "checkpoint": checkpoint,
         "resume": resume,
@@ -183,8 +193,21 @@ def _solve_all(
     finally:
         if rows:
             display.show(rows)
-    if not all(result.feasible for _, result in rows):
+    if not all(result.assignment is not None for _, result in rows):
         raise typer.Exit(1)
+
+
+def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[str, float]:
+    """Whether to relax, and at which prices."""
+    if prices and not relax:
+        raise ParameterError("--price goes with --relax")
+    if relax and format == "maxsat":
+        raise ParameterError("--relax does not go with --format maxsat, whose answers have no words for it")
+    named = pairs(prices, "--price")
+    try:
+        return {name: float(text) for name, text in named.items()} or relax
+    except ValueError:
+        raise ParameterError(f"--price takes name=number, not {prices!r}") from None
 
 
 def _announced(solver: str, options: dict[str, Any]) -> str:

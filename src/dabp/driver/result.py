@@ -59,6 +59,9 @@ class Result:
     problem: Problem | None = field(default=None, compare=False)
     """What was solved; None in a result that came through a pickle, which does not carry it."""
 
+    violated: tuple[str, ...] | None = None
+    """Of a relaxed solve, the names of the hard constraints that the assignment violates; None of others."""
+
     messages: int | None = None
     """What a distributed run would have sent (BP, DSA, MGM, MGM-2, GDBA: docs/formats/yaml.md), None for others."""
     message_size: int | None = None
@@ -77,7 +80,7 @@ class Result:
     @property
     def feasible(self) -> bool:
         """Whether an assignment without a forbidden combination was found."""
-        return self.cost is not None
+        return self.cost is not None and not self.violated
 
     def to_dict(self, problem: Problem) -> dict[str, Any]:
         """The answer as JSON values: what ``--json`` prints and solution files hold; unknown is null."""
@@ -98,6 +101,7 @@ class Result:
             "messages": self.messages,
             "message_size": self.message_size,
             "notes": list(self.notes),
+            **({} if self.violated is None else {"violated": list(self.violated)}),
         }
 
     def explain(self, limit: int | None = None) -> list[FactorCost]:

@@ -21,6 +21,7 @@ from dabp.driver.checkpoint.schedule import Schedule, owned
 from dabp.driver.first_guess import first_guess
 from dabp.driver.interruption import Interruption
 from dabp.driver.preparation import Preparation, Start
+from dabp.driver.relaxing import Relaxing
 from dabp.driver.result import Result
 from dabp.driver.run import Run
 from dabp.driver.stopping import Idleness, Limits, Progress
@@ -60,6 +61,7 @@ def solve(
     threads: int = 1,
     initial: Mapping[str, Label] | ArrayLike | Result | None = None,
     fix: Mapping[str, Label] | None = None,
+    relax: bool | Mapping[str, float] = False,
     presolve: bool | None = None,
     callbacks: Iterable[Callback] = (),
     checkpoint: str | Path | None = None,
@@ -82,22 +84,21 @@ def solve(
         End after so many iterations; at a cost as good as this; after so many without one; at so many bytes held.
     seed, threads
         Same seed and limits by iterations: same result.
-    initial
-        An assignment to start from, by name and label or as value indices, or an earlier result.
-    fix
-        Variables held at a value, by name and label.
+    initial, fix
+        An assignment to start from, by name and label, as value indices or an earlier result; values held, by name.
+    relax
+        Violate hard constraints, if they cannot all hold: the fewest, or the cheapest by these prices of their names.
     presolve
         Simplify exactly before solving; by default if the solver asks for it.
-    callbacks
-        Called after each block with a `Progress`; a true answer ends it.
     checkpoint, resume
         A file that the state is saved to every few seconds, and whether to continue from it.
-    display
-        Show cost, bound, gap and time left while it runs, in a terminal or a notebook.
+    callbacks, display
+        Called after each block with a `Progress`, a true answer ends it; whether to show cost, bound and time left.
     """
-    clock, problem = Clock(), problem.build() if isinstance(problem, Model) else problem
+    clock, given = Clock(), problem.build() if isinstance(problem, Model) else problem
     with Interruption() as interruption:
-        check_given(problem, fix)
+        check_given(given, fix)
+        problem = (relaxing := Relaxing(given, relax)).problem
         chosen, name = _chosen(solver, params)
         asked = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
         limits = asked.for_solver(chosen, name)
@@ -105,7 +106,7 @@ def solve(
         start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
         with owned(as_path(checkpoint), resume=resume) as path, _shown(display, as_callbacks(callbacks)) as told:
             solving = _Solve(chosen, limits, guard, as_threads(threads), told, _schedule(path, chosen, run, fix))
-            return solving.result(run, start, resume=resume)
+            return relaxing.told(solving.result(run, start, resume=resume))
 
 
 @contextlib.contextmanager

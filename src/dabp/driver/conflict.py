@@ -1,0 +1,149 @@
+"""Why a problem is infeasible: few constraints that contradict each other, minimal under removal.
+
+Constraints are taken away in chunks, then in smaller ones, and stay away where the rest is still infeasible. One
+without which the rest is feasible is needed, and stays needed as others go; when all are, the set is minimal. At any
+moment what is left is a proved conflict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dabp.driver.arguments import as_number, check_given
+from dabp.driver.solve import solve
+from dabp.problem import Assignment, Problem
+from dabp.problem.constraints import Constraint, hard_constraints, violated, with_only
+from dabp.problem.guard import Guard
+from dabp.problem.model import Model
+from dabp.problem.views import Label
+from dabp.solvers.status import Status
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Constraints that cannot all hold.
+
+    Attributes
+    ----------
+    constraints
+        Their names.
+    scopes
+        The variables of each.
+    proved
+        Whether it is proved that they cannot; if not, these are all that there are.
+    minimal
+        Whether any of them can be left out for the others to be satisfiable: proved, one by one.
+    """
+
+    constraints: tuple[str, ...]
+    scopes: tuple[tuple[str, ...], ...]
+    proved: bool
+    minimal: bool
+
+    @property
+    def sentence(self) -> str:
+        """What is known, in words."""
+        count = len(self.constraints)
+        if not self.proved:
+            return "a limit was reached before it was clear whether the constraints contradict each other"
+        if not count:
+            return "what is given leaves no assignment, whatever the hard constraints"
+        if self.minimal and count == 1:
+            return "this constraint allows nothing"
+        if self.minimal:
+            return f"these {count} constraints contradict each other; without any one of them the others can hold"
+        return f"these {count} constraints contradict each other; a limit was reached, and fewer of them may do so"
+
+
+def conflict(
+    problem: Problem | Model,
+    *,
+    time_limit: float | None = 60.0,
+    fix: Mapping[str, Label] | None = None,
+    seed: int = 0,
+) -> Conflict | None:
+    """A small set of hard constraints that contradict each other, or None if the problem is feasible.
+
+    Parameters
+    ----------
+    problem
+        What is, perhaps, infeasible. Factors with one name are one constraint; a limit on the total is given.
+    time_limit
+        Seconds for all of it; None for no limit.
+    fix
+        Variables held at a value: given, too, and no part of the conflict.
+    seed
+        Of the solves that decide what is feasible.
+    """
+    problem = problem.build() if isinstance(problem, Model) else problem
+    check_given(problem, fix)
+    filtering = _Filter(problem, Guard(as_number("time", time_limit)), fix, seed)
+    return filtering.result()
+
+
+class _Filter:
+    """The constraints that are left, and which of them are known to be needed."""
+
+    def __init__(self, problem: Problem, guard: Guard, fix: Mapping[str, Label] | None, seed: int):
+        self._problem, self._guard, self._fix, self._seed = problem, guard, fix, seed
+        self.left = hard_constraints(problem)
+        self._needed: set[str] = set()
+
+    def result(self) -> Conflict | None:
+        """From all constraints to few."""
+        verdict = self._verdict(self.left)
+        if verdict is Status.CONVERGED:
+            return None
+        if verdict is not Status.INFEASIBLE:
+            return self._told(proved=False, minimal=False)
+        size = max(1, len(self.left) // 2)
+        while waiting := [one for one in self.left if one.name not in self._needed]:
+            for start in range(0, len(waiting), size):
+                if not self._try(waiting[start : start + size]):
+                    return self._told(proved=True, minimal=False)
+            size = max(1, size // 2)
+        return self._told(proved=True, minimal=True)
+
+    def _try(self, chunk: Sequence[Constraint]) -> bool:
+        """Take some away if the rest is infeasible without them; False if that stays unclear."""
+        names = {one.name for one in chunk} - self._needed
+        if not names:
+            return True
+        rest = [one for one in self.left if one.name not in names]
+        verdict = self._verdict(rest)
+        if verdict is Status.INFEASIBLE:
+            self.left = rest
+        elif verdict is Status.CONVERGED and len(names) == 1:
+            self._needed |= names
+        return verdict in (Status.INFEASIBLE, Status.CONVERGED)
+
+    def _verdict(self, constraints: Sequence[Constraint]) -> Status:
+        """INFEASIBLE, CONVERGED for feasible, or LIMIT."""
+        if self._guard.over:
+            return Status.LIMIT
+        result = solve(
+            with_only(self._problem, constraints),
+            time_limit=self._guard.seconds_left,
+            target=math.inf,  # any assignment will do
+            fix=self._fix,
+            seed=self._seed,
+        )
+        if result.assignment is not None:
+            self._learn(result.assignment)
+            return Status.CONVERGED
+        return Status.INFEASIBLE if result.status is Status.INFEASIBLE else Status.LIMIT
+
+    def _learn(self, assignment: Assignment) -> None:
+        """An assignment that violates one of those left only, shows that this one is needed."""
+        broken = violated(self._problem, self.left, assignment)
+        if len(broken) == 1 and self._problem.limit is None:
+            self._needed.add(broken[0].name)
+
+    def _told(self, *, proved: bool, minimal: bool) -> Conflict:
+        scopes = []
+        for one in self.left:
+            seen = dict.fromkeys(v for factor in one.factors for v in self._problem.visible_scope(factor))
+            scopes.append(tuple(self._problem.variable_name(v) for v in seen))
+        return Conflict(tuple(one.name for one in self.left), tuple(scopes), proved, minimal)
