@@ -59,13 +59,10 @@ def main() -> None:
             print(f"{title:28s} {name:16s} {cost:9.4f} per constraint, {result.runtime:5.1f} s", flush=True)
             traces[name] = result.trace
         plot_compare(traces, ax)
-        ends = [trace.improvements[-1][2] for trace in traces.values() if trace.improvements]
-        ax.set_ylim(min(ends) - 0.02 * (max(ends) - min(ends)), max(ends) * 1.02)
         ax.set_title(title, fontsize=10)
-        for line in ax.lines:
-            line.set_markersize(2.5)
-        if ax is not axes[0] and ax.get_legend() is not None:
+        if ax.get_legend() is not None:
             ax.get_legend().remove()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(PICTURE, dpi=130)
 

@@ -57,3 +57,18 @@ def test_cards_of_large_problems_are_short() -> None:
     card = problem._repr_html_()
     assert "… and 2,480 more" in read(card).text
     assert len(card) < 20_000
+
+
+def test_models_show_what_they_hold_so_far() -> None:
+    """Counts in a line, the problem's card, and why there is none where it cannot be built."""
+    model = dabp.Model("m")
+    assert repr(model) == "Model('m', minimise, 0 variables, 0 cost functions)"
+    read(model._repr_html_())
+    model.add_variables("abc", 3)
+    model.add_costs([[0, 1], [1, 2]], np.eye(3))
+    assert repr(model) == "Model('m', minimise, 3 variables, 2 cost functions)"
+    text = read(model._repr_html_()).text
+    assert text.startswith("Model m")
+    assert "3 of 3 values" in text
+    model.add_cost("a", [2.0**60, 0, 0])
+    assert "cannot be built yet" in read(model._repr_html_()).text

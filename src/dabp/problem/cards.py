@@ -88,8 +88,8 @@ def _kinds(counts: np.ndarray, several: str, one: str) -> str:
     return f" of {low} {one if low == 1 else several}" if low == high else f" of {low} to {high} {several}"
 
 
-def problem_card(problem: Problem) -> str:
-    """A problem: how many of what, and the first of its variables and cost functions."""
+def problem_card(problem: Problem, kind: str = "Problem") -> str:
+    """A problem, or what a `kind` makes: how many of what, and the first of its variables and cost functions."""
     variables = [(each.name, _labels(each.labels)) for each in problem.variables[: min(ROWS, problem.num_visible)]]
     factors = []
     for index in range(min(ROWS, problem.num_factors)):
@@ -99,7 +99,7 @@ def problem_card(problem: Problem) -> str:
         span = f"{finite.min():g} to {finite.max():g}" if len(finite) else "nothing allowed"
         factors.append((problem.factor_name(index), scope, span))
     return card(
-        f"Problem {escaped(problem.name)}",
+        f"{kind} {escaped(problem.name)}",
         facts_of(problem),
         listed("Variables", ("name", "values"), variables, problem.num_visible - len(variables)),
         listed("Cost functions", ("name", "over", "costs"), factors, problem.num_factors - len(factors)),

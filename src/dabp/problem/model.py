@@ -210,6 +210,20 @@ class Model(Vocabulary):
             definitions=np.flatnonzero(np.repeat([b.defines for b in blocks], [len(b.scopes) for b in blocks])),
         )
 
+    def __repr__(self) -> str:
+        sense = "maximise" if self.maximize else "minimise"
+        factors = sum(len(block.scopes) for block in self._blocks)
+        return f"Model({self.name!r}, {sense}, {len(self._names)} variables, {factors} cost functions)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the problem as it is now, or why it is none."""
+        from dabp.problem.cards import card, escaped, problem_card
+
+        try:
+            return problem_card(self.build(), "Model")
+        except ProblemError as error:
+            return card(f"Model {escaped(self.name)}", [("cannot be built yet", escaped(error))])
+
     # ---- inside --------------------------------------------------------------------------------
 
     def _tables(self) -> tuple[NDArray[np.float64], Indices, Indices]:
