@@ -88,3 +88,15 @@ def test_the_card_draws_how_the_cost_fell() -> None:
     card = result._repr_html_()
     assert "best cost from 9 to 4" in read(card).text
     assert "nan" not in card
+
+
+def test_a_relaxed_answer_shows_its_cost_and_what_it_violates() -> None:
+    """It is an answer, and the text says what is wrong with it."""
+    model = dabp.Model()
+    model.add_variables(["a", "b", "c"], 2)
+    model.all_different(["a", "b", "c"], name="three in two")
+    model.add_cost(["a"], [3, 2])
+    text = repr(dabp.solve(model, "bp", relax=True, max_iterations=50))
+    assert "no feasible" not in text
+    assert "violated    three in two" in text
+    assert "cost        2" in text

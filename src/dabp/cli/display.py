@@ -75,7 +75,8 @@ def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, s
     rows = [(measure, number(result.cost))]
     if result.violated:
         listed = ", ".join(result.violated[:LISTED]) + (", …" if len(result.violated) > LISTED else "")
-        rows.append(("violated", shown(f"{len(result.violated)} hard constraints: {listed}")))
+        plural = "" if len(result.violated) == 1 else "s"
+        rows.append(("violated", shown(f"{len(result.violated)} hard constraint{plural}: {listed}")))
     normalized = result.to_dict(problem)["normalized_cost"]
     if measure == "cost" and normalized is not None:
         rows.append(("per constraint", f"{normalized:.4f}"))

@@ -27,7 +27,10 @@ _COLOURS = {
 
 def facts_of(result: Result) -> list[tuple[str, str]]:
     """What is known, by name."""
-    rows = [("cost", number(result.cost) if result.feasible else "no feasible assignment found")]
+    known = result.feasible or result.violated
+    rows = [("cost", number(result.cost) if known else "no feasible assignment found")]
+    if result.violated:
+        rows.append(("violated", _cut(", ".join(result.violated), WIDTH - 14)))
     if result.bound is not None:
         gap = "" if result.gap is None else f" (gap {percent(result.gap)})"
         rows.append(("bound", number(result.bound) + gap))
