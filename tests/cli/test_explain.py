@@ -65,7 +65,7 @@ def test_relaxed_solves(run: Run, tmp_path: Path) -> None:
     assert run("solve", file, "--time", "20").code == 1
     code, out, _ = run("solve", file, "--relax", "--time", "20")
     assert code == 0
-    assert "violated        1 hard constraints:" in out
+    assert "violated        1 hard constraint:" in out
     assert "1 of 4 hard constraints is violated, the fewest there can be" in out
     answer = tmp_path / "a.json"
     prices = ["--price", "one=2", "--price", "three=5", "--price", "beside=9"]
