@@ -10,10 +10,22 @@ import pytest
 import dabp
 
 
+def colouring(variables: int = 60, edges: int = 138) -> dabp.Problem:
+    """Of a graph that can be coloured with three: 0 is the optimum, and the least that there could be."""
+    rng = np.random.default_rng(4)
+    pairs = [(i, j) for i in range(variables) for j in range(i) if i % 3 != j % 3]
+    chosen = rng.choice(pairs, edges, replace=False).tolist()
+    return dabp.Problem.from_tables([3] * variables, [(pair, np.eye(3)) for pair in chosen])
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [dabp.generate("random-cop", variables=30, domain=6, density=0.5, seed=0), colouring()],
+    ids=["open", "proved"],
+)
 @pytest.mark.parametrize("solver", ["annealing", "tabu", "dsa", "mgm"])
-def test_blocks_of_any_length_give_one_run(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
+def test_blocks_of_any_length_give_one_run(monkeypatch: pytest.MonkeyPatch, problem: dabp.Problem, solver: str) -> None:
     """Where the clock cuts a run into blocks decides nothing: cycles are planned with what is left at their start."""
-    problem = dabp.generate("random-cop", variables=30, domain=6, density=0.5, seed=0)
     traces = []
     for seconds in (1e-9, 1e-4, 1e9):
         monkeypatch.setattr("dabp.solvers.local_search.search.BLOCK_SECONDS", seconds)

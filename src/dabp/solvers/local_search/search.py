@@ -112,9 +112,18 @@ class LocalSearch(Search):
         self._block = max(1, int(min(wanted, 4 * self._block, 1_000_000)))
         step = Step(costs=np.where(lowest == NOTHING, np.inf, self.local.units.cost(lowest)))
         self._report(step)
-        if step.finished is None and self.done:
+        if step.finished is Status.OPTIMAL:
+            self._forget_the_rest(step, lowest)
+        elif self.done:
             step.finished = Status.CONVERGED
         return step
+
+    def _forget_the_rest(self, step: Step, lowest: NDArray[np.int64]) -> None:
+        """Count no iteration after the optimum: how many there were depends on the clock."""
+        reached = np.flatnonzero(lowest == self.local.units.floor)
+        if len(reached):
+            step.costs = step.costs[: reached[0] + 1]
+            self.iterations += len(step.costs) - len(lowest)
 
     def collect(self) -> None:
         """Take the kernels' best as incumbent if it is better."""
