@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,36 @@ def test_mistakes_in_many_costs_are_told(scopes: list, tables: np.ndarray, index
     model.add_variable("two", 2)
     with pytest.raises(ProblemError, match=words):
         model.add_costs(scopes, tables, index)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        lambda m: m.add_cost({"a", "b"}, np.zeros((2, 2))),
+        lambda m: m.forbid(frozenset({"a", "b"}), lambda a, b: a > b),
+        lambda m: m.add_variable("c", {"x", "y"}),
+        lambda m: m.add_variable("c", 10**9),
+        lambda m: m.add_variable("c", 10**30),
+        lambda m: m.add_cost(["a"], np.ma.masked_array([1, 2], [True, False])),
+        lambda m: m.add_cost(["a"], [10**400, 1]),
+        lambda m: m.add_cost(["a"], lambda a: 10**400),
+        lambda m: m.forbid(["a", "b"], {(0, 0): False}),
+        lambda m: m.forbid(["a", "b"], np.zeros((2, 2), dtype=bool)),
+    ],
+)
+def test_what_could_be_meant_in_two_ways_is_refused(state: Callable[[Model], object]) -> None:
+    """What has no order, hides numbers, or says yes or no where combinations are listed; nothing is added."""
+    model = Model("m")
+    model.add_variables(["a", "b"], 2)
+    with pytest.raises(ProblemError):
+        state(model)
+    built = model.build()
+    assert (built.num_variables, built.num_factors) == (2, 0)
+
+
+def test_a_set_of_one_is_no_question() -> None:
+    """And a masked array that hides nothing is an array."""
+    model = Model("m")
+    model.add_variable("a", {"x"})
+    model.add_cost({"a"}, np.ma.masked_array([3.0]))
+    assert model.build().cost([0]) == 3.0

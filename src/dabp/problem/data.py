@@ -61,8 +61,10 @@ def positional(cost: Any, what: str) -> Costs:
         array = np.asarray(cost)
         if array.dtype.kind == "c":
             raise TypeError("complex numbers")
+        if np.ma.is_masked(cost):
+            raise TypeError("some are masked; fill them first")
         return np.array(array, dtype=np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise ProblemError(f"{what} are no table of numbers ({str(error).splitlines()[0]})") from None
 
 

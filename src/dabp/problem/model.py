@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,6 +18,9 @@ from dabp.problem.data import cost_table, places_of, positional
 from dabp.problem.statements import MOST_CELLS, Block
 from dabp.problem.views import Label
 from dabp.problem.vocabulary import Vocabulary
+
+MOST_VALUES = 2**24
+"""Of one variable, given by their number: each has a label."""
 
 
 class Model(Vocabulary):
@@ -289,7 +292,7 @@ class Model(Vocabulary):
         if callable(when):
             test = when
             return self._evaluated(indices, lambda *labels: bool(test(*labels))).astype(np.bool_)
-        if not isinstance(when, Iterable):
+        if not isinstance(when, Iterable) or isinstance(when, Mapping):
             raise ProblemError(f"combinations are a list of label tuples or a function of labels, not {when!r}")
         shape = self._shape(indices)
         self._check_cells(math.prod(shape), f"a table over {len(indices):,} variables")
@@ -316,14 +319,21 @@ class Model(Vocabulary):
                 raise ProblemError(f"the cost function gave no number for {values}")
             if isinstance(cost, str) or not isinstance(cost, Real | np.number | np.bool_):
                 raise ProblemError(f"the cost function gave {cost!r} for {values}, not a number")
-            table[cell] = cost
+            try:
+                table[cell] = cost
+            except OverflowError:
+                raise ProblemError(f"the cost function gave a number for {values} that is too large") from None
         return table
 
 
 def _labels(variable: str, values: Any) -> tuple[Label, ...]:
     """The labels of a new variable: so many, or these."""
     if isinstance(values, Integral) and not isinstance(values, bool):
+        if int(values) > MOST_VALUES:
+            raise ProblemError(f"variable {variable!r} has {int(values):,} values; {MOST_VALUES:,} at most")
         return tuple(range(int(values)))
+    if isinstance(values, set | frozenset) and len(values) > 1:  # tables by position would mean another each time
+        raise ProblemError(f"variable {variable!r} has a list of values; a set as {values!r} has no order")
     if not isinstance(values, Iterable):
         raise ProblemError(f"variable {variable!r} has a number of values or a list of them, not {values!r}")
     labels = tuple(value.item() if isinstance(value, np.generic) else value for value in values)

@@ -185,6 +185,8 @@ def listed(scope: Any) -> list[str]:
         return [scope]
     if not isinstance(scope, Iterable):
         raise ProblemError(f"a scope is the name of a variable or a list of them, not {scope!r}")
+    if isinstance(scope, set | frozenset) and len(scope) > 1:  # a table's axes would be in another order each time
+        raise ProblemError(f"a scope is a list of variables; a set as {scope!r} has no order")
     return list(scope)
 
 
