@@ -296,7 +296,10 @@ class Model(Vocabulary):
         chosen = np.zeros(shape, dtype=np.bool_)
         places = [places_of(self._labels[i]) for i in indices]
         for combination in when:
-            labels = (combination,) if len(indices) == 1 and not isinstance(combination, tuple | list) else combination
+            alone = len(indices) == 1 and (
+                not isinstance(combination, tuple | list) or places[0](combination) is not None
+            )
+            labels = (combination,) if alone else combination
             if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != len(indices):
                 raise ProblemError(f"{combination!r} does not name a value for each of {self._shown(indices)}")
             cell = tuple(place_of(label) for place_of, label in zip(places, labels, strict=True))
