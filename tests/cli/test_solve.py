@@ -321,11 +321,15 @@ def test_evidence_by_name(evidence: list[str], tmp_path: Path, run: Run) -> None
 def test_the_problem_is_not_lost_to_its_checkpoint(run: Run, file: Path) -> None:
     """Nor anything else that was there: one line, and the files are as they were."""
     content = file.read_bytes()
-    for target in (file, file.parent / "notes.txt"):
+    refusals = {
+        file: f"--checkpoint would replace '{file}', which is read",
+        file.parent / "notes.txt": f"{file.parent / 'notes.txt'}: it is there already and is no checkpoint of dabp's",
+    }
+    for target, refusal in refusals.items():
         target.write_bytes(content)
         code, out, err = run("solve", file, *QUICK, "--checkpoint", target)
         assert (code, out, target.read_bytes()) == (2, "", content)
-        assert err == f"dabp: {target}: it is there already and is no checkpoint of dabp's; choose another file\n"
+        assert err == f"dabp: {refusal}; choose another file\n"
     assert run("solve", file, *QUICK, "--checkpoint", file.parent / "c").code == 0
     again = run("solve", file, *QUICK, "--checkpoint", file.parent / "c")
     assert again.code == 2

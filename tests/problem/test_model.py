@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import dabp
 from dabp.errors import ProblemError
+from dabp.formats.solution import read_solution, write_solution
 from dabp.problem.model import Model
 
 
@@ -138,3 +142,35 @@ def test_a_set_of_one_is_no_question() -> None:
     model.add_variable("a", {"x"})
     model.add_cost({"a"}, np.ma.masked_array([3.0]))
     assert model.build().cost([0]) == 3.0
+
+
+def test_labels_of_any_kind_stay_what_they_are(tmp_path: Path) -> None:
+    """True, 1 and 1.0 are different values; tuples can be labels, and are text in files; lists cannot."""
+    model = Model()
+    model.add_variable("mixed", [True, 1, 1.0, "one", None])
+    model.add_variable("place", [(0, 1), (1, 0)])
+    model.add_variable("number", np.arange(3) * 0.5)
+    model.forbid("mixed", [1])
+    model.forbid("place", [(0, 1)])
+    model.at_most(["place"], (1, 0), 1)
+    problem = model.build()
+    assert np.isinf(problem.cost([[k, 1, 0] for k in range(5)])).tolist() == [False, True, False, False, False]
+    assert problem.cost({"mixed": 1.0, "place": (0, 1), "number": 0.5}) == np.inf
+    assert problem.cost({"mixed": True, "place": (1, 0), "number": 1.0}) == 0
+    assert [type(label) for label in problem.labels(2)] == [float] * 3
+    result = dabp.solve(model, fix={"mixed": None})
+    assert result.values is not None
+    assert result.values["place"] == (1, 0)
+    write_solution(result, problem, tmp_path / "a.json")
+    assert read_solution(tmp_path / "a.json", problem).tolist() == result.assignment.tolist()
+    with pytest.raises(ProblemError, match=r"cannot have the value \[1\]"):
+        model.add_variable("list", [[1], [2]])
+
+
+@pytest.mark.parametrize("values", [0, -1, 2.5, None, []])
+def test_variables_without_values_are_refused(values: Any) -> None:
+    """Whatever they are given in place of some."""
+    with pytest.raises(ProblemError, match="variable 'a'"):
+        Model().add_variable("a", values)
+    with pytest.raises(ProblemError, match="name of a variable is text, not 3"):
+        Model().add_variable(3, 2)  # type: ignore[arg-type]

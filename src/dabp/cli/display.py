@@ -48,7 +48,7 @@ def print_summary(problem: Problem, result: Result, limit: int = 20, measure: st
     """
     out = console()
     rows = [
-        ("problem", f"{shown(problem.name)} ({problem.num_variables} variables, {problem.num_factors} factors)"),
+        ("problem", f"{shown(problem.name)} ({_sizes(problem)})"),
         ("solver", result.solver),
         ("status", f"{result.status.value}: {result.sentence}"),
         *_valued(problem, result, measure),
@@ -62,6 +62,11 @@ def print_summary(problem: Problem, result: Result, limit: int = 20, measure: st
         taken = [shown(f"{name}={label}") for name, label in list(result.values.items())[:limit]]
         rest = len(result.values) - len(taken)
         out.print(f"{'assignment':15s} " + " ".join(taken) + (f" … and {rest} more (--output FILE)" if rest else ""))
+
+
+def _sizes(problem: Problem) -> str:
+    hidden = f" and {problem.num_auxiliary} auxiliary" if problem.num_auxiliary else ""
+    return f"{problem.num_visible} variables{hidden}, {problem.num_factors} factors"
 
 
 def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, str]]:

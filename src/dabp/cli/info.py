@@ -76,6 +76,7 @@ def describe(problem: Problem) -> dict[str, Any]:
         "name": problem.name,
         "objective": "maximise" if problem.maximize else "minimise",
         "variables": problem.num_variables,
+        **({"auxiliary": problem.num_auxiliary} if problem.num_auxiliary else {}),
         "domains": _counted(problem.domain_sizes),
         "factors": problem.num_factors,
         "arities": _counted(problem.arities),

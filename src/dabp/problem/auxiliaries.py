@@ -111,15 +111,17 @@ class Auxiliaries:
 
     def _depths(self) -> Indices:
         """How many definitions lead to each auxiliary variable at most, [A]."""
-        seen = self.num_visible
-        depth = np.zeros(self.num_auxiliary, dtype=np.int64)
+        seen, depth = self.num_visible, [0] * self.num_auxiliary
         order = np.argsort(self._defined, kind="stable")
-        for number in order.tolist():
-            factor, target = self.definitions[number], self._defined[number] - seen
-            others = self.scope_variables[self.scope_offsets[factor] : self.scope_offsets[factor + 1] - 1]
-            before = depth[others[others >= seen] - seen]
-            depth[target] = max(depth[target], 1 + before.max(initial=0))
-        return depth
+        factors = self.definitions[order]
+        arities = self.scope_offsets[factors + 1] - self.scope_offsets[factors]
+        scopes, ends = self.scope_variables[ragged_positions(self.scope_offsets, factors)].tolist(), np.cumsum(arities)
+        start = 0
+        for end in ends.tolist():  # one after the other, as each may follow from the one before
+            target = scopes[end - 1] - seen
+            before = [depth[variable - seen] for variable in scopes[start : end - 1] if variable >= seen]
+            depth[target], start = max(depth[target], 1 + max(before, default=0)), end
+        return np.array(depth, dtype=np.int64)
 
     def visible_scope(self, factor: int) -> tuple[int, ...]:
         """The variables a factor looks at, in place of auxiliary ones those that they follow from, in order."""

@@ -35,6 +35,9 @@ def cost_table(
     default
         What combinations cost that a dictionary or Series leaves out; None refuses these.
     """
+    shape = tuple(map(len, labels))
+    if isinstance(cost, np.ndarray) and cost.dtype == np.float64 and cost.shape == shape:
+        return cost.copy()  # the common case, many thousand times
     if _is_pandas(cost, "Series"):
         pairs = _of_series(cost, names)
     elif _is_pandas(cost, "DataFrame"):
@@ -43,7 +46,6 @@ def cost_table(
         pairs = _of_mapping(cost, len(names))
     else:
         table = positional(cost, f"the costs over {tuple(names)}")
-        shape = tuple(map(len, labels))
         if table.shape != shape:
             raise ProblemError(f"the cost table over {tuple(names)} needs shape {shape}, not {table.shape}")
         return table

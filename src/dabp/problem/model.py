@@ -15,7 +15,7 @@ from dabp.errors import ProblemError
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, different_rows, offsets_of
 from dabp.problem.data import cost_table, places_of, positional
-from dabp.problem.statements import MOST_CELLS, Block
+from dabp.problem.statements import MOST_CELLS, Block, listed
 from dabp.problem.views import Label
 from dabp.problem.vocabulary import Vocabulary
 
@@ -102,12 +102,13 @@ class Model(Vocabulary):
         >>> model.build().cost({"talk": "red", "panel": "red"})
         7.0
         """
-        indices = self._scope(scope)
+        names = listed(scope)
+        indices = self._scope(names)
         if callable(cost):
             table = self._evaluated(indices, cost)
         else:
-            names = self._shown(indices)
-            self._check_cells(math.prod(self._shape(indices)), f"a cost over {len(names):,} variables")
+            if (cells := math.prod(self._shape(indices))) > self.max_cells:
+                self._check_cells(cells, f"a cost over {len(names):,} variables")
             table = cost_table(cost, names, [self._labels[i] for i in indices], default)
         if np.isnan(table).any():
             raise ProblemError(f"a cost over {self._shown(indices)} is not a number")
@@ -299,7 +300,10 @@ class Model(Vocabulary):
         chosen = np.zeros(shape, dtype=np.bool_)
         places = [places_of(self._labels[i]) for i in indices]
         for combination in when:
-            labels = (combination,) if len(indices) == 1 and not isinstance(combination, tuple | list) else combination
+            alone = len(indices) == 1 and (
+                not isinstance(combination, tuple | list) or places[0](combination) is not None
+            )
+            labels = (combination,) if alone else combination
             if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != len(indices):
                 raise ProblemError(f"{combination!r} does not name a value for each of {self._shown(indices)}")
             cell = tuple(place_of(label) for place_of, label in zip(places, labels, strict=True))

@@ -23,6 +23,10 @@ def _numbered(count: int) -> tuple[str, ...]:
     return tuple(f"x{i}" for i in range(count))
 
 
+_WRITTEN = (str, int, float, np.generic)
+"""Labels that files have words for; others are written as text."""
+
+
 class Naming:
     """Names and labels, which only people and files need; `Problem` inherits it and makes the columns."""
 
@@ -151,7 +155,8 @@ class Naming:
 
     def named(self, assignment: Mapping[Any, Label] | ArrayLike) -> dict[str, Label]:
         """Variable name → value label, for files; no auxiliary variables."""
-        return self._by(self.variable_names, assignment)
+        labels = self._by(self.variable_names, assignment)
+        return {name: one if isinstance(one, _WRITTEN) else str(one) for name, one in labels.items()}
 
     def _by(self, names: Sequence[Any], assignment: Mapping[Any, Label] | ArrayLike) -> dict[Any, Label]:
         """Name or key → value label of the visible variables."""
