@@ -72,7 +72,7 @@ class Related:
             return compute(self, *arguments)
         return self._structure.get((compute, *arguments), lambda: compute(self, *arguments))
 
-    def known_structure(self, changes: Iterable[str]) -> dict[str, Any]:
+    def _known_structure(self, changes: Iterable[str]) -> dict[str, Any]:
         """What a copy with these arguments of the constructor changed need not find out again."""
         if _ENTER_STRUCTURE.intersection(changes):
             return {}
