@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dabp
@@ -125,6 +126,11 @@ def test_tables_that_do_not_fit_are_refused() -> None:
         ({0: [1, 2, 3]}, "needs shape"),
         ({5: [1, 2]}, "numbered from 0 to 1"),
         ({-1: [1, 2]}, "numbered from 0 to 1"),
+        ({0.5: [1, 2]}, "numbered from 0 to 1"),
+        ({True: [1, 2]}, "numbered from 0 to 1"),
+        ({0: ["a", "b"]}, "number"),
+        ({0: None}, "not a NoneType"),
+        (None, "with_tables takes"),
         ({"x": [1, 2]}, "no cost function 'x'"),
         ({"twin": [1, 2]}, "several cost functions"),
         ([[1, 2]], "need as many tables"),
@@ -134,7 +140,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     for tables, words in refused:
         with pytest.raises(ProblemError, match=words):
             problem.with_tables(tables)
-    for costs in ([1.0], np.ones((4, 1)), np.full(4, np.nan)):
+    for costs in ([1.0], np.ones((4, 1)), np.full(4, np.nan), None, "x", [1, "a", 2, 3]):
         with pytest.raises(ProblemError):
             problem.with_costs(costs)
 
@@ -146,3 +152,30 @@ def test_a_caller_may_go_on_writing_its_array() -> None:
     changed = problem.with_costs(costs)
     costs[:] = 0
     assert np.array_equal(changed.pool, problem.pool)
+
+
+def test_tables_by_label() -> None:
+    """Dictionaries and pandas' objects are aligned as a model aligns them."""
+    model = dabp.Model()
+    model.add_variables("ab", ["x", "y"])
+    model.add_cost("a", [1, 2], name="own")
+    model.add_cost(["a", "b"], np.zeros((2, 2)), name="both")
+    problem = model.build()
+    frame = pd.DataFrame([[1, 2], [3, 4]], index=["y", "x"], columns=["y", "x"])
+    changed = problem.with_tables({"own": {"y": 5, "x": 6}, "both": frame})
+    assert changed.table(0).tolist() == [6, 5]
+    assert changed.table(1).tolist() == [[4, 3], [2, 1]]
+
+
+def test_what_defines_auxiliary_variables_stays() -> None:
+    """A sum's own tables cannot be replaced; the costs beside it can, and answers still hide its variables."""
+    model = dabp.Model()
+    names = model.add_variables([f"x{i}" for i in range(16)], 3)
+    model.linear(dict.fromkeys(names, 1), "<=", 4)
+    model.add_cost("x0", [3, 2, 0], name="price")
+    problem = model.build()
+    assert problem.num_auxiliary > 0
+    changed = problem.with_tables({"price": [0, 1, 5]})
+    assert dabp.solve(changed, "mbe").values == dict.fromkeys(names, 0)
+    with pytest.raises(ProblemError, match="define auxiliary"):
+        problem.with_costs(problem.pool[::-1].copy())

@@ -52,7 +52,8 @@ class Relaxing:
         if limit is not None and not relaxation.original.within_limit(cost, result.assignment if not broken else None):
             notes.append(f"the total is not better than the limit of {number(limit)}, which was relaxed, too")
         names = tuple(one.name for one in broken)
-        return dataclasses.replace(result, cost=cost, bound=bound, notes=tuple(notes), violated=names)
+        given = relaxation.original
+        return dataclasses.replace(result, cost=cost, bound=bound, notes=tuple(notes), violated=names, problem=given)
 
     def _told(self, relaxation: Relaxation, names: list[str], price: float, proved: bool) -> str:
         """What is violated, for people."""

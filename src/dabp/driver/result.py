@@ -42,15 +42,25 @@ class Result:
     """
 
     assignment: Assignment | None
+    """The best assignment as value indices, [N]; None if none without a forbidden combination was found."""
     cost: float | None
+    """What it costs."""
     status: Status
+    """Why the solve ended; `sentence` says it in words."""
     bound: float | None
+    """What no assignment is better than, as far as it is proved."""
     iterations: int
+    """How many the solver made; what one is, its page says."""
     runtime: float
+    """Seconds, those before a resume included."""
     seed: int
+    """Of all randomness."""
     solver: str
+    """The solver's name."""
     values: dict[str, Label] | None = None
+    """The best assignment by name (or key) and label."""
     trace: Trace = field(default_factory=Trace, repr=False)
+    """How cost and bound developed."""
     notes: tuple[str, ...] = ()
     """What was done, a line each (what presolve removed, who found the answer, who proved it)."""
     limit: str | None = None

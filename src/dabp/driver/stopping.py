@@ -31,10 +31,15 @@ class Progress:
     """The state of a solve as rules and callbacks see it, in the problem's own units and direction."""
 
     time: float = 0.0
+    """Seconds since the solve was called."""
     iterations: int = 0
+    """How many there were so far."""
     cost: float | None = None
+    """Of the best assignment so far, None if there is none yet."""
     assignment: Assignment | None = None
+    """That assignment, as value indices."""
     bound: float | None = None
+    """What is proved that no assignment is better than."""
     last_improvement: int = 0
     """The number of iterations when the incumbent last improved."""
     improved: bool = False

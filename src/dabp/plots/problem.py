@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 DRAWN_NODES = 250
 """Up to so many variables and factors of arity three or more are drawn one by one."""
 DRAWN_EDGES = 3000
+WIDTH, HEIGHTS, MARGINS = 7.0, (2.5, 8.0), 0.7
+"""Inches: of a picture of its own, from the lowest to the highest, and of title and legend."""
 NAMED = 40
 """Variables up to which each has its name beside it."""
 SPARSE = 150
@@ -33,14 +35,17 @@ def plot_problem(problem: Problem, ax: Axes | None = None) -> Axes:
     A line is the wider, the more its factor's costs differ. Problems too large for that are shown as a matrix: how
     many factors join the variables of each region.
     """
+    made = ax is None
     if ax is None:
         from matplotlib import pyplot as plt
 
-        _, ax = plt.subplots(figsize=(6, 6), layout="constrained")
+        _, ax = plt.subplots(figsize=(WIDTH, WIDTH), layout="constrained")
     large = np.flatnonzero(problem.arities >= 3)
     binary = np.flatnonzero(problem.arities == 2)
     if problem.num_variables + len(large) <= DRAWN_NODES and len(binary) <= DRAWN_EDGES:
         _draw_graph(problem, binary, large, ax)
+        if made:
+            _fit(ax)
     else:
         _draw_matrix(problem, ax)
     ax.set_title(
@@ -80,6 +85,13 @@ def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.i
     ax.set_aspect("equal")
     ax.margins(0.08)
     ax.set_axis_off()
+
+
+def _fit(ax: Axes) -> None:
+    """Make the picture as high as what it shows."""
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    share = (high - low) / max(right - left, 1e-9)
+    ax.figure.set_size_inches(WIDTH, float(np.clip(WIDTH * share + MARGINS, *HEIGHTS)))  # type: ignore[union-attr]
 
 
 def _draw_edges(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,9 @@ class Naming:
             if index is None:
                 raise ProblemError(f"several cost functions are named {key!r}; give the number of one")
             return index
-        if not 0 <= key < len(self.factor_table):
-            raise ProblemError(f"cost functions are numbered from 0 to {len(self.factor_table) - 1}; there is no {key}")
+        if isinstance(key, bool) or not isinstance(key, Integral) or not 0 <= key < len(self.factor_table):
+            last = len(self.factor_table) - 1
+            raise ProblemError(f"cost functions are numbered from 0 to {last}; there is no {key!r}")
         return int(key)
 
     @cached_property

@@ -281,7 +281,7 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         if not changes.keys() & {"pool", "pool_offsets", "factor_table"}:  # what is known of the tables stays so
             copy.__dict__.update({name: self.__dict__[name] for name in _OF_TABLES if name in self.__dict__})
         if np.shape(changes.get("pool", self.pool)) == self.pool.shape:
-            copy.__dict__.update(self.known_structure(changes))
+            copy.__dict__.update(self._known_structure(changes))
         Problem.__init__(copy, **{**self._columns(), **changes})
         return copy
 

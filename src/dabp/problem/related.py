@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.data import cost_table, positional
+from dabp.problem.views import Label
 
 if TYPE_CHECKING:
     from dabp.problem.problem import Problem
@@ -58,6 +60,8 @@ class Related:
     definitions: Indices
     scope: Callable[[int], Indices]
     factor_name: Callable[[int], str]
+    variable_name: Callable[[int], str]
+    labels: Callable[[int], tuple[Label, ...]]
     factor_index: Callable[[str | int], int]
     replace: Callable[..., Problem]
     _structure: Memo
@@ -72,7 +76,7 @@ class Related:
             return compute(self, *arguments)
         return self._structure.get((compute, *arguments), lambda: compute(self, *arguments))
 
-    def known_structure(self, changes: Iterable[str]) -> dict[str, Any]:
+    def _known_structure(self, changes: Iterable[str]) -> dict[str, Any]:
         """What a copy with these arguments of the constructor changed need not find out again."""
         if _ENTER_STRUCTURE.intersection(changes):
             return {}
@@ -97,14 +101,14 @@ class Related:
         >>> problem.with_costs(2 * problem.pool).cost([1, 0])
         4.0
         """
-        pool = np.array(costs, dtype=np.float64)
+        pool = positional(costs, "costs of a problem")
         if pool.shape != self.pool.shape:
             raise ProblemError(f"with_costs takes {len(self.pool)} costs in a row, as pool has them, not {pool.shape}")
         pool.flags.writeable = False
         self._check_definitions(pool)
         return self.replace(pool=pool) if constant is None else self.replace(pool=pool, constant=constant)
 
-    def with_tables(self, tables: Mapping[str | int, ArrayLike] | Sequence[ArrayLike]) -> Problem:
+    def with_tables(self, tables: Mapping[str | int, Any] | Sequence[Any]) -> Problem:
         """The same problem with the tables of some cost functions replaced.
 
         What was compiled for this problem serves the new one, too, unless one of the tables was shared with others:
@@ -113,7 +117,8 @@ class Related:
         Parameters
         ----------
         tables
-            By name or number of the cost function, each with an axis per variable; a sequence replaces all of them.
+            By name or number of the cost function; each as `Model.add_cost` takes it, by position or by label. A
+            sequence replaces all of them.
 
         Examples
         --------
@@ -125,6 +130,8 @@ class Related:
         >>> model.build().with_tables({"price": [5, 4]}).cost([1])
         4.0
         """
+        if not isinstance(tables, Mapping | Sequence | np.ndarray):
+            raise ProblemError("with_tables takes tables by the names or numbers of cost functions, or all of them")
         if not isinstance(tables, Mapping):
             if len(tables) != len(self.factor_table):
                 raise ProblemError(f"{len(self.factor_table)} cost functions need as many tables, not {len(tables)}")
@@ -136,7 +143,7 @@ class Related:
         users = self.structural(_table_users)
         shared = [factor for factor in cells if users[self.factor_table[factor]] > 1]
         if shared:
-            return self._unshared(shared).with_tables(cast("Mapping[str | int, ArrayLike]", new))
+            return self._unshared(shared).with_tables(cast("Mapping[str | int, Any]", new))
         pool = self.pool.copy()
         for factor, row in cells.items():
             start = self.pool_offsets[self.factor_table[factor]]
@@ -152,9 +159,11 @@ class Related:
             if not np.array_equal(pool[cells], self.pool[cells]):
                 raise ProblemError("tables that define auxiliary variables, such as those of a sum, cannot be replaced")
 
-    def _cells_of(self, factor: int, table: ArrayLike) -> NDArray[np.float64]:
-        shape = tuple(self.domain_sizes[self.scope(factor)].tolist())
-        costs = np.asarray(table, dtype=np.float64)
+    def _cells_of(self, factor: int, table: Any) -> NDArray[np.float64]:
+        scope = self.scope(factor).tolist()
+        names, labels = [self.variable_name(v) for v in scope], [self.labels(v) for v in scope]
+        costs = cost_table(table, names, labels)
+        shape = tuple(map(len, labels))
         if costs.shape != shape:
             raise ProblemError(f"the table of {self.factor_name(factor)!r} needs shape {shape}, not {costs.shape}")
         return costs.ravel()

@@ -79,3 +79,16 @@ def test_a_problem_without_factors_has_features_too() -> None:
     """Nothing is divided by zero."""
     features = features_of(Problem([]))
     assert (features.num_edges, features.attractive, features.unit_costs) == (0, 0.0, False)
+
+
+def test_tables_are_looked_at_together_as_one_by_one() -> None:
+    """Shares over factors, however many use one table, and whatever shapes it has for them."""
+    shared = Problem([2, 3, 3, 2], [0, 1, 1, 0, 2, 3], [0, 2, 4, 6], [0, 1, 1, 1, 0, 1], [0, 6], [0, 0, 0])
+    for problem in [shared, *(random_problem(seed, maximize=False) for seed in range(60))]:
+        found = features_of(problem)
+        tables = [factor.table for factor in problem.factors if factor.arity == 2]
+        for name, holds in (("attractive", is_attractive), ("potts", is_potts), ("submodular", is_submodular)):
+            assert getattr(found, name) == pytest.approx(np.mean([holds(table) for table in tables]) if tables else 0)
+        assert found.crisp == pytest.approx(np.mean([np.isinf(table).any() for table in tables]) if tables else 0)
+        narrow = all(table.max() <= table.min() + 2 for table in tables)
+        assert found.unit_costs == (bool(tables) and problem.integral and narrow)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,7 @@ def features_of(problem: Problem) -> Features:
     arities, sizes = problem.arities, problem.domain_sizes
     higher = np.flatnonzero(arities >= 2)
     edges = int(arities[higher].sum())
-    tables = [problem.table(int(factor)) for factor in _sample(np.flatnonzero(arities == 2))]
+    stacks = _stacks(problem, _sample(np.flatnonzero(arities == 2)))
     unary = int(sizes[problem.scope_variables[problem.scope_offsets[:-1][arities == 1]]].sum())
     return Features(
         num_variables=problem.num_variables,
@@ -59,56 +60,94 @@ def features_of(problem: Problem) -> Features:
         largest_domain=int(sizes.max(initial=1)),
         largest_arity=int(arities.max(initial=0)),
         degree=edges / max(1, problem.num_variables),
-        attractive=_share(tables, len(tables), is_attractive),
-        potts=_share(tables, len(tables), is_potts),
-        submodular=_share(tables, len(tables), is_submodular),
-        crisp=_share(tables, len(tables), lambda table: bool(np.isinf(table).any())),
-        unit_costs=bool(tables) and problem.integral and all(table.max() <= table.min() + 2 for table in tables),
+        attractive=_share(stacks, is_attractive),
+        potts=_share(stacks, is_potts),
+        submodular=_share(stacks, is_submodular),
+        crisp=_share(stacks, _forbids),
+        unit_costs=bool(stacks) and problem.integral and all(_narrow(stack.tables).all() for stack in stacks),
         digits=float(np.log10(sizes).sum()),
     )
 
 
-def is_attractive(table: NDArray[np.float64]) -> bool:
-    """Whether agreeing is never worse than disagreeing, and better somewhere; or part of a Potts table."""
-    if _is_part_of_potts(table):
-        return True
-    if table.shape[0] != table.shape[1]:
-        return False
-    agree = table.diagonal()[:, None] + table.diagonal()[None, :]
-    disagree = table + table.T
-    return bool((agree <= disagree).all() and (agree < disagree).any())
+def is_attractive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether agreeing is never worse than disagreeing and better somewhere, or it is part of a Potts table.
+
+    Of one table [D, E] or of many [..., D, E].
+    """
+    part = _is_part_of_potts(tables)
+    if tables.shape[-2] != tables.shape[-1]:
+        return part
+    same = tables.diagonal(axis1=-2, axis2=-1)
+    agree = same[..., :, None] + same[..., None, :]
+    disagree = tables + tables.swapaxes(-2, -1)
+    return np.asarray(part | ((agree <= disagree).all(axis=(-2, -1)) & (agree < disagree).any(axis=(-2, -1))))
 
 
-def _is_part_of_potts(table: NDArray[np.float64]) -> bool:
+def _is_part_of_potts(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether all cells cost the same but some, at most one in a row and in a column, which cost less.
 
     With two values each, two such cells may be of a table that favours disagreement: these are told by the diagonal.
     """
-    cheap = table < table.max()
-    if not cheap.any() or cheap.sum(axis=0).max() > 1 or cheap.sum(axis=1).max() > 1:
-        return False
-    return bool(table.shape != (2, 2) or cheap.sum() == 1)
+    cheap = tables < tables.max(axis=(-2, -1), keepdims=True)
+    count = cheap.sum(axis=(-2, -1))
+    apart = (cheap.sum(axis=-2).max(axis=-1) <= 1) & (cheap.sum(axis=-1).max(axis=-1) <= 1)
+    return np.asarray(apart & ((count == 1) if tables.shape[-2:] == (2, 2) else (count > 0)))
 
 
-def is_potts(table: NDArray[np.float64]) -> bool:
-    """Whether there is one cost for agreeing and a higher one for any disagreement."""
-    if table.shape[0] != table.shape[1]:
-        return False
-    apart = table[~np.eye(len(table), dtype=bool)]
-    same = table.diagonal()
-    return bool(len(apart) and (apart == apart[0]).all() and (same == same[0]).all() and same[0] < apart[0])
+def is_potts(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether there is one cost for agreeing and a higher one for any disagreement; of tables [..., D, D]."""
+    size = tables.shape[-1]
+    if tables.shape[-2] != size or size < 2:
+        return np.zeros(tables.shape[:-2], dtype=bool)
+    apart = tables[..., ~np.eye(size, dtype=bool)]
+    same = tables.diagonal(axis1=-2, axis2=-1)
+    alike = (apart == apart[..., :1]).all(axis=-1) & (same == same[..., :1]).all(axis=-1)
+    return np.asarray(alike & (same[..., 0] < apart[..., 0]))
 
 
-def is_submodular(table: NDArray[np.float64]) -> bool:
-    """Whether the table is submodular in the order of the values; forbidden cells make it not."""
-    if np.isinf(table).any():
-        return False
-    cross = table[:-1, :-1] + table[1:, 1:] - table[:-1, 1:] - table[1:, :-1]
-    return bool((cross <= 1e-9 * max(1.0, float(np.abs(table).max(initial=0.0)))).all())
+def is_submodular(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether tables [..., D, E] are submodular in the order of the values; forbidden cells make them not."""
+    with np.errstate(invalid="ignore"):
+        cross = tables[..., :-1, :-1] + tables[..., 1:, 1:] - tables[..., :-1, 1:] - tables[..., 1:, :-1]
+    slack = 1e-9 * np.maximum(1.0, np.abs(tables).max(axis=(-2, -1), keepdims=True, initial=0.0))
+    return np.asarray((cross <= slack).all(axis=(-2, -1)) & ~_forbids(tables))
 
 
-def _share(tables: list[NDArray[np.float64]], count: int, holds: Callable[[NDArray[np.float64]], bool]) -> float:
-    return sum(map(holds, tables)) / count if count else 0.0
+def _forbids(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.asarray(np.isinf(tables).any(axis=(-2, -1)))
+
+
+def _narrow(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether costs differ by at most 2."""
+    return np.asarray(tables.max(axis=(-2, -1)) <= tables.min(axis=(-2, -1)) + 2)
+
+
+class _Stack(NamedTuple):
+    """Different tables of one shape, [U, D, E], and how many of the sampled factors use each."""
+
+    tables: NDArray[np.float64]
+    users: Indices
+
+
+def _stacks(problem: Problem, factors: Indices) -> list[_Stack]:
+    """The tables of some binary factors, each looked at once."""
+    shapes = problem.domain_sizes[problem.scope_variables[problem.scope_offsets[factors][:, None] + [0, 1]]]
+    base = int(problem.domain_sizes.max(initial=1)) + 1
+    keys = problem.factor_table[factors] * base + shapes[:, 0]  # a table may be shared by 2 × 3 and by 3 × 2 values
+    used, first, users = np.unique(keys, return_index=True, return_counts=True)
+    shapes, used = shapes[first], used // base
+    stacks = []
+    for rows, columns in np.unique(shapes, axis=0).tolist():
+        chosen = np.flatnonzero((shapes == (rows, columns)).all(axis=1))
+        cells = problem.pool_offsets[used[chosen]][:, None] + np.arange(rows * columns)
+        stacks.append(_Stack(problem.pool[cells].reshape(-1, rows, columns), users[chosen]))
+    return stacks
+
+
+def _share(stacks: list[_Stack], holds: Callable[[NDArray[np.float64]], NDArray[np.bool_]]) -> float:
+    """The part of the sampled factors whose tables are so."""
+    count = sum(int(stack.users.sum()) for stack in stacks)
+    return sum(int(stack.users[holds(stack.tables)].sum()) for stack in stacks) / count if count else 0.0
 
 
 def _sample(factors: Indices) -> Indices:
