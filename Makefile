@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: fuzz kills torture demo test test-browser lint docs paper-small clean
+.PHONY: fuzz kills torture embedding defects demo test test-browser lint docs paper-small clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dabp doctor --compile
@@ -40,6 +40,12 @@ fuzz: $(VENV)/.developing
 
 kills: $(VENV)/.developing
 	$(BIN)/python -m tests.kills --kills 200
+
+embedding: $(VENV)/.developing
+	$(BIN)/python -m tests.embedding --solves 500
+
+defects: $(VENV)/.developing
+	$(BIN)/python -m tests.defects
 
 torture: $(VENV)/.developing
 	$(BIN)/python -m tests.torture --problems 5000 --seconds 7200 --jobs 2

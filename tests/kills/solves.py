@@ -48,11 +48,12 @@ def chain(solver: str, kills: int, rng: random.Random) -> Iterator[str]:
         for _ in range(kills):
             resume = saved and (folder / "state").exists()
             words = command(solver, calm["iterations"] if saved else None, 60.0, saved, resume)
+            before = {path.name for path in folder.iterdir()}
             process = Process(words, folder)
             number = rng.choice(SIGNALS)
             hit = process.strike(number, rng.uniform(0.0, start + SECONDS))
             code, out, err = process.ended()
-            for wrong in _aftermath(process, folder, number if hit else None, code, out, err, problem):
+            for wrong in _aftermath(process, folder, number if hit else None, code, out, err, problem, before):
                 yield f"{solver}, {number.name}: {wrong}"
             if out.strip().startswith("{"):
                 cost = json.loads(out)["cost"]
@@ -81,9 +82,16 @@ def _calm(solver: str, folder: Path, saved: bool) -> tuple[dict[str, Any], float
 
 
 def _aftermath(
-    process: Process, folder: Path, number: signal.Signals | None, code: int | None, out: str, err: str, problem: Any
+    process: Process,
+    folder: Path,
+    number: signal.Signals | None,
+    code: int | None,
+    out: str,
+    err: str,
+    problem: Any,
+    before: set[str],
 ) -> Iterator[str]:
-    """What an end by a signal (None: by itself) must leave, and must not."""
+    """What an end by a signal (None: by itself) must leave, and must not; `before` are the files that were there."""
     for survivor in process.survivors():
         yield f"a child process lives on: {survivor}"
     if code is None:
@@ -93,6 +101,8 @@ def _aftermath(
     if "Traceback" in err:
         yield f"a traceback: {err.splitlines()[-1]}"
     left = {path.name for path in folder.iterdir()} - EXPECTED
+    if not out.strip():
+        left -= before  # of one that was killed: this one was ended before it came to clear them
     if left:
         yield f"files left: {sorted(left)}"
     if any(process.temporary.iterdir()):
