@@ -170,7 +170,7 @@ class _Reader:
         elif mark != ")":
             raise words.error(f"'|' or ')' was expected, {mark[:40]!r} found")
         scope, shape = self.network.scope(child, parents, line)
-        table = np.full(shape, np.nan)
+        table, filled = np.full(shape, np.nan), False
         words.expect("{")
         while (word := words.next()) != "}":
             if word == "property":
@@ -179,6 +179,9 @@ class _Reader:
                 # the child is the slowest here
                 table = np.moveaxis(self._numbers(table.size).reshape(shape[-1], *shape[:-1]), 0, -1)
             elif word == "default":
+                if filled:  # each takes as long as the table is large
+                    raise words.error(f"variable {child[:40]!r} has two defaults")
+                filled = True
                 table = np.where(np.isnan(table), self._numbers(shape[-1]), table)
             elif word == "(":
                 place = self._place(scope)
