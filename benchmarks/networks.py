@@ -65,7 +65,8 @@ def same_numbers(problem: Problem, states: dict[str, list[str]], factors: list[F
         order = [problem.variable_name(v) for v in factor.scope]
         axes = [names.index(name) for name in order]
         places = [
-            [states[name].index(str(label)) for label in problem.labels(v)] for v, name in zip(factor.scope, order)
+            [states[name].index(str(label)) for label in problem.labels(v)]
+            for v, name in zip(factor.scope, order, strict=True)
         ]
         theirs = table.transpose(axes)[np.ix_(*places)]
         np.testing.assert_allclose(np.exp(-factor.table), theirs, rtol=1e-12, atol=1e-300)

@@ -14,9 +14,11 @@ _DEEPEST = 50
 
 
 class Node(Element):
-    """An element that knows its line."""
+    """An element that knows its line; without a dictionary of its own, which would take more than the element."""
 
-    line = 0
+    __slots__ = ("line",)
+
+    line: int
 
 
 def parse(source: Source) -> Node:
@@ -44,7 +46,10 @@ def parse(source: Source) -> Node:
 
     parser: Any = DefusedXMLParser(target=Builder(element_factory=node))
     try:
-        parser.feed(source.data)
+        data = source.data
+        source.release()
+        parser.feed(data)
+        del data
         return parser.close()  # type: ignore[no-any-return]
     except DefusedXmlException as error:
         what = type(error).__name__.replace("Forbidden", "").lower()
