@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.reading growth`` reads every kind of hostile file of the tests, which cover every reader, at
 doubling sizes, and prints CPU seconds and the exponent of their growth: 1 is linear, 2 quadratic.
-``python -m benchmarks.reading memory`` reads an honest file of every format, at half the size and at the whole, each in a
-process of its own, and prints how much memory that takes beyond what was held before, in sizes of the file.
+``python -m benchmarks.reading memory`` reads an honest file of every format, at half the size and at the whole, each
+in a process of its own, and prints how much memory that takes beyond what was held before, in sizes of the file.
 ``python -m benchmarks.reading`` reads a large ``.wcsp`` file against toulbar2 reading it in the same run: it writes
 files of about 50 MB into a temporary folder, lets each reader read each of them in a process of its own, in turns, and
 prints medians of CPU seconds (which a busy machine stretches least), their ratios and the peak memory of the processes.
@@ -87,7 +87,7 @@ def _write(path: Path, arity: int, domain: int, tuples: int, megabytes: float) -
     return tuples * len(functions)
 
 
-def memory(megabytes: float, chosen: str) -> None:
+def memories(megabytes: float, chosen: str) -> None:
     """Print CPU seconds and memory in sizes of the file, for an honest file of every format at two sizes."""
     print("| file | MB | CPU s | memory / file | MB | CPU s | memory / file |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
@@ -152,7 +152,7 @@ def main() -> None:
         growth(options.largest, options.doublings, options.only)
         return
     if options.what == "memory":
-        memory(options.megabytes, options.only)
+        memories(options.megabytes, options.only)
         return
     print("| file | tuples | MB | ours, CPU s | toulbar2, CPU s | ratio | our memory / file | toulbar2's |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")

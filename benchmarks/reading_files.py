@@ -79,8 +79,8 @@ def _xml(size: int, domain: int) -> str:
     _, text = _pairs(size, relation)
     names = "\n".join(f'<variable name="x{i}" domain="d"/>' for i in range(VARIABLES))
     return (
-        f'<instance><domains><domain name="d" nbValues="{domain}">0..{domain - 1}</domain></domains>\n<variables>{names}'
-        f"</variables>\n<relations>{text}</relations>\n<constraints>{''.join(constraints)}</constraints></instance>"
+        f'<instance><domains><domain name="d" nbValues="{domain}">0..{domain - 1}</domain></domains>\n<variables>'
+        f"{names}</variables>\n<relations>{text}</relations>\n<constraints>{''.join(constraints)}</constraints></instance>"
     )
 
 
@@ -96,7 +96,8 @@ def _yaml(size: int, domain: int) -> str:
 
     _, text = _pairs(size, constraint)
     names = "".join(f"  x{i}: {{domain: d}}\n" for i in range(VARIABLES))
-    return f"name: p\nobjective: min\ndomains:\n  d: {{values: [0 .. {domain - 1}]}}\nvariables:\n{names}constraints:\n{text}"
+    domains = f"domains:\n  d: {{values: [0 .. {domain - 1}]}}\n"
+    return f"name: p\nobjective: min\n{domains}variables:\n{names}constraints:\n{text}"
 
 
 def _network(size: int, variable: str, table: Callable[[str, list[str], list[list[str]]], str]) -> str:

@@ -11,6 +11,7 @@ from defusedxml.ElementTree import DefusedXMLParser
 from dabp.formats.text import Source
 
 _DEEPEST = 50
+_SHORT = 4  # letters of a value that is kept once only
 
 
 class Node(Element):
@@ -23,9 +24,12 @@ class Node(Element):
 
 def parse(source: Source) -> Node:
     """The root element of a file."""
-    depth = 0
+    depth, short = 0, dict[str, str]()
 
     def node(tag: str, attributes: dict[str, str]) -> Element:
+        for key, value in attributes.items():  # arities, semantics and domains are the same again and again
+            if len(value) <= _SHORT:
+                attributes[key] = short.setdefault(value, value)
         made = Node(tag, attributes)
         made.line = parser.parser.CurrentLineNumber
         return made
