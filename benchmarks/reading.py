@@ -2,6 +2,8 @@
 
 ``python -m benchmarks.reading growth`` reads every kind of hostile file of the tests, which cover every reader, at
 doubling sizes, and prints CPU seconds and the exponent of their growth: 1 is linear, 2 quadratic.
+``python -m benchmarks.reading memory`` reads an honest file of every format, at half the size and at the whole, each
+in a process of its own, and prints how much memory that takes beyond what was held before, in sizes of the file.
 ``python -m benchmarks.reading`` reads a large ``.wcsp`` file against toulbar2 reading it in the same run: it writes
 files of about 50 MB into a temporary folder, lets each reader read each of them in a process of its own, in turns, and
 prints medians of CPU seconds (which a busy machine stretches least), their ratios and the peak memory of the processes.
@@ -24,6 +26,7 @@ from pathlib import Path
 import numpy as np
 from tests.formats.hostile import HOSTILE
 
+from benchmarks.reading_files import TYPICAL
 from dabp.errors import FormatError
 from dabp.formats import read
 
@@ -34,6 +37,18 @@ start = time.process_time()
 problem = read(sys.argv[1])
 seconds = time.process_time() - start
 print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024]))
+"""
+_MEMORY = """
+import json, sys, time
+from dabp.formats import FORMATS, read
+FORMATS[sys.argv[2]].load()
+
+def held(what):
+    return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(what))
+
+before, start = held("VmRSS"), time.process_time()
+problem = read(sys.argv[1], sys.argv[2], max_cells=2**30, max_bytes=2**30)
+print(json.dumps([time.process_time() - start, held("VmHWM") - before]))
 """
 _TOULBAR2 = """
 import json, os, resource, sys, time
@@ -72,8 +87,27 @@ def _write(path: Path, arity: int, domain: int, tuples: int, megabytes: float) -
     return tuples * len(functions)
 
 
-def _measured(program: str, path: Path) -> tuple[float, float]:
-    run = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+def memories(megabytes: float, chosen: str) -> None:
+    """Print CPU seconds and memory in sizes of the file, for an honest file of every format at two sizes."""
+    print("| file | MB | CPU s | memory / file | MB | CPU s | memory / file |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for name, (format, make) in TYPICAL.items():
+        if chosen not in name:
+            continue
+        cells = []
+        for size in (megabytes / 2, megabytes):
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "file"
+                path.write_text(make(int(size * 1e6)))
+                seconds, peak = _measured(_MEMORY, path, format)
+                length = path.stat().st_size
+                cells += [f"{length / 1e6:.1f}", f"{seconds:.2f}", f"{peak / length:.1f}"]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def _measured(program: str, path: Path, *arguments: str) -> tuple[float, float]:
+    command = [sys.executable, "-c", program, str(path), *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
     seconds, memory = json.loads(run.stdout)
     return seconds, memory
 
@@ -107,7 +141,7 @@ def _seconds(text: str, format: str) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="?", choices=["toulbar2", "growth"], default="toulbar2")
+    parser.add_argument("what", nargs="?", choices=["toulbar2", "growth", "memory"], default="toulbar2")
     parser.add_argument("--megabytes", type=float, default=50)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--largest", type=int, default=1_600_000, help="bytes of the largest file of growth")
@@ -116,6 +150,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.what == "growth":
         growth(options.largest, options.doublings, options.only)
+        return
+    if options.what == "memory":
+        memories(options.megabytes, options.only)
         return
     print("| file | tuples | MB | ours, CPU s | toulbar2, CPU s | ratio | our memory / file | toulbar2's |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -57,6 +57,13 @@ def _cfn_function(kind: str, size: int) -> str:
     return _CFN % (values, f"f:{{scope:[{scope}],type:{kind},params:{{capacity:1,weights:[{weights}]}}}}")
 
 
+def _wide_bif(parents: int) -> str:
+    """A distribution of one variable given many, up to its first row: few letters, many cells."""
+    names = [f"p{i}" for i in range(parents)]
+    variables = "".join(f"variable {name} {{ type discrete [ 2 ] {{ t, f }}; }}\n" for name in names)
+    return _BIF + variables + f"probability ( a | {', '.join(names)} ) {{ "
+
+
 HOSTILE: dict[str, Hostile] = {
     "wcsp digits": Hostile("wcsp", lambda n: f"p 1 2 1 10\n2\n1 0 {'1' * n}x 0\n"),
     "wcsp zeros": Hostile("wcsp", lambda n: f"p 1 2 1 10\n{'0' * n}2\n1 0 3 0\n"),
@@ -157,6 +164,60 @@ HOSTILE: dict[str, Hostile] = {
     "mc digits": Hostile("mc", lambda n: f"2 1\n1 2 {'1' * n}x\n"),
     "bq entries": Hostile("bq", lambda n: f"9 {n // 8}\n" + "1 2 1.5\n" * (n // 8)),
     "yaml deep": Hostile("yaml", lambda n: "[" * n),
+    "bif defaults": Hostile("bif", lambda n: _wide_bif(18) + "default 0.5 0.5; " * (n // 17) + "}"),
+    "bif tables": Hostile("bif", lambda n: _BIF + "probability ( a ) { " + "table 0.5 0.5; " * (n // 15) + "}"),
+    "bif states": Hostile(
+        "bif", lambda n: f"network n {{ }}\nvariable a {{ type discrete [ {n // 8} ] {{ {_many('s{}, ', n)} }}; }}"
+    ),
+    "bif properties": Hostile("bif", lambda n: "network n { " + "property a ; " * (n // 13) + "}\n" + _BIF),
+    "bif open property": Hostile("bif", lambda n: "network n { property " + "a " * (n // 2)),
+    "bif brackets": Hostile("bif", lambda n: _BIF + "{" * n),
+    "bif name": Hostile("bif", lambda n: f"network {'n' * n} {{ }}\n"),
+    "bif again": Hostile("bif", lambda n: _BIF + "probability ( a ) { table 1 0; }\n" * (n // 33)),
+    "bif lines": Hostile("bif", lambda n: _BIF + "\n" * n + "probability ( c ) { }"),
+    "bif values": Hostile("bif", lambda n: _BIF + f"probability ( b | a ) {{ ({'t, ' * (n // 3)}t) 1 0; }}"),
+    "xmlbif variables": Hostile(
+        "xmlbif",
+        lambda n: (
+            f"<BIF><NETWORK>{_many('<VARIABLE><NAME>v{}</NAME><OUTCOME>t</OUTCOME></VARIABLE>', n)}</NETWORK></BIF>"
+        ),
+    ),
+    "xmlbif outcomes": Hostile(
+        "xmlbif",
+        lambda n: (
+            f"<BIF><NETWORK><VARIABLE><NAME>a</NAME>{_many('<OUTCOME>{}</OUTCOME>', n)}</VARIABLE></NETWORK></BIF>"
+        ),
+    ),
+    "xmlbif parents": Hostile(
+        "xmlbif",
+        lambda n: (
+            "<BIF><NETWORK><VARIABLE><NAME>a</NAME><OUTCOME>t</OUTCOME></VARIABLE><DEFINITION><FOR>a</FOR>"
+            f"{'<GIVEN>a</GIVEN>' * (n // 16)}<TABLE>1</TABLE></DEFINITION></NETWORK></BIF>"
+        ),
+    ),
+    "xmlbif spaces": Hostile("xmlbif", lambda n: _XMLBIF % (" " * n + "1")),
+    "xmlbif deep": Hostile("xmlbif", lambda n: "<BIF>" * (n // 5)),
+    "xmlbif comments": Hostile("xmlbif", lambda n: "<BIF>" + "<!-- -->" * (n // 8) + "</BIF>"),
+    "wcnf minus": Hostile("wcnf", lambda n: "1 " + "-" * n + "1 0\n"),
+    "wcnf header": Hostile("wcnf", lambda n: f"p wcnf {'9' * n} 1 9\n1 1 0\n"),
+    "wcnf header spaces": Hostile("wcnf", lambda n: "p" + " " * n + "wcnf 1 1 9 x\n"),
+    "wcnf hard spaces": Hostile("wcnf", lambda n: " " * n + "h\n"),
+    "wcnf zeros": Hostile("wcnf", lambda n: "0 " * (n // 2)),
+    "wcnf empty clauses": Hostile("wcnf", lambda n: "1 0\n" * (n // 4)),
+    "wcnf one literal": Hostile("wcnf", lambda n: "1 " + "1 " * (n // 2) + "0\n"),
+    "wcnf long clauses": Hostile("wcnf", lambda n: ("1 " + " ".join(map(str, range(1, 101))) + " 0\n") * (n // 295)),
+    "wcnf without end": Hostile("wcnf", lambda n: "1 2 3 " * (n // 6)),
+    "qubo header": Hostile("qubo", lambda n: f"p qubo 0 {'1' * n} 1 0\n0 0 1\n"),
+    "qubo diagonals": Hostile("qubo", lambda n: f"p qubo 0 2 {n // 6} 0\n" + "0 0 1\n" * (n // 6)),
+    "qubo words": Hostile("qubo", lambda n: "p qubo 0 2 1 0\n" + "a " * (n // 2)),
+    "coo digits": Hostile("coo", lambda n: f"0 {'1' * n} 1\n"),
+    "coo diagonal": Hostile("coo", lambda n: _many("{} {} 1\n", n)),
+    "coo repeats": Hostile("coo", lambda n: "0 1 1\n" * (n // 6)),
+    "mc loops": Hostile("mc", lambda n: f"9 {n // 6}\n" + "1 1 1\n" * (n // 6)),
+    "mc comments": Hostile("mc", lambda n: _many("#\n", n) + "2 1\n1 2 1\n"),
+    "mc lengths": Hostile("mc", lambda n: f"9 {n // 10}\n" + "1 2\n1 2 1\n" * (n // 10)),
+    "bq digits": Hostile("bq", lambda n: f"2 1\n1 2 {'1' * n}x\n"),
+    "bq comments": Hostile("bq", lambda n: _many("#\n", n) + "2 1\n1 2 1\n"),
 }
 """Name → kind; about half are valid, the others are refused."""
 

@@ -58,6 +58,24 @@ def problems(draw: st.DrawFn) -> Problem:
     )
 
 
+@st.composite
+def networks(draw: st.DrawFn) -> Problem:
+    """Any Bayesian network of up to four variables with names of all kinds, probabilities of 0 included."""
+    names = draw(st.lists(_names, min_size=1, max_size=4, unique=True))
+    states = [tuple(draw(st.lists(_names, min_size=1, max_size=3, unique=True))) for _ in names]
+    order = draw(st.permutations(range(len(names))))
+    tables = []
+    for place, child in enumerate(order):
+        parents = draw(st.lists(st.sampled_from(order[:place]), unique=True)) if place else []
+        shape = (*(len(states[v]) for v in parents), len(states[child]))
+        weights = np.array(draw(st.lists(st.integers(0, 9), min_size=math.prod(shape), max_size=math.prod(shape))))
+        weights = weights.reshape(shape) + (weights.reshape(shape).sum(axis=-1, keepdims=True) == 0)
+        with np.errstate(divide="ignore"):
+            tables.append(((*parents, child), -np.log(weights / weights.sum(axis=-1, keepdims=True))))
+    problem = Problem.from_tables([len(row) for row in states], tables, variable_names=names)
+    return problem.replace(labels=states, factor_names=[names[scope[-1]] for scope, _ in tables], name=draw(_names))
+
+
 def folded(problem: Problem) -> Problem:
     """The problem as files say it: finite costs of no variables are part of the constant."""
     constant, keep = problem.constant, []

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from dabp.errors import FormatError, FormatWarning
 from dabp.formats import read, write
 from dabp.problem import Problem
 from tests.formats.networks import random_network, real_networks
+from tests.formats.strategies import networks
 from tests.problems import all_assignments
 
 _DATA = Path(__file__).parents[1] / "data" / "good"
@@ -60,6 +62,20 @@ def test_reading_what_was_written(format: str, seed: int) -> None:
     ]
     states = all_assignments(problem)
     np.testing.assert_allclose(again.cost(states), problem.cost(states), rtol=1e-12, atol=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(problem=networks())
+def test_any_network_there_and_back(problem: Problem) -> None:
+    """Names with marks, letters of all scripts and numbers come back, and so do probabilities of 0."""
+    for format in ("bif", "xmlbif"):
+        stream = io.StringIO()
+        assert write(problem, stream, format) == []
+        again = read(io.StringIO(stream.getvalue()), format)
+        assert again.variable_names == problem.variable_names
+        assert all(again.labels(i) == problem.labels(i) for i in range(problem.num_variables))
+        states = all_assignments(problem)
+        np.testing.assert_allclose(again.cost(states), problem.cost(states), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

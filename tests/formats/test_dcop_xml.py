@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dabp.errors import FormatError
 from dabp.formats import read
 
 _DATA = Path(__file__).parents[1] / "data" / "good"
@@ -43,3 +44,14 @@ def test_the_authors_files(shared_instances: Path) -> None:
     for f in range(problem.num_factors):
         assert problem.scope(f).tolist() == [rows[2 * f], columns[2 * f]]
         np.testing.assert_allclose(problem.table(f) / 50, split[2 * f] + split[2 * f + 1], rtol=1e-5, atol=1e-6)
+
+
+def test_xcsp3_is_told_apart() -> None:
+    """The later format of the same name is refused by name."""
+    with pytest.raises(FormatError, match="stream:1: XCSP3 is not read"):
+        read(
+            io.StringIO(
+                '<instance format="XCSP3" type="COP"><variables><var id="x"> 0 1 </var></variables></instance>'
+            ),
+            "xml",
+        )

@@ -51,7 +51,8 @@ def test_every_format_has_its_hostile_files() -> None:
         "maxsat",
         "authors",
         "opengm",
-    }  # wcnf, xml, no text
+        "pydcop",
+    }  # wcnf, xml, no text, yaml
 
 
 @pytest.mark.parametrize("name", SMALL_AND_LARGE)

@@ -104,6 +104,33 @@ def test_files_that_point_elsewhere(tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "numbers", "reason"),
+    [
+        ("factors", np.tile([0, 0, -3], 8), "they end early"),  # which would never end
+        ("factors", np.full(24, -(2**63)), "they end early"),
+        ("factors", np.full(24, np.nan), "no HDF5 file that can be read|they end early"),
+        ("numbers-of-states", np.array([2.0, 3.0, np.inf]), "no HDF5 file that can be read"),
+        ("numbers-of-states", np.array([2, 3, -5]), "empty domain"),
+        ("numbers-of-states", np.array([b"2", b"3", b"2"]), "no array of numbers"),
+        ("header", np.array([2, 0, 3, 10**18, 1, 16000, 3, 1]), "that there is not"),
+        ("header", np.array([2, 0, 3, 8, -1, 0, 0]), "not that of an OpenGM 2 model"),
+        ("header", np.array([2.0, 0, 3, 8, np.nan]), "not that of an OpenGM 2 model"),
+        ("function-id-16000/indices", np.full(200_000, 2**60), "variables; [0-9]+ is the most"),
+        ("function-id-16000/indices", np.array([-7, 3, 3, 2, 3, 2, 0]), "variables; [0-9]+ is the most"),
+        ("function-id-16002/indices", np.array([2**40, 2**40]), "cells"),
+    ],
+)
+def test_hostile_models(name: str, numbers: np.ndarray, reason: str, tmp_path: Path) -> None:
+    """Numbers of other kinds and sizes than OpenGM writes: counts that go backwards, bombs, infinities, text."""
+    path = _model(tmp_path / "a.h5")
+    with h5py.File(path, "a") as file:
+        del file[f"gm/{name}"]
+        file[f"gm/{name}"] = numbers
+    with pytest.raises(FormatError, match=reason):
+        read(path)
+
+
 @pytest.mark.parametrize("data", [b"\x89HDF\r\n\x1a\n" + bytes(100), b"no HDF5 at all"])
 def test_no_hdf5(data: bytes) -> None:
     """Damaged files give one sentence, not an exception of the library."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from dimod.serialization import coo
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dabp.errors import FormatError
 from dabp.formats import read, write
@@ -69,6 +70,22 @@ def test_reading_what_was_written(quadratic: Quadratic) -> None:
             np.testing.assert_allclose(difference, difference[0], atol=1e-9, err_msg=format)
             assert any("constant" in note for note in notes) or abs(difference[0]) < 1e-9
             assert (format == "coo" and quadratic.spin) == (again.labels(0) == (-1, 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    edges=st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(-9, 9)).filter(lambda edge: edge[0] < edge[1]),
+        unique_by=lambda edge: edge[:2],
+    )
+)
+def test_any_graph_there_and_back(edges: list[tuple[int, int, int]]) -> None:
+    """Written and read again, a graph has the same cuts; without an edge, too."""
+    rows, columns, weights = np.array(edges, dtype=np.int64).reshape(-1, 3).T
+    cut = cut_problem(6, rows, columns, weights.astype(float))
+    again = read(io.StringIO(_written(cut, "mc")[0]), "mc")
+    states = all_assignments(cut)
+    np.testing.assert_array_equal(again.cost(states), cut.cost(states))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -51,3 +51,16 @@ def test_logarithms() -> None:
     """.LG holds the logarithms themselves, to any base of size."""
     problem = read(io.StringIO("MARKOV 1 3 1 1 0 3 -1000.5 2 -inf"), "lg")
     assert problem.pool.tolist() == [1000.5, -2, math.inf]
+
+
+def test_files_of_pyagrum_are_reported() -> None:
+    """Its comments tell that tables of several parents are in another order than declared; one parent cannot be."""
+    head = "BAYES\n3\n2 2 2\n3\n1 0   # a\n"
+    tables = "\n2\n 0.5 0.5\n4\n 0.1 0.9\n 0.2 0.8\n"
+    two = head + "2 0 1   # b\n3 0 1 2   # c\n" + tables + "8\n 1 0\n 1 0\n 1 0\n 0 1\n"
+    with pytest.warns(
+        FormatWarning, match="stream: it looks as written by pyAgrum, which lists parents in the reverse"
+    ):
+        assert read(io.StringIO(two), "uai").num_factors == 3
+    one = head + "2 0 1   # b\n2 1 2   # c\n" + tables + "4\n 0.1 0.9\n 0.2 0.8\n"
+    assert read(io.StringIO(one), "uai").num_factors == 3

@@ -16,7 +16,6 @@ from dabp.formats.text import Source
 from dabp.problem import Problem
 
 _WORD = re.compile(r'"([^"\n]*)"|([{}()\[\]|,;])|([^\s"{}()\[\]|,;]+)')
-_MARKS = frozenset("{}()[]|,;")
 _PLAIN = re.compile(r"[A-Za-z_][\w.<>=+/-]*")
 
 
@@ -37,6 +36,7 @@ class _Words:
             self._text = _without_blocks(self._text)
         self._at = 0
         self._counted = (0, 1)
+        self._is_mark = False  # of the last word; a quoted one is none
 
     @property
     def line(self) -> int:
@@ -53,12 +53,13 @@ class _Words:
             return ""
         self._at = match.end()
         quoted, mark, plain = match.groups()
+        self._is_mark = mark is not None
         return quoted if quoted is not None else mark or plain
 
     def name(self, what: str) -> str:
         """The next word, which is no mark."""
         word = self.next()
-        if word in _MARKS or not word:
+        if self._is_mark or not word:
             raise self.error(f"{what} was expected, {word!r} found")
         return word
 
@@ -70,10 +71,10 @@ class _Words:
     def names(self, end: str, what: str) -> list[str]:
         """Names up to a mark; commas only part them."""
         found = []
-        while (word := self.next()) != end:
-            if word == ",":
+        while (word := self.next()) != end or not self._is_mark:
+            if self._is_mark and word == ",":
                 continue
-            if word in _MARKS or not word:
+            if self._is_mark or not word:
                 raise self.error(f"{what} or {end!r} was expected, {word!r} found")
             found.append(word)
         return found
@@ -170,7 +171,7 @@ class _Reader:
         elif mark != ")":
             raise words.error(f"'|' or ')' was expected, {mark[:40]!r} found")
         scope, shape = self.network.scope(child, parents, line)
-        table = np.full(shape, np.nan)
+        table, filled = np.full(shape, np.nan), False
         words.expect("{")
         while (word := words.next()) != "}":
             if word == "property":
@@ -179,6 +180,9 @@ class _Reader:
                 # the child is the slowest here
                 table = np.moveaxis(self._numbers(table.size).reshape(shape[-1], *shape[:-1]), 0, -1)
             elif word == "default":
+                if filled:  # each takes as long as the table is large
+                    raise words.error(f"variable {child[:40]!r} has two defaults")
+                filled = True
                 table = np.where(np.isnan(table), self._numbers(shape[-1]), table)
             elif word == "(":
                 place = self._place(scope)

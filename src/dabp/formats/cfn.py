@@ -21,10 +21,10 @@ _LARGEST = 1e15  # totals × 10^decimals that toulbar2's 64-bit costs take with 
 
 @dataclass
 class _Waiting:
-    """A function whose table another one defines, maybe later in the file."""
+    """A function whose table another one defines, maybe later in the file; it has no variables if it is no factor."""
 
     factor: int
-    scope: list[int]
+    name: str | None
     table_of: str
     line: int
 
@@ -40,9 +40,9 @@ class _Reader:
         self.lexer = Lexer(source)
         self.draft = Draft(source)
         self.values: list[dict[str, int]] = []
-        self.tables: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self.defining: dict[str, int] = {}  # name → factor whose table others may share
+        self.constants: dict[str, int] = {}  # the same for functions without variables → table
         self.waiting: list[_Waiting] = []
-        self.factors: list[tuple[list[int], int, str | None]] = []
         self.tagged = False
         self.bound = np.inf
 
@@ -67,8 +67,6 @@ class _Reader:
             if rest not in ("}", "]"):
                 raise self.source.error(f"section {rest[:40]!r} after the functions is not supported", lexer.line)
         self._resolve()
-        for scope, table, factor_name in self.factors:
-            self.draft.add_factor(scope, table, factor_name)
         return below(self.draft.problem(name), self.bound)
 
     def _tag(self, tag: str) -> None:
@@ -146,9 +144,12 @@ class _Reader:
         costs = self._listed(scope, shape) if default is None else self._tuples(scope, shape, default)
         lexer.close()
         table = self.draft.add_table(costs, line)
-        if name is not None:
-            self.tables.setdefault(name, (table, shape))
-        self.factors.append((scope, table, name))
+        factor = self.draft.add_factor(scope, table, name)
+        if name is not None and name not in self.defining and name not in self.constants:
+            if scope:
+                self.defining[name] = factor
+            else:
+                self.constants[name] = table
 
     def _intensional(self, keyword: str, scope: list[int], name: str | None, line: int) -> None:
         """A function by keyword; brackets and tags of its parameters only decorate them."""
@@ -177,7 +178,7 @@ class _Reader:
         for axes, table in parts:
             if id(table) not in numbers:
                 numbers[id(table)] = self.draft.add_table(table, line)
-            self.factors.append(([scope[axis] for axis in axes], numbers[id(table)], name))
+            self.draft.add_factor([scope[axis] for axis in axes], numbers[id(table)], name)
 
     def _reuse(self, scope: list[int], name: str | None, line: int) -> None:
         lexer = self.lexer
@@ -186,17 +187,21 @@ class _Reader:
             self._intensional(other, scope, name, line)
             return
         lexer.close()
-        self.waiting.append(_Waiting(len(self.factors), scope, other, line))
-        self.factors.append((scope, -1, name))
+        self.waiting.append(_Waiting(self.draft.add_factor(scope, -1, name) if scope else -1, name, other, line))
 
     def _resolve(self) -> None:
         for one in self.waiting:
-            table, shape = self.tables.get(one.table_of, (-1, ()))
-            if table < 0:
-                raise self.source.error(f"there is no function {one.table_of[:40]!r} to share costs with", one.line)
-            if shape != tuple(self.draft.sizes[v] for v in one.scope):
-                raise self.source.error(f"it shares costs with {one.table_of[:40]!r} on other domain sizes", one.line)
-            self.factors[one.factor] = (one.scope, table, self.factors[one.factor][2])
+            other = one.table_of
+            if other not in self.defining and other not in self.constants:
+                raise self.source.error(f"there is no function {other[:40]!r} to share costs with", one.line)
+            if one.factor < 0 and other in self.constants:
+                self.draft.add_factor([], self.constants[other], one.name)
+            elif (
+                one.factor < 0
+                or other in self.constants
+                or not self.draft.share_table(one.factor, self.defining[other])
+            ):
+                raise self.source.error(f"it shares costs with {other[:40]!r} on other domain sizes", one.line)
 
     def _scope_variable(self) -> int:
         word = self.lexer.word("a variable")

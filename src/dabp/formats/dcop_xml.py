@@ -34,6 +34,8 @@ def read(source: Source) -> Problem:
         return xmlbif.from_tree(source, root)
     if root.tag != "instance":
         raise source.error(f"the root element is <{root.tag}>, <instance> was expected", root.line)
+    if (root.get("format") or "").replace(" ", "").upper().startswith("XCSP3"):
+        raise source.error("XCSP3 is not read, only XCSP 2.1 and its dialects are", root.line)
     return _Reader(source, root).problem()
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Hashable, Sequence
 from itertools import chain
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dabp.errors import ProblemError
 from dabp.formats.domains import Domain, compact, typed
@@ -24,7 +25,10 @@ def printable(text: str) -> str:
 
 
 class Draft:
-    """Collects what a reader finds and becomes a `Problem`; every complaint carries the line it is given."""
+    """Collects what a reader finds and becomes a `Problem`; every complaint carries the line it is given.
+
+    Factors and tables are columns from the start: objects of their own would take ten times the memory of the file.
+    """
 
     def __init__(self, source: Source):
         self.source = source
@@ -36,11 +40,10 @@ class Draft:
         self._domains: dict[Hashable, Domain] = {}
         self._domain_of: list[Domain] = []
         self._checked: set[Domain] = set()
-        self._scopes: list[int] = []
-        self._offsets = [0]
-        self._tables: list[NDArray[np.float64]] = []
-        self._factor_table: list[int] = []
-        self._factor_names: list[str] = []
+        self._scopes, self._offsets = array("q"), array("q", [0])
+        self._pool, self._pool_offsets = array("d"), array("q", [0])
+        self._factor_table = array("q")
+        self._factor_names: list[str] | None = None  # as long as they are f0, f1, …
 
     def domain(self, pieces: Sequence[Sequence[Label]], line: Line = None) -> Domain:
         """The domain of these labels, one piece after another.
@@ -121,44 +124,63 @@ class Draft:
         bad = np.isnan(cells) | (cells == (np.inf if self.maximize else -np.inf))
         if bad.any():
             raise self.source.error(f"a cost is {cells[bad][0]}; {self.forbidden} is the only infinite one", line)
-        self._tables.append(cells)
-        return len(self._tables) - 1
+        self._pool.frombytes(cells.tobytes())
+        self._pool_offsets.append(len(self._pool))
+        return len(self._pool_offsets) - 2
 
     @property
     def forbidden(self) -> float:
         """The cost of a forbidden combination."""
         return -math.inf if self.maximize else math.inf
 
-    def add_factor(self, scope: Sequence[int], table: int, name: str | None = None) -> None:
-        """A factor on a table that was added; one without variables goes into the constant."""
-        if not len(scope) and math.isfinite(value := float(self._tables[table][0])):
+    def add_factor(self, scope: Sequence[int], table: int, name: str | None = None) -> int:
+        """A factor on a table that was added, or on one to be told later (−1); its index.
+
+        One without variables goes into the constant, and has the index −1.
+        """
+        if not len(scope) and math.isfinite(value := self._pool[self._pool_offsets[table]]):
             self.constant += value
-            return
+            return -1
         self.source.meter.take_factors(1)
+        index = len(self._factor_table)
         self._scopes.extend(scope)
         self._offsets.append(len(self._scopes))
         self._factor_table.append(table)
-        self._factor_names.append(f"f{len(self._factor_table) - 1}" if name is None else name)
+        if self._factor_names is not None:
+            self._factor_names.append(f"f{index}" if name is None else name)
+        elif name is not None and name != f"f{index}":
+            self._factor_names = [*(f"f{i}" for i in range(index)), name]
+        return index
+
+    def share_table(self, factor: int, other: int) -> bool:
+        """Give a factor the table of another; whether that has the same shape."""
+        shapes = [[self.sizes[v] for v in self._scopes[slice(*self._offsets[f : f + 2])]] for f in (factor, other)]
+        self._factor_table[factor] = self._factor_table[other]
+        return shapes[0] == shapes[1]
 
     def problem(self, name: str) -> Problem:
         """The finished problem; names and labels that say nothing new are left out."""
-        used = sorted(set(self._factor_table))  # constants leave tables behind
-        number = {table: i for i, table in enumerate(used)}
-        tables = [self._tables[t] for t in used]
+        lengths, factor_table = np.diff(self._pool_offsets), np.array(self._factor_table, dtype=np.int64)
+        used = np.zeros(len(lengths), dtype=np.bool_)
+        used[factor_table] = True
+        pool = np.array(self._pool, dtype=np.float64)
+        del self._pool[:]
+        if not used.all():  # constants leave tables behind
+            pool = pool[np.repeat(used, lengths)]
+        pool.flags.writeable = False
         names = self._names if any(one != f"x{i}" for i, one in enumerate(self._names)) else None
-        factor_names = self._factor_names
         try:
             return Problem(
                 np.array(self.sizes, dtype=np.int64),
                 np.array(self._scopes, dtype=np.int64),
-                self._offsets,
-                np.concatenate(tables) if tables else np.zeros(0),
-                offsets_of([len(t) for t in tables]),
-                np.array([number[t] for t in self._factor_table], dtype=np.int64),
+                np.array(self._offsets, dtype=np.int64),
+                pool,
+                offsets_of(lengths[used]),
+                (np.cumsum(used) - 1)[factor_table],
                 constant=self.constant,
                 maximize=self.maximize,
                 variable_names=names,
-                factor_names=factor_names if any(one != f"f{i}" for i, one in enumerate(factor_names)) else None,
+                factor_names=self._factor_names,
                 labels=[domain.labels for domain in self._domain_of],
                 name=printable(name),
             )

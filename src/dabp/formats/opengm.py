@@ -17,6 +17,7 @@ from dabp.errors import FormatError
 from dabp.formats.draft import Draft
 from dabp.formats.text import Source
 from dabp.problem import Problem
+from dabp.problem.problem import MOST_AXES
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -49,7 +50,14 @@ def read(source: Source) -> Problem:
     try:
         with h5py.File(io.BytesIO(source.data), "r") as file:
             return _Reader(source, h5py, file).problem()
-    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:  # what h5py raises on damaged files
+    except (
+        OSError,
+        RuntimeError,
+        KeyError,
+        TypeError,
+        ValueError,
+        OverflowError,
+    ) as error:  # what h5py raises on damaged files
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"this is no HDF5 file that can be read ({reason})") from None
 
@@ -119,6 +127,8 @@ class _Reader:
         found, at, place = [], 0, 0
         for _ in range(count):
             if kind == _EXPLICIT:
+                if at < len(indices) and not 0 <= indices[at] <= MOST_AXES:
+                    raise self.source.error(f"a function has {indices[at]:g} variables; {MOST_AXES} is the most")
                 shape = tuple(map(int, indices[at + 1 : at + 1 + int(indices[at])])) if at < len(indices) else ()
                 at, cells = at + 1 + len(shape), int(np.prod(shape, dtype=object))
             else:
@@ -144,7 +154,7 @@ class _Reader:
         row = self._dataset(self.group, "factors").tolist() if count else []
         at = 0
         for f in range(count):
-            if at + 3 > len(row) or at + 3 + row[at + 2] > len(row):
+            if at + 3 > len(row) or not at + 3 <= at + 3 + row[at + 2] <= len(row):
                 raise self.source.error(f"{count} factors were announced, they end early")
             function, kind, order = (int(one) for one in row[at : at + 3])
             scope = [int(one) for one in row[at + 3 : at + 3 + order]]

@@ -55,6 +55,7 @@ def _read_qubo(source: Source) -> Problem:
     if wrong.any():
         at = int(np.argmax(wrong))
         raise tokens.error(f"{diagonals} diagonals were announced, then {couplers} couplers", 5 + 3 * at)
+    tokens.release()
     return problem_of(Quadratic(_unknown(source, size), rows, columns, weights), name=printable(source.stem))
 
 
@@ -66,9 +67,9 @@ def _read_coo(source: Source) -> Problem:
     count = len(tokens) // 3
     size = 0
     if count:
-        names = tokens.numbers.reshape(-1, 3)[:, :2]
-        size = int(min(float(names.max()), 2.0**62)) + 1
+        size = int(min(float(tokens.numbers.reshape(-1, 3)[:, :2].max()), 2.0**62)) + 1
     rows, columns, weights = _triples(tokens, count, size, first=0)
+    tokens.release()
     spin = found is not None and found[1] == b"SPIN"
     linear = _unknown(source, size)
     if spin:  # the diagonal is the field here, not a square
@@ -86,6 +87,7 @@ def _read_sized(source: Source, what: str) -> tuple[int, _Columns]:
         pairs = _triples(tokens, count, size, first=1, weighted=False)
     else:
         pairs = _triples(tokens, count, size, first=1)
+    tokens.release()
     return size, pairs
 
 
@@ -112,8 +114,9 @@ _READERS: dict[str, Callable[[Source], Problem]] = {
 def _numbers(source: Source) -> Tokens:
     """The tokens of a file that has no title; in its place stands a word of ours."""
     held = Source(source.name, b"terms " + without_comments(source.data), source.max_cells)
-    if not held.data[6:].strip():
+    if held.data[6:].isspace() or len(held.data) == 6:
         raise source.empty()
+    source.release()
     held.meter = source.meter
     return Tokens(held, trailing_comments=True)
 
@@ -135,7 +138,9 @@ def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: boo
     if tokens.words:
         raise tokens.error("", min(tokens.words))
     variables = table[:, :2]
-    wrong = (variables < first) | (variables >= size + first) | (variables != np.rint(variables))
+    wrong = (variables < first) | (variables >= size + first)
+    if table.dtype == np.float64:
+        wrong |= variables != np.rint(variables)
     if wrong.any():
         at = int(np.argmax(wrong.any(axis=1)))
         shown = variables[at][wrong[at]][0]
@@ -146,8 +151,11 @@ def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: boo
         at = int(np.argmax(~np.isfinite(weights)))
         raise tokens.error(f"a coefficient is {weights[at]:g}", start + at * width + 2)
     tokens.source.meter.take_factors(count)
-    indices = variables.astype(np.int64) - first
-    return indices[:, 0], indices[:, 1], weights
+    rows, columns = (variables[:, axis].astype(np.int64) for axis in range(2))
+    if first:
+        rows -= first
+        columns -= first
+    return rows, columns, weights
 
 
 def write(problem: Problem, *, dialect: str) -> tuple[Iterator[str], list[str]]:

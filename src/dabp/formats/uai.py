@@ -5,6 +5,7 @@ A probability p is a cost of −ln p and p = 0 is forbidden, so that the least c
 
 from __future__ import annotations
 
+import re
 import warnings
 from array import array
 from collections.abc import Iterator
@@ -21,11 +22,14 @@ from dabp.formats.tokens import Tokens
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
 
+_PYAGRUM = re.compile(rb"\n[0-9]+(?: [0-9]+){3,}   # \S")  # a scope of two parents or more, and its variable's name
+_BEGINNING = 2**20  # bytes in which the first such scope is looked for
 _LARGEST_COST = 700.0  # exp(±700) is a float64
 
 
 def read(source: Source, *, logarithms: bool = False) -> Problem:
     """Parse a ``.uai`` file, or a ``.LG`` file, which has logarithms of probabilities."""
+    reversed_parents = _PYAGRUM.search(source.data, 0, _BEGINNING)
     tokens = Tokens(source, trailing_comments=True)
     if tokens.title.upper() not in ("MARKOV", "BAYES"):
         raise source.error(f"MARKOV or BAYES was expected, {tokens.title[:40]!r} found", tokens.first_line)
@@ -39,6 +43,12 @@ def read(source: Source, *, logarithms: bool = False) -> Problem:
     tokens.release()
     if bayesian:
         _report(source, sizes, scopes, pool)
+        if reversed_parents is not None:
+            reason = (
+                "it looks as written by pyAgrum, which lists parents in the reverse of the order it declares: tables"
+            )
+            place = source.error(f"{reason} with several parents are read wrongly; let it write .bif or .bifxml")
+            warnings.warn(str(place), FormatWarning, stacklevel=2)
     return _problem(source, sizes, scopes, pool)
 
 

@@ -1,15 +1,17 @@
 """Weighted MaxSAT (``.wcnf``, ``.cnf``), in the form before 2022 and in that since; see docs/formats/wcnf.md.
 
 A clause of up to five literals is a table with one cell that is not 0; equal patterns of signs and weights share it. A
-longer one is cut into such of three literals by auxiliary variables, which answers leave out again:
-(a ∨ b ∨ c ∨ d ∨ …) is the hard (a ∨ b ∨ y) and, with the weight of all, (¬y ∨ c ∨ d ∨ …), and so on.
+longer one is cut into such of three literals by auxiliary variables, which answers leave out again: pairs of its
+literals are replaced by one each, (a ∨ b ∨ c ∨ d ∨ …) by the hard (a ∨ b ∨ y), (c ∨ d ∨ z), … and, with the weight of
+all, (¬y ∨ ¬z ∨ …), until three are left; so a chain of definitions is as long as the logarithm of the clause.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from dabp.formats.draft import printable
 from dabp.formats.text import Source
 from dabp.formats.tokens import Tokens
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import offsets_of, ragged_positions
+from dabp.problem.columns import handed_over, offsets_of, ragged_positions
 from dabp.problem.integer_costs import integer_costs
 
 AUXILIARY = "aux"
@@ -28,6 +30,7 @@ AUXILIARY = "aux"
 
 _HARD = -1
 _LONGEST = 5  # literals of a clause that is one table
+_CHUNK = 2**16  # clauses that are sorted together
 _MARK = re.compile(rb"^([ \t]*)h(?=[ \t])", re.MULTILINE)
 
 Indices = NDArray[np.int64]
@@ -36,7 +39,7 @@ Indices = NDArray[np.int64]
 class _Clauses(NamedTuple):
     """Clauses as columns: clause c has ``literals[offsets[c]:offsets[c + 1]]``; a weight of inf is hard."""
 
-    literals: Indices
+    literals: NDArray[Any]  # integers, of 32 bits where the file's are
     offsets: Indices
     weights: NDArray[np.float64]
 
@@ -44,7 +47,8 @@ class _Clauses(NamedTuple):
 def read(source: Source) -> Problem:
     """Parse a file of either form."""
     data = without_comments(source.data, mark=b"c")
-    if not data.strip():
+    source.release()
+    if data.isspace() or not data:
         raise source.empty()
     header = re.compile(rb"\s*p[ \t]+(w?cnf)[ \t]+([0-9]+)[ \t]+([0-9]+)(?:[ \t]+([0-9]+))?[ \t]*\r?(?:\n|$)").match(
         data
@@ -54,8 +58,9 @@ def read(source: Source) -> Problem:
         kind, announced = header[1], int(header[2].lstrip(b"0")[:18] or b"0")
         top = float(header[4]) if header[4] else np.inf
         data = b"\n" * data.count(b"\n", 0, header.end()) + data[header.end() :]
-    data = b"".join(_MARK.sub(rb"\g<1>-1", chunk) for chunk in lines_of(data))
-    held = Source(source.name, b"clauses " + data, source.max_cells)
+    data = b"".join([b"clauses ", *(_MARK.sub(rb"\g<1>-1", chunk) for chunk in lines_of(data))])
+    held = Source(source.name, data, source.max_cells)
+    del data
     held.meter = source.meter
     tokens = Tokens(held)
     clauses = _clauses(tokens, top, weighted=kind != b"cnf", marked=header is None)
@@ -68,6 +73,7 @@ def read(source: Source) -> Problem:
     size = size if announced is None else announced
     source.meter.take_values(2 * size)
     source.meter.take_factors(len(clauses.weights))
+    tokens.release()
     return _Builder(source, size, _plain(clauses)).problem()
 
 
@@ -104,7 +110,9 @@ def _clauses(tokens: Tokens, top: float, *, weighted: bool, marked: bool) -> _Cl
 
 
 def _checked(tokens: Tokens, clauses: _Clauses) -> _Clauses:
-    wrong = clauses.literals != np.rint(clauses.literals)
+    wrong = np.zeros(len(clauses.literals), dtype=np.bool_)
+    if clauses.literals.dtype == np.float64:
+        wrong |= clauses.literals != np.rint(clauses.literals)
     wrong |= np.abs(clauses.literals) > tokens.source.meter.max_values // 2
     if wrong.any():
         at = int(np.argmax(wrong))
@@ -112,11 +120,34 @@ def _checked(tokens: Tokens, clauses: _Clauses) -> _Clauses:
         most = tokens.source.meter.max_values // 2
         shown = clauses.literals[at]
         raise tokens.error(f"literal {shown:g} is no integer of up to {most} (max_cells)", _start(tokens, clause))
-    return clauses._replace(literals=clauses.literals.astype(np.int64))
+    if clauses.literals.dtype == np.float64:
+        return clauses._replace(literals=clauses.literals.astype(np.int64))
+    return clauses
 
 
 def _plain(clauses: _Clauses) -> _Clauses:
-    """The clauses with each variable once; those that have a literal and its negation are always satisfied, and go."""
+    """The clauses with each variable once; those that have a literal and its negation are always satisfied, and go.
+
+    Some thousand at a time, as sorting takes six times the memory of what is sorted.
+    """
+    parts = []
+    for start in range(0, len(clauses.weights), _CHUNK):
+        stop = min(start + _CHUNK, len(clauses.weights))
+        first, last = clauses.offsets[[start, stop]].tolist()
+        offsets = clauses.offsets[start : stop + 1] - first
+        parts.append(_plain_part(_Clauses(clauses.literals[first:last], offsets, clauses.weights[start:stop])))
+    return _joined(parts) if parts else clauses
+
+
+def _joined(parts: list[_Clauses]) -> _Clauses:
+    return _Clauses(
+        np.concatenate([part.literals for part in parts]),
+        offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
+        np.concatenate([part.weights for part in parts]),
+    )
+
+
+def _plain_part(clauses: _Clauses) -> _Clauses:
     count = len(clauses.weights)
     owner = np.repeat(np.arange(count), np.diff(clauses.offsets))
     order = np.lexsort((clauses.literals, np.abs(clauses.literals), owner))
@@ -144,50 +175,47 @@ class _Builder:
     def problem(self) -> Problem:
         """The problem whose cost is the weight of all clauses that are not satisfied."""
         lengths = np.diff(self.clauses.offsets)
+        if lengths.max(initial=0) <= _LONGEST:
+            return self._tabulated()
         short = _selected(self.clauses, np.flatnonzero(lengths <= _LONGEST))
         long = self._cut(np.flatnonzero(lengths > _LONGEST))
-        merged = _Clauses(
-            np.concatenate([short.literals, long.literals]),
-            offsets_of(np.concatenate([np.diff(short.offsets), np.diff(long.offsets)])),
-            np.concatenate([short.weights, long.weights]),
-        )
-        return self._tabulated(merged)
+        self.clauses = _joined([short, long])
+        return self._tabulated()
 
     def _cut(self, rows: Indices) -> _Clauses:
-        """Long clauses as some of three literals."""
-        literals: list[int] = []
-        weights: list[float] = []
+        """Long clauses as some of three literals: pairs of literals are replaced until three are left."""
+        literals, lengths, weights = array("q"), array("q"), array("d")
         for c in rows.tolist():
             first, last = self.clauses.offsets[c : c + 2].tolist()
             self.source.meter.take_values(2 * (last - first - 3))
             self.source.meter.take_factors(last - first - 3)
             row = self.clauses.literals[first:last].tolist()
-            left = row[0]
-            for literal in row[1:-2]:
-                self.auxiliary += 1
-                bridge = self.size + self.auxiliary
-                literals += [left, literal, bridge]
-                weights.append(np.inf)
-                self.defines.append(True)
-                left = -bridge
-            literals += [left, *row[-2:]]
+            while len(row) > 3:
+                bridges = range(self.size + self.auxiliary + 1, self.size + self.auxiliary + 1 + len(row) // 2)
+                for place, bridge in enumerate(bridges):
+                    literals.extend((row[2 * place], row[2 * place + 1], bridge))
+                self.auxiliary += len(bridges)
+                lengths.extend([3] * len(bridges))
+                weights.extend([np.inf] * len(bridges))
+                self.defines.extend([True] * len(bridges))
+                row = [-bridge for bridge in bridges] + row[2 * len(bridges) :]
+            literals.extend(row)
+            lengths.append(len(row))
             weights.append(float(self.clauses.weights[c]))
             self.defines.append(False)
-        return _Clauses(np.array(literals, dtype=np.int64), 3 * np.arange(len(weights) + 1), np.array(weights, float))
+        return _Clauses(np.array(literals, dtype=np.int64), offsets_of(lengths), np.array(weights, dtype=np.float64))
 
-    def _tabulated(self, clauses: _Clauses) -> Problem:
+    def _tabulated(self) -> Problem:
+        clauses = self.clauses
         lengths = np.diff(clauses.offsets)
         constant = (lengths == 0) & np.isfinite(clauses.weights)
         total = float(clauses.weights[constant].sum())
         defines = np.zeros(len(lengths), dtype=np.bool_)
         defines[len(lengths) - len(self.defines) :] = self.defines
-        clauses = _selected(clauses, np.flatnonzero(~constant))
-        lengths = np.diff(clauses.offsets)
-        # the only cell that costs: every literal false, which is 1 for a negated variable
-        bits = (clauses.literals < 0) << (
-            np.repeat(clauses.offsets[1:], lengths) - 1 - np.arange(len(clauses.literals))
-        )
-        cells = np.bincount(np.repeat(np.arange(len(lengths)), lengths), bits, minlength=len(lengths)).astype(np.int64)
+        if constant.any():
+            self.clauses = clauses = _selected(clauses, np.flatnonzero(~constant))
+            lengths = np.diff(clauses.offsets)
+        cells = _costly_cells(clauses, lengths)
         weights, weight = np.unique(clauses.weights, return_inverse=True)
         keys, table = np.unique((weight * (_LONGEST + 1) + lengths) * 2**_LONGEST + cells, return_inverse=True)
         pattern, kind = keys % 2**_LONGEST, keys // 2**_LONGEST
@@ -196,15 +224,17 @@ class _Builder:
         starts = offsets_of(sizes)
         pool = np.zeros(int(starts[-1]))
         pool[starts[:-1] + pattern] = weights[kind // (_LONGEST + 1)]
+        self.clauses = clauses._replace(weights=clauses.weights[:0])
+        del weight, keys, cells, lengths
         names = [f"x{i + 1}" for i in range(self.size)] + [f"{AUXILIARY}{i + 1}" for i in range(self.auxiliary)]
         try:
             return Problem(
                 np.full(self.size + self.auxiliary, 2, dtype=np.int64),
-                np.abs(clauses.literals) - 1,
-                clauses.offsets,
+                handed_over(np.abs(clauses.literals).astype(np.int64) - 1),
+                handed_over(clauses.offsets),
                 pool,
                 starts,
-                table,
+                handed_over(table),
                 constant=total,
                 variable_names=names,
                 name=printable(self.source.stem),
@@ -212,6 +242,16 @@ class _Builder:
             )
         except ProblemError as error:
             raise self.source.error(str(error)) from None
+
+
+def _costly_cells(clauses: _Clauses, lengths: Indices) -> Indices:
+    """The only cell of each clause that costs: every literal false, which is 1 for a negated variable."""
+    cells = np.zeros(len(lengths), dtype=np.int64)
+    for place in range(int(lengths.max(initial=0))):
+        rows = np.flatnonzero(lengths > place)
+        negated = clauses.literals[clauses.offsets[rows] + place] < 0
+        cells[rows] += negated << (lengths[rows] - 1 - place)
+    return cells
 
 
 def _selected(clauses: _Clauses, rows: Indices) -> _Clauses:

@@ -11,19 +11,25 @@ from defusedxml.ElementTree import DefusedXMLParser
 from dabp.formats.text import Source
 
 _DEEPEST = 50
+_SHORT = 4  # letters of a value that is kept once only
 
 
 class Node(Element):
-    """An element that knows its line."""
+    """An element that knows its line; without a dictionary of its own, which would take more than the element."""
 
-    line = 0
+    __slots__ = ("line",)
+
+    line: int
 
 
 def parse(source: Source) -> Node:
     """The root element of a file."""
-    depth = 0
+    depth, short = 0, dict[str, str]()
 
     def node(tag: str, attributes: dict[str, str]) -> Element:
+        for key, value in attributes.items():  # arities, semantics and domains are the same again and again
+            if len(value) <= _SHORT:
+                attributes[key] = short.setdefault(value, value)
         made = Node(tag, attributes)
         made.line = parser.parser.CurrentLineNumber
         return made
@@ -44,7 +50,10 @@ def parse(source: Source) -> Node:
 
     parser: Any = DefusedXMLParser(target=Builder(element_factory=node))
     try:
-        parser.feed(source.data)
+        data = source.data
+        source.release()
+        parser.feed(data)
+        del data
         return parser.close()  # type: ignore[no-any-return]
     except DefusedXmlException as error:
         what = type(error).__name__.replace("Forbidden", "").lower()

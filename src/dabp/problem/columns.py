@@ -5,7 +5,7 @@ A ragged array is a flat one with offsets: row r is ``flat[offsets[r]:offsets[r 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dabp.problem.problem import Problem
 
 Indices = NDArray[np.int64]
+Column = TypeVar("Column", bound=NDArray[Any])
 
 
 def offsets_of(lengths: ArrayLike) -> Indices:
@@ -22,6 +23,12 @@ def offsets_of(lengths: ArrayLike) -> Indices:
     result = np.zeros(len(pieces) + 1, dtype=np.int64)
     np.cumsum(pieces, out=result[1:])
     return result
+
+
+def handed_over(column: Column) -> Column:
+    """A column that its maker will not change any more: a `Problem` takes it without a copy."""
+    column.flags.writeable = False
+    return column
 
 
 def ragged_positions(offsets: Indices, rows: Indices) -> Indices:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
-from dabp.problem.columns import offsets_of
+from dabp.problem.columns import handed_over, offsets_of
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -60,12 +60,17 @@ def simplified(quadratic: Quadratic) -> Quadratic:
             linear = linear + np.bincount(rows[square], weights[square], minlength=len(linear))
         rows, columns, weights = rows[~square], columns[~square], weights[~square]
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-    keys, inverse = np.unique(low * max(len(linear), 1) + high, return_inverse=True)
-    if len(keys) < len(weights):
+    del quadratic, rows, columns
+    keys = low * max(len(linear), 1) + high
+    ordered = np.sort(keys)
+    if bool((ordered[1:] == ordered[:-1]).any()):
+        keys, inverse = np.unique(keys, return_inverse=True)
         weights = np.bincount(inverse, weights, minlength=len(keys)).astype(np.float64)
         low, high = np.divmod(keys, max(len(linear), 1))
     kept = weights != 0
-    return Quadratic(linear, low[kept], high[kept], weights[kept], offset, spin)
+    if not kept.all():
+        low, high, weights = low[kept], high[kept], weights[kept]
+    return Quadratic(linear, low, high, weights, offset, spin)
 
 
 def problem_of(
@@ -76,6 +81,7 @@ def problem_of(
         if not np.isfinite(part).all():
             raise ProblemError(f"a coefficient is {part[~np.isfinite(part)][0]}; all must be finite")
     linear, rows, columns, weights, offset, spin = simplified(quadratic)
+    del quadratic
     fields = np.flatnonzero(linear)
     unary, unary_table = np.unique(linear[fields], return_inverse=True)
     pairs, pair_table = np.unique(weights, return_inverse=True)
@@ -84,13 +90,16 @@ def problem_of(
     pool += 0.0  # no negative zeros
     pool.flags.writeable = False
     count = len(linear)
+    scopes = np.empty(len(fields) + 2 * len(weights), dtype=np.int64)
+    scopes[: len(fields)], scopes[len(fields) :: 2], scopes[len(fields) + 1 :: 2] = fields, rows, columns
+    del rows, columns
     return Problem(
         np.full(count, 2, dtype=np.int64),
-        np.concatenate([fields, np.column_stack([rows, columns]).ravel()]),
-        offsets_of(np.repeat([1, 2], [len(fields), len(weights)])),
+        handed_over(scopes),
+        handed_over(offsets_of(np.repeat([1, 2], [len(fields), len(weights)]))),
         pool,
         offsets_of(np.repeat([2, 4], [len(unary), len(pairs)])),
-        np.concatenate([unary_table, len(unary) + pair_table]),
+        handed_over(np.concatenate([unary_table, len(unary) + pair_table])),
         constant=offset,
         maximize=maximize,
         variable_names=variable_names,
@@ -104,13 +113,16 @@ def cut_problem(size: int, rows: Indices, columns: Indices, weights: Floats, *, 
     none = np.zeros(size)
     _, low, high, merged, _, _ = simplified(Quadratic(none, rows, columns, weights)._replace(spin=True))
     different, table = np.unique(merged, return_inverse=True)
+    scopes = np.empty(2 * len(merged), dtype=np.int64)
+    scopes[::2], scopes[1::2] = low, high
+    del low, high
     return Problem(
         np.full(size, 2, dtype=np.int64),
-        np.column_stack([low, high]).ravel(),
-        np.arange(0, 2 * len(merged) + 1, 2),
+        handed_over(scopes),
+        handed_over(np.arange(0, 2 * len(merged) + 1, 2)),
         np.outer(different, [0.0, 1.0, 1.0, 0.0]).ravel() + 0.0,
         np.arange(0, 4 * len(different) + 1, 4),
-        table,
+        handed_over(table),
         maximize=True,
         name=name,
     )

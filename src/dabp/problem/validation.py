@@ -10,6 +10,7 @@ import numpy as np
 
 from dabp.errors import ProblemError
 from dabp.problem.auxiliaries import validate_definitions
+from dabp.problem.columns import Indices
 
 if TYPE_CHECKING:
     from dabp.problem import Problem
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 EXACT = 2.0**53
 """Sums of integers up to here are exact in float64."""
+
+_CHUNK = 2**16  # factors looked at together, so that checking a problem takes little beside the problem itself
 
 
 def validate_structure(problem: Problem) -> None:
@@ -49,22 +52,29 @@ def _validate_tables(problem: Problem) -> None:
         raise ProblemError(f"{problem.num_factors} factors need as many table indices")
     if problem.num_factors and (problem.factor_table.min() < 0 or problem.factor_table.max() >= num_tables):
         raise ProblemError(f"a factor uses a table outside 0..{num_tables - 1}")
-    logs = np.log2(problem.domain_sizes[problem.scope_variables].astype(np.float64))
-    lengths = np.diff(problem.pool_offsets)[problem.factor_table]
-    for group in problem.arity_groups:
-        ordered = np.sort(group.variables, axis=1)
-        if (np.diff(ordered, axis=1) == 0).any():
-            bad = int(group.factors[np.argmax((np.diff(ordered, axis=1) == 0).any(axis=1))])
-            raise ProblemError(f"factor {problem.factor_name(bad)!r} names a variable twice")
-        places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
-        cells = np.prod(problem.domain_sizes[group.variables], axis=1)
-        wrong = (cells != lengths[group.factors]) | (logs[places].sum(axis=1) > 62)
-        if wrong.any():
-            bad = int(group.factors[np.argmax(wrong)])
-            shape = "×".join(str(d) for d in problem.domain_sizes[problem.scope(bad)].tolist()) or "1"
-            raise ProblemError(
-                f"factor {problem.factor_name(bad)!r} needs a table of {shape} costs, it has {lengths[bad]}"
-            )
+    for start in range(0, problem.num_factors, _CHUNK):
+        factors = np.arange(start, min(start + _CHUNK, problem.num_factors))
+        arities = problem.arities[factors]
+        for k in np.unique(arities).tolist():
+            _validate_shapes(problem, factors[arities == k], k)
+
+
+def _validate_shapes(problem: Problem, factors: Indices, k: int) -> None:
+    """Some factors of arity k: no variable twice, and as many costs as there are combinations."""
+    variables = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(k)]
+    ordered = np.sort(variables, axis=1)
+    twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if twice.any():
+        bad = int(factors[np.argmax(twice)])
+        raise ProblemError(f"factor {problem.factor_name(bad)!r} names a variable twice")
+    sizes, tables = problem.domain_sizes[variables], problem.factor_table[factors]
+    lengths = problem.pool_offsets[tables + 1] - problem.pool_offsets[tables]
+    wrong = (np.prod(sizes, axis=1) != lengths) | (np.log2(sizes.astype(np.float64)).sum(axis=1) > 62)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        shape = "×".join(map(str, sizes[at].tolist())) or "1"
+        name = problem.factor_name(int(factors[at]))
+        raise ProblemError(f"factor {name!r} needs a table of {shape} costs, it has {lengths[at]}")
 
 
 def validate_costs(problem: Problem) -> None:
