@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from dabp.problem import Problem
@@ -9,6 +11,7 @@ from dabp.problem.model import Model
 from tests.problems import all_assignments
 
 
+@functools.cache
 def infeasible_problem(seed: int) -> Problem:
     """Constraints of one factor and of several, costs and statements, in either direction; nothing satisfies all."""
     for attempt in range(1000):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dabp.errors import ProblemError
@@ -47,3 +48,15 @@ def test_names_and_labels_go_both_ways() -> None:
         problem.assignment({"talk": "red"})
     with pytest.raises(ProblemError, match="no variable 'x'"):
         problem.assignment({"x": 1})
+
+
+def test_assignments_of_pandas_go_by_name() -> None:
+    """A Series in any order of names; one that is just numbered by position; a frame is refused."""
+    problem = Problem([2, 3], [0, 1], [0, 2], np.arange(6.0), [0, 6], variable_names=["a", "b"])
+    assert problem.cost(pd.Series({"b": 2, "a": 0})) == 2
+    assert problem.cost(pd.Series([1, 2])) == 5
+    assert problem.cost(pd.Series([0, 1], index=["b", "a"])) == 3
+    with pytest.raises(ProblemError, match="no variable 'c'"):
+        problem.cost(pd.Series({"c": 2, "a": 0}))
+    with pytest.raises(ProblemError, match="no DataFrame"):
+        problem.cost(pd.DataFrame([[1, 2]], columns=["b", "a"]))

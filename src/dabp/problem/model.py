@@ -55,23 +55,23 @@ class Model(Vocabulary):
 
     def add_variable(self, name: str, values: int | Iterable[Label]) -> str:
         """Add a variable with so many values, or with these value labels; gives its name back."""
+        return self._named(name, _labels(name, values))
+
+    def add_variables(self, names: Iterable[str], values: int | Iterable[Label]) -> list[str]:
+        """Add several variables with the same values."""
+        each = list(names)
+        labels = _labels(each[0], values) if each else ()  # one tuple for all of them
+        return [self._named(name, labels) for name in each]
+
+    def _named(self, name: str, labels: tuple[Label, ...]) -> str:
+        """Add a variable with labels that were looked at."""
         if not isinstance(name, str):
             raise ProblemError(f"the name of a variable is text, not {name!r}")
         if name in self._names:
             raise ProblemError(f"there is already a variable {name!r}")
-        labels = _labels(name, values)
-        if not labels:
-            raise ProblemError(f"variable {name!r} needs at least one value")
-        if len(set(map(str, labels))) != len(labels):
-            raise ProblemError(f"variable {name!r} has a value twice: {labels}")
         self._names[name] = len(self._labels)
         self._labels.append(labels)
         return name
-
-    def add_variables(self, names: Iterable[str], values: int | Iterable[Label]) -> list[str]:
-        """Add several variables with the same values."""
-        given = values if isinstance(values, int) else list(values)
-        return [self.add_variable(name, given) for name in names]
 
     def add_cost(
         self, scope: str | Sequence[str], cost: Any, name: str | None = None, *, default: float | None = None
@@ -335,6 +335,8 @@ def _labels(variable: str, values: Any) -> tuple[Label, ...]:
     if isinstance(values, Integral) and not isinstance(values, bool):
         if int(values) > MOST_VALUES:
             raise ProblemError(f"variable {variable!r} has {int(values):,} values; {MOST_VALUES:,} at most")
+        if int(values) < 1:
+            raise ProblemError(f"variable {variable!r} needs at least one value")
         return tuple(range(int(values)))
     if isinstance(values, set | frozenset) and len(values) > 1:  # tables by position would mean another each time
         raise ProblemError(f"variable {variable!r} has a list of values; a set as {values!r} has no order")
@@ -348,4 +350,8 @@ def _labels(variable: str, values: Any) -> tuple[Label, ...]:
             raise ProblemError(
                 f"variable {variable!r} cannot have the value {label!r}: labels are text or numbers"
             ) from None
+    if not labels:
+        raise ProblemError(f"variable {variable!r} needs at least one value")
+    if len(set(map(str, labels))) != len(labels):
+        raise ProblemError(f"variable {variable!r} has a value twice: {labels}")
     return labels

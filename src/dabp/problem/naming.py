@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from numbers import Integral
@@ -160,6 +161,15 @@ class Naming:
         labels = self._by(self.variable_names, assignment)
         return {name: one if isinstance(one, _WRITTEN) else str(one) for name, one in labels.items()}
 
+    def _of_pandas(self, assignment: Any) -> Any:
+        """A Series by its labels, which are names or keys of variables, unless it is just numbered; others as given."""
+        if isinstance(assignment, _loaded("DataFrame")):
+            raise ProblemError("an assignment is no DataFrame: give a row of it as a dictionary, or value indices")
+        if not isinstance(assignment, _loaded("Series")):
+            return assignment
+        numbered = self._keys is None and assignment.index.tolist() == list(range(len(assignment)))
+        return assignment.to_numpy() if numbered else assignment.to_dict()
+
     def _by(self, names: Sequence[Any], assignment: Mapping[Any, Label] | ArrayLike) -> dict[Any, Label]:
         """Name or key → value label of the visible variables."""
         taken = self.checked(assignment)[: self.num_visible].tolist()
@@ -173,9 +183,10 @@ class Naming:
 
         Labels by name are looked up, and auxiliary variables that are left out, [..., V], are completed.
         """
-        if isinstance(assignment, Mapping):
-            return self.assignment(assignment)
-        values = np.asarray(assignment)
+        given = self._of_pandas(assignment)
+        if isinstance(given, Mapping):
+            return self.assignment(given)
+        values = np.asarray(given)
         if values.dtype.kind not in "iu" and not (
             values.size == 0 or (values.dtype.kind == "f" and np.all(values == np.rint(values)))
         ):
@@ -192,6 +203,11 @@ class Naming:
                 "the assignment is outside"
             )
         return values if values.shape[-1:] == (count,) else self.completed(values)
+
+
+def _loaded(name: str) -> Any:
+    """A class of pandas, which is never imported here; of nothing if nobody has."""
+    return getattr(sys.modules.get("pandas"), name, ())
 
 
 def label_place(labels: tuple[Label, ...], label: Label) -> int | None:

@@ -152,7 +152,7 @@ class Statements:
             total = np.add.outer(total, term)
         costs = judge.costs(total)
         if (costs != 0).any():
-            self._add(indices, -costs if self.maximize else costs, name)
+            self._add(indices, 0.0 - costs if self.maximize else costs, name)
 
     def _add_chain(self, axes: Sequence[int], made: Chain, name: str) -> None:
         """Auxiliary variables for the states between, and the tables that lead through them."""
@@ -168,7 +168,7 @@ class Statements:
         for axis, step, size in zip(axes[1:], steps[1:], sizes[1:], strict=False):
             state = self._define([state, axis], step, size, name)
         if (costs != 0).any():
-            self._add((state, axes[-1]), -costs if self.maximize else costs, name)
+            self._add((state, axes[-1]), 0.0 - costs if self.maximize else costs, name)
 
     @staticmethod
     def _classes(term: Indices) -> tuple[Indices, Indices] | None:
