@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from dabp.plots.style import PALETTE, colour, dash, marker, take_names_literally
+from dabp.plots.style import PALETTE, colour, dash, marker, short_number, take_names_literally
 
 
 def test_solvers_can_be_told_apart() -> None:
@@ -30,3 +30,9 @@ def test_figures_take_dollar_signs_for_what_they_are(tmp_path: Path) -> None:
     figure.savefig(tmp_path / "figure.png")
     assert [label.get_parse_math() for label in bars.get_yticklabels()] == [False, False]
     assert all(label.get_parse_math() for label in lines.get_xticklabels())
+
+
+def test_round_numbers_are_short() -> None:
+    """As they stand on a logarithmic axis, from milliseconds to billions of iterations."""
+    numbers = [0.001, 0.1, 1, 50, 1000, 10_000, 200_000, 1e6, 5e9, 1e13]
+    assert [short_number(n) for n in numbers] == ["0.001", "0.1", "1", "50", "1000", "10k", "200k", "1M", "5G", "1e+13"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -179,3 +180,16 @@ def test_what_defines_auxiliary_variables_stays() -> None:
     assert dabp.solve(changed, "mbe").values == dict.fromkeys(names, 0)
     with pytest.raises(ProblemError, match="define auxiliary"):
         problem.with_costs(problem.pool[::-1].copy())
+
+
+def test_problems_of_one_structure_are_solved_at_the_same_time() -> None:
+    """Threads share what is compiled and write none of it: each has the answer that it has alone."""
+    problem = dabp.generate("random-cop", variables=30, domain=4, density=0.2, seed=0)
+    changed = [problem.with_costs(other_costs(problem, seed)) for seed in range(16)]
+
+    def solved(each: dabp.Problem) -> list[float]:
+        return dabp.solve(each, "dbp", max_iterations=40).trace.iteration_costs.tolist()
+
+    alone = [solved(made_anew(each)) for each in changed]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(solved, changed)) == alone

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 WIDTH = 88
 """Columns of the text."""
-NOTES = 3
-"""Notes that the text shows."""
+NOTES, NOTE = 3, 300
+"""Notes that the text shows, and letters of one on the card."""
 _COLOURS = {
     "OPTIMAL": "#2e7d32",
     "CONVERGED": "#1565c0",
@@ -92,7 +92,7 @@ def card_of(result: Result) -> str:
         [(name, escaped(value)) for name, value in facts_of(result)],
         _falling(result),
         listed("Assignment", ("variable", "value"), rows, len(values) - len(rows)),
-        listed("Notes", ("what was done",), notes, len(result.notes) - len(notes)),
+        listed("Notes", ("what was done",), notes, len(result.notes) - len(notes), longest=NOTE),
         aside=badge,
     )
 

@@ -47,10 +47,18 @@ def whole_numbers(ax: Axes) -> None:
 
 
 def plain_numbers() -> Any:
-    """Labels 0.01, 0.1, 1, 10 of a logarithmic axis: powers need not be read."""
+    """Labels 0.01, 0.1, 1, 10, 10k, 1M of a logarithmic axis: powers need not be read, and long numbers have room."""
     from matplotlib.ticker import FuncFormatter
 
-    return FuncFormatter(lambda value, _: f"{value:,g}" if value < 1e6 else f"{value:g}")
+    return FuncFormatter(lambda value, _: short_number(value))
+
+
+def short_number(value: float) -> str:
+    """A round number in few letters."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if size <= abs(value) < 1e12:
+            return f"{value / (1e3 if letter == 'k' else size):g}{letter}"
+    return f"{value:g}"
 
 
 def take_names_literally(figure: Figure | SubFigure) -> None:

@@ -26,10 +26,10 @@ _CARD = f"font-family:system-ui,sans-serif;max-width:44em;border:1px solid {_LIN
 _GRID = "display:grid;grid-template-columns:max-content 1fr;gap:.15em 1.2em;margin-top:.5em"
 
 
-def escaped(text: object) -> str:
+def escaped(text: object, longest: int = LONGEST) -> str:
     """Text for a card: nothing in it is markup, moves a cursor or is endless."""
     plain = shown(str(text))
-    return html.escape(plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…")
+    return html.escape(plain if len(plain) <= longest else f"{plain[: longest - 1]}…")
 
 
 def card(title: str, facts: Iterable[tuple[str, str]], *parts: str, aside: str = "") -> str:
@@ -39,13 +39,15 @@ def card(title: str, facts: Iterable[tuple[str, str]], *parts: str, aside: str =
     return f'<div style="{_CARD}">{head}<div style="{_GRID}">{rows}</div>{"".join(parts)}</div>'
 
 
-def listed(summary: str, headings: Sequence[str], rows: Sequence[Sequence[object]], more: int = 0) -> str:
+def listed(
+    summary: str, headings: Sequence[str], rows: Sequence[Sequence[object]], more: int = 0, longest: int = LONGEST
+) -> str:
     """A part that opens at a click: a table, and how many rows it leaves out."""
     if not rows:
         return ""
     style = "text-align:left;padding:.1em 1.2em .1em 0;background:none"
     head = "".join(f'<th style="{style};opacity:.65;font-weight:normal">{name}</th>' for name in headings)
-    cells = ("".join(f'<td style="{style}">{escaped(value)}</td>' for value in row) for row in rows)
+    cells = ("".join(f'<td style="{style}">{escaped(value, longest)}</td>' for value in row) for row in rows)
     body = "".join(f'<tr style="background:none">{row}</tr>' for row in cells)
     rest = f'<div style="opacity:.65">… and {more:,} more</div>' if more else ""
     look = "border-collapse:collapse;margin:.3em 0;color:inherit;font-size:inherit"
@@ -97,6 +99,8 @@ def problem_card(problem: Problem, kind: str = "Problem") -> str:
         cells = problem.cells(index)
         finite = cells[np.isfinite(cells)]
         span = f"{finite.min():g} to {finite.max():g}" if len(finite) else "nothing allowed"
+        if 0 < len(finite) < len(cells):
+            span += f", {len(cells) - len(finite):,} of {len(cells):,} forbidden"
         factors.append((problem.factor_name(index), scope, span))
     return card(
         f"{kind} {escaped(problem.name)}",

@@ -84,6 +84,8 @@ def _directed(
     sizes, tables = problem.domain_sizes, problem.factor_table[factors]
     bases = np.full((2, len(factors)), -1, dtype=np.int64)
     chosen = np.flatnonzero(present[factors])
+    if not len(chosen):
+        return np.zeros(0, dtype=cells.dtype), bases.ravel()
     parts: list[NDArray[Any]] = []
     length = 0
     kinds, kind_of = numbered(sizes, int(sizes.max(initial=0)) + 1)
