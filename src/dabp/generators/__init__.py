@@ -27,6 +27,9 @@ GENERATORS: dict[str, str] = {
 }
 """Name on the command line → module and function of the same name."""
 
+LARGEST_COST = 10**12
+"""So that totals of thousands of them stay exact."""
+
 
 def generator_function(family: str) -> Callable[..., Problem]:
     """The function behind a family's name."""
@@ -54,5 +57,5 @@ def check_parameters(family: str, parameters: Mapping[str, Any]) -> None:
     if parameters.get("seed", 0) < 0:
         raise ParameterError(f"a seed is at least 0, not {parameters['seed']}")
     least = 1 if family == "graph-coloring" else 0
-    if parameters.get("max_cost", least) < least:
-        raise ParameterError(f"max_cost of {family!r} is at least {least}, not {parameters['max_cost']}")
+    if not least <= parameters.get("max_cost", least) <= LARGEST_COST:
+        raise ParameterError(f"max_cost of {family!r} is {least} to {LARGEST_COST:,}, not {parameters['max_cost']}")

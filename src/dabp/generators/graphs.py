@@ -11,11 +11,16 @@ from dabp.problem import Problem
 Edges = NDArray[np.int64]
 """Pairs of variables, [M, 2], the smaller index first."""
 
+MOST_VARIABLES, MOST_EDGES = 10_000_000, 100_000_000
+"""What a generator may be asked for: beyond that it would fill the memory."""
+
 
 def check(*, variables: int, domain: int, variant: str = "authors") -> None:
     """Refuse sizes that make no problem."""
     if variables < 1 or domain < 1:
         raise ParameterError(f"a problem needs variables and values: {variables} variables of domain {domain}")
+    if max(variables, domain) > MOST_VARIABLES:
+        raise ParameterError(f"variables and domain are {MOST_VARIABLES:,} at most, not {max(variables, domain):,}")
     if variant not in ("authors", "text"):
         raise ParameterError(f"variant is 'authors' or 'text', not {variant!r}")
 
@@ -63,6 +68,11 @@ def random_edges(rng: np.random.Generator, variables: int, density: float, varia
     if not 0 <= density <= 1:
         raise ParameterError(f"density is between 0 and 1, not {density}")
     total = variables * (variables - 1) // 2
+    drawn = total if variant == "text" else int(density * total)
+    if drawn > MOST_EDGES:
+        raise ParameterError(
+            f"{variables:,} variables of density {density:g} have more than {MOST_EDGES:,} constraints"
+        )
     if variant == "text":
         rows, columns = np.triu_indices(variables, 1)
         chosen = rng.random(total) < density

@@ -172,7 +172,7 @@ class Vocabulary(Statements):
         Parameters
         ----------
         index
-            A variable whose labels are places of the array, from 0; other places are forbidden.
+            A variable whose labels are places of the array, from 0; at other places it does not hold.
         array
             Names of variables, or labels; what is the name of a variable is that variable.
         value
