@@ -89,12 +89,24 @@ def _ternary(seed: int) -> Problem:
     return Problem.from_tables([4] * 60, tables)
 
 
+def _grid(side: int, domain: int, seed: int) -> Problem:
+    """Variables in rows and columns, a random table between neighbours."""
+    rng = np.random.default_rng(seed)
+    places = np.arange(side * side).reshape(side, side)
+    pairs = [*zip(places[:, :-1].flat, places[:, 1:].flat, strict=True)]
+    pairs += [*zip(places[:-1].flat, places[1:].flat, strict=True)]
+    tables = rng.integers(0, 101, (len(pairs), domain, domain)).astype(float)
+    return Problem.from_tables(
+        [domain] * side**2, [((int(a), int(b)), t) for (a, b), t in zip(pairs, tables, strict=True)]
+    )
+
+
 def problems() -> dict[str, Problem]:
     """The four of `quality`."""
     return {
         "random COP, 100 variables": generate("random-cop", variables=100, density=0.25, seed=7),
         "colouring with real costs": generate("graph-coloring", variables=100, density=0.1, seed=7),
-        "grid 100×100": generate("grid", rows=100, columns=100, domain=5, seed=7),
+        "grid 100×100": _grid(100, 5, 7),
         "ternary, forbidden combinations": _ternary(7),
     }
 
@@ -146,8 +158,8 @@ def doctor(folder: Folder, options: argparse.Namespace) -> Iterator[Row]:
 
 def quality(folder: Folder, options: argparse.Namespace) -> Iterator[Row]:
     """A user's first solve beside one with everything compiled."""
-    for name, problem in problems().items():
-        file = folder.path / f"{abs(hash(name))}.cfn"
+    for number, (name, problem) in enumerate(problems().items()):
+        file = folder.path / f"quality{number}.cfn"
         write(problem, file)
         for seconds, most in WORSE.items():
             words = ("solve", str(file), "--time", str(seconds), "--json", "--quiet")
