@@ -52,7 +52,7 @@ def results(importable_faults: None, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels() -> None:
     """All kernels are there before the first test; what is tested cold has a cache of its own."""
-    from dabp.solvers.portfolio.warming import make, missing
+    from dabp.solvers.warming import make, missing
 
     for job in missing():
         make(job)

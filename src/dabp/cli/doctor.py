@@ -48,7 +48,7 @@ def _compile() -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from dabp.kernels.cache import folder
-    from dabp.solvers.portfolio.warming import make_all
+    from dabp.solvers.warming import make_all
 
     columns = (TextColumn("compiling kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
@@ -81,7 +81,7 @@ def _kernels() -> tuple[str, str, bool]:
         from dabp.kernels.cache import folder
     except ImportError as error:
         return "kernels", f"numba does not load: {error}", False
-    from dabp.solvers.portfolio.warming import JOBS, missing
+    from dabp.solvers.warming import JOBS, missing
 
     count = len(JOBS) - len(missing())
     state = "all compiled" if count == len(JOBS) else f"{count} of {len(JOBS)} parts compiled; --compile makes the rest"

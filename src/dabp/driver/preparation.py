@@ -58,7 +58,7 @@ class Preparation:
     def _presolve(self, guard: Guard) -> None:
         """Simplify, unless the time is limited and the kernels for it would first have to be compiled."""
         from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
-        from dabp.solvers.portfolio.warming import ready
+        from dabp.solvers.warming import ready
 
         if math.isfinite(guard.seconds_left) and not ready("presolve"):
             self.notes.append("presolve was left out: its kernels are not compiled yet")

@@ -26,6 +26,7 @@ from dabp.driver.result import Result
 from dabp.driver.run import Run
 from dabp.driver.stopping import Idleness, Limits, Progress
 from dabp.driver.verification import keep, take
+from dabp.driver.waiting import wait_for_kernels
 from dabp.errors import ParameterError
 from dabp.kernels.compilation import compilation
 from dabp.problem import Assignment, Problem
@@ -171,6 +172,8 @@ class _Solve:
         if (reason := self.guard.reason) is not None:
             keep(first_guess(prepared.reduced), run, prepared)  # presolve may have come to know better
             return _stopped(reason)
+        if (ended := self._waited(run, prepared)) is not None:
+            return ended
         limits = self.limits
         left = _left(limits.seconds, run.clock.now)
         budget = Budget(left, limits.iterations, limits.memory, self.threads, self.guard)
@@ -186,6 +189,25 @@ class _Solve:
         finally:
             search.close()
         return ended
+
+    def _waited(self, run: Run, prepared: Preparation) -> tuple[Status, str | None] | None:
+        """Wait for kernels that have to be compiled; how the solve ended if it did meanwhile."""
+        asked = False
+
+        def stopped() -> bool:
+            nonlocal asked
+            run.progress.time, run.progress.time_left = run.clock.now, self.guard.seconds_left
+            answers = [callback(run.progress) for callback in self.callbacks]
+            asked = any(answers)
+            return asked
+
+        wait = wait_for_kernels(self.solver, prepared.reduced, run.seed, self.guard, stopped)
+        run.notes += [note] if (note := wait.note(run.solver)) is not None else []
+        if wait.ready:
+            return None
+        if wait.stand_in is not None:
+            keep(wait.stand_in, run, prepared)
+        return _stopped(INTERRUPTED if asked else self.guard.reason)
 
     def _loop(self, search: Search, run: Run, prepared: Preparation) -> tuple[Status, str | None]:
         """Step until the search has finished or something ends it."""

@@ -24,9 +24,15 @@ from pathlib import Path
 from typing import Any
 
 from numba.core import caching
+from numba.core.runtime import rtsys
+
+from dabp.kernels.pipeline import Part, PartLibrary
 
 ROOT = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*from (dabp\.kernels(?:\.\w+)*) import ([\w, ]+|\([\w,\s]+\))", re.MULTILINE)
+
+BESIDE = (Path(__file__), ROOT / "compilation.py")
+"""Modules that are no part of how code comes out: a change of these leaves what is compiled as it is."""
 
 UNUSED_DAYS = 30
 """After so many days without use a version's kernels are thrown away when others are compiled."""
@@ -85,7 +91,7 @@ def _closure(path: Path) -> set[Path]:
         for module, names in _IMPORT.findall(source.read_text(encoding="utf-8")):
             base = ROOT.joinpath(*module.split(".")[2:])
             inside = [base / f"{name.strip()}.py" for name in names.strip("()").split(",")]
-            waiting += [one for one in (base.with_suffix(".py"), *inside) if one.is_file()]
+            waiting += [one for one in (base.with_suffix(".py"), *inside) if one.is_file() and one not in BESIDE]
     return found
 
 
@@ -122,11 +128,25 @@ class _Locator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):  #
 class _Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
+    def reduce(self, compiled: Any) -> Any:
+        """What is written: machine code of a kernel, and of a part what it is made of."""
+        return Part.written(compiled) if isinstance(compiled.library, PartLibrary) else super().reduce(compiled)
+
+    def rebuild(self, context: Any, payload: Any) -> Any:
+        """What was written, ready to be called or linked."""
+        return payload.read(context) if isinstance(payload, Part) else super().rebuild(context, payload)
+
 
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """The compiled forms of one kernel; additions are made one process at a time."""
 
     _impl_class = _Implementation
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """A compiled form from the disk, without all that Numba loads beside it to be able to compile."""
+        rtsys.initialize(context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, context)
 
     def _save_overload(self, signature: Any, data: Any) -> None:
         self._impl.locator.ensure_cache_path()

@@ -14,13 +14,15 @@ from numba.core import event
 
 from dabp.kernels.cache import KernelCache
 from dabp.kernels.compilation import compilation
+from dabp.kernels.pipeline import KernelCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function | None = None, /, **options: Any) -> Any:
     """``numba.njit`` with our options: cached, nogil, C division. Use as ``@kernel`` or ``@kernel(fastmath=True)``."""
-    chosen = {"nogil": True, "error_model": "numpy", **options}
+    ours = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
+    chosen = {**ours, **options}
 
     def compiled(inner: Function) -> Function:
         dispatcher = numba.njit(**chosen)(inner)
@@ -40,14 +42,20 @@ def inline_kernel(function: Function) -> Function:
     return cast(Function, kernel(_nrt=False, inline="always")(function))
 
 
-def part(**options: Any) -> Any:
-    """`kernel` for what other kernels call, with ``fastmath``: always inlined where it is called.
+def inner(function: Function | None = None, /, **options: Any) -> Any:
+    """`kernel` for what kernels call and Python does not: it becomes machine code where it is called."""
+    chosen = kernel(no_cpython_wrapper=True, **options)
+    return chosen if function is None else chosen(function)
 
-    Left to itself, a process that compiles calls the function as compiled alone, one that loads from the cache the
-    copy that was optimised with its caller. Where additions may be reordered these differ in the last places, and
-    the first run on a machine would not equal the second.
-    """
-    return kernel(forceinline=True, **options)
+
+def array_inner(function: Function) -> Function:
+    """`inner` for functions that allocate nothing."""
+    return cast(Function, inner(_nrt=False)(function))
+
+
+def part(**options: Any) -> Any:
+    """`inner` that is always inlined where it is called."""
+    return inner(forceinline=True, **options)
 
 
 class _Listener(event.Listener):  # type: ignore[misc]

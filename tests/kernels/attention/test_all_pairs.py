@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.attention.all_pairs import all_pairs, all_pairs_backward
-from dabp.kernels.attention.one_variable import Gathered, Results, gather, gathered
+from dabp.kernels.attention import all_pairs as module
+from dabp.kernels.attention import one_variable
+from dabp.kernels.attention.one_variable import Gathered, Results
+from tests.kernels.alone import alone
 from tests.kernels.attention import dense
+
+all_pairs = alone(module.all_pairs)
+all_pairs_backward = alone(module.all_pairs_backward)
+gather = alone(one_variable.gather)
+gathered = alone(one_variable.gathered)
 
 
 @pytest.mark.parametrize("degree", [2, 3, 7])

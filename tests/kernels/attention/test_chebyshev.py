@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.attention.chebyshev import LARGEST, interpolation, nodes_for
+from dabp.kernels.attention import chebyshev
+from dabp.kernels.attention.chebyshev import LARGEST, interpolation
+from tests.kernels.alone import alone
 from tests.kernels.attention.dense import sigmoid
+
+nodes_for = alone(chebyshev.nodes_for)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])

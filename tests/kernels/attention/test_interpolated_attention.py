@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from dabp.kernels.attention import interpolated_attention
 from dabp.kernels.attention.chebyshev import half_ranges
-from dabp.kernels.attention.interpolated_attention import pays, range_of
+from tests.kernels.alone import alone
+
+pays = alone(interpolated_attention.pays)
+range_of = alone(interpolated_attention.range_of)
 
 
 def test_pays_for_many_close_keys_only() -> None:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.attention.one_variable import BLOCK, gather, gathered
+from dabp.kernels.attention import one_variable
+from dabp.kernels.attention.one_variable import BLOCK
+from tests.kernels.alone import alone
 from tests.kernels.attention import dense
+
+gather = alone(one_variable.gather)
+gathered = alone(one_variable.gathered)
 
 
 def test_gathers_in_the_order_of_edges_and_pads_with_zeros() -> None:

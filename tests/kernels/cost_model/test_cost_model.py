@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 import torch
 
+from dabp.kernels.cost_model import repair
 from dabp.kernels.cost_model.columns import Cycle
 from dabp.kernels.cost_model.cost_model import level_tables
-from dabp.kernels.cost_model.repair import destroy, predict
+from dabp.kernels.cost_model.repair import destroy
 from dabp.problem import Problem
 from dabp.solvers.gat_pcm.microstructure import microstructure
 from dabp.solvers.gat_pcm.network import CostModel
 from dabp.solvers.gat_pcm.parameters import fold
 from dabp.solvers.gat_pcm.structure import structure
+from tests.kernels.alone import alone
 from tests.solvers.gat_pcm.trees import large_model, tree_problem
+
+predict = alone(repair.predict)
 
 
 def compiled_predictions(problem: Problem, model: CostModel) -> np.ndarray:

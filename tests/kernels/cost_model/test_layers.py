@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.cost_model.layers import WIDTH, elu, project
+from dabp.kernels.cost_model import layers
+from dabp.kernels.cost_model.layers import WIDTH
+from tests.kernels.alone import alone
+
+elu = alone(layers.elu)
+project = alone(layers.project)
 
 
 def test_elu_is_right_to_its_promise() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dabp.kernels.local_search.descent import descend, group_by_variable
-from dabp.solvers.portfolio.first_answer import _entries
+from dabp.solvers.local_search.first_answer import _entries
 from tests.problems import random_problem
 
 

@@ -24,6 +24,7 @@ from dabp.kernels.attention.one_variable import (
     room,
 )
 from dabp.kernels.decorators import kernel
+from dabp.kernels.rows import copy_row, longest_row
 
 
 @kernel
@@ -33,7 +34,7 @@ def attend(
     """Write λ and (d − 1) Σ w f2v for the edges of variables first..last − 1."""
     offsets, width = around.offsets, inputs.f2v.shape[1]
     damping, summed = results
-    largest = np.diff(offsets[first : last + 1]).max()
+    largest = longest_row(offsets, first, last)
     variable = gathered(largest, inputs)
     wide = variable.messages.shape[1]
     made = Results(np.empty(largest, summed.dtype), np.empty((largest, wide), summed.dtype))
@@ -52,7 +53,7 @@ def attend(
             all_pairs(degree, variable, scratch.rows, made)
         for m in range(degree):
             damping[edges[m]] = made.damping[m]
-            summed[edges[m]] = made.summed[m, :width]
+            copy_row(made.summed[m], width, summed[edges[m]], 0)
 
 
 @kernel
@@ -67,7 +68,7 @@ def attend_backward(
 ) -> None:
     """Write the gradients of `attend`, those of query and key by edge [E, K], given those of its results."""
     offsets, width, heads = around.offsets, inputs.f2v.shape[1], inputs.query.shape[1]
-    largest, kind = np.diff(offsets[first : last + 1]).max(), inputs.f2v.dtype
+    largest, kind = longest_row(offsets, first, last), inputs.f2v.dtype
     variable, made = gathered(largest, inputs), gathered(largest, inputs)
     wide = variable.messages.shape[1]
     given = Results(np.empty(largest, kind), np.empty((largest, wide), kind))
@@ -93,4 +94,4 @@ def attend_backward(
             for k in range(heads):
                 by_edge.query[edges[m], k] = made.queries[k, m]
                 by_edge.key[edges[m], k] = made.keys[k, m]
-            by_edge.f2v[edges[m]] = made.messages[m, :width]
+            copy_row(made.messages[m], width, by_edge.f2v[edges[m]], 0)

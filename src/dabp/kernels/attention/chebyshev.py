@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner
 
 LARGEST = 24
 """More nodes than this are not worth it."""
@@ -58,7 +58,7 @@ def cosines(dtype: DTypeLike) -> NDArray[np.floating]:
     return result.astype(dtype)
 
 
-@kernel
+@inner
 def nodes_for(half: float, limits: NDArray[np.floating]) -> int:
     """The least sufficient number of nodes, LARGEST + 1 if there is none."""
     nodes = 2

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.attention.one_variable import BLOCK, VariableEdges
 from dabp.kernels.decorators import kernel, part
+from dabp.kernels.rows import longest_row
 from dabp.kernels.simd import Lanes, load, splat, store
 
 Floats = NDArray[np.floating]
@@ -78,7 +79,7 @@ def mix(
 ) -> None:
     """Write (d − 1) Σ w f2v into `summed` [E, D] for the edges of variables first..last − 1; 0 where d = 1."""
     offsets, width = around.offsets, f2v.shape[1]
-    largest, wide = np.diff(offsets[first : last + 1]).max(), _blocks(width)
+    largest, wide = longest_row(offsets, first, last), _blocks(width)
     messages, out = np.empty(largest * wide, f2v.dtype), np.empty(largest * wide, f2v.dtype)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
@@ -105,7 +106,7 @@ def mix_backward(
 ) -> None:
     """Write the gradients of `mix`, given that of `summed`."""
     offsets, width, kind = around.offsets, f2v.shape[1], f2v.dtype
-    largest, wide = np.diff(offsets[first : last + 1]).max(), _blocks(width)
+    largest, wide = longest_row(offsets, first, last), _blocks(width)
     gradients, out = np.empty(largest * wide, kind), np.empty(largest * wide, kind)
     columns, block = np.zeros(width * _blocks(largest), kind), np.empty(largest * _blocks(largest), kind)
     for i in range(first, last):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.elementary import FAST, exponential, sigmoid
+from dabp.kernels.rows import longest_row
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
@@ -94,7 +95,7 @@ def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed:
     projected, scores = nodes
     slope, lanes = shape
     count = len(mixed)
-    alphas = np.empty((np.diff(offsets[first : last + 1]).max() + 3, HEADS), scores.dtype)
+    alphas = np.empty((longest_row(offsets, first, last) + 3, HEADS), scores.dtype)
     channels = len(lanes)
     one = projected.dtype.type(1.0)
     for i in range(first, last):
@@ -137,7 +138,7 @@ def attend_backward(
     slope, lanes = shape
     grad_projected, grad_scores = gradients
     count = len(grad_mixed)
-    largest = np.diff(offsets[first : last + 1]).max()
+    largest = longest_row(offsets, first, last)
     alphas, dots = np.empty((largest + 3, HEADS), scores.dtype), np.empty((largest + 3, HEADS), scores.dtype)
     channels = len(lanes)
     zero, one = projected.dtype.type(0.0), projected.dtype.type(1.0)

@@ -10,11 +10,11 @@ from typing import Any
 
 from dabp.kernels.attention.chebyshev import LARGEST, Interpolation, nodes_for
 from dabp.kernels.attention.one_variable import BLOCK, BackwardRoom, Floats, Gathered, Results, Room
-from dabp.kernels.decorators import kernel, part
+from dabp.kernels.decorators import inner, part
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 
 
-@kernel
+@inner
 def range_of(keys: Floats, degree: int, limits: Floats) -> tuple[Any, Any, int]:
     """Middle and half of the keys' range, and how many nodes it takes."""
     low = high = keys[0]
@@ -24,7 +24,7 @@ def range_of(keys: Floats, degree: int, limits: Floats) -> tuple[Any, Any, int]:
     return low + half, half, nodes_for(half, limits)
 
 
-@kernel
+@inner
 def pays(keys: Floats, degree: int, limits: Floats) -> bool:
     """Whether interpolation is cheaper than all pairs, for every head."""
     if degree < 6:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.chebyshev import LARGEST
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
@@ -91,7 +91,7 @@ class BackwardRoom(NamedTuple):
     """[R, d]."""
 
 
-@kernel
+@inner
 def gathered(largest: int, inputs: Inputs) -> Gathered:
     """Empty arrays for variables up to this degree."""
     heads, kind = inputs.query.shape[1], inputs.f2v.dtype
@@ -99,7 +99,7 @@ def gathered(largest: int, inputs: Inputs) -> Gathered:
     return Gathered(np.empty((heads, largest), kind), np.empty((heads, largest), kind), np.empty((largest, wide), kind))
 
 
-@kernel
+@inner
 def room(largest: int, wide: int, rows: int, like: Floats) -> Room:
     """Scratch for variables up to this degree, with so many rows."""
     kind = like.dtype
@@ -114,7 +114,7 @@ def room(largest: int, wide: int, rows: int, like: Floats) -> Room:
     )
 
 
-@kernel
+@inner
 def backward_room(largest: int, wide: int, like: Floats) -> BackwardRoom:
     """Scratch for variables up to this degree."""
     kind = like.dtype
@@ -123,7 +123,7 @@ def backward_room(largest: int, wide: int, like: Floats) -> BackwardRoom:
     )
 
 
-@kernel
+@inner
 def gather(edges: Integers, factor: Integers, inputs: Inputs, variable: Gathered) -> None:
     """Copy what belongs to a variable with these edges."""
     _gather_factors(edges, factor, inputs.query, variable.queries)
@@ -131,7 +131,7 @@ def gather(edges: Integers, factor: Integers, inputs: Inputs, variable: Gathered
     gather_rows(edges, inputs.f2v, variable.messages)
 
 
-@kernel
+@inner
 def _gather_factors(edges: Integers, factor: Integers, by_factor: Floats, result: Floats) -> None:
     """[F, K] → [K, d]."""
     for m in range(len(edges)):
@@ -139,7 +139,7 @@ def _gather_factors(edges: Integers, factor: Integers, by_factor: Floats, result
             result[k, m] = by_factor[factor[edges[m]], k]
 
 
-@kernel
+@inner
 def gather_rows(edges: Integers, by_edge: Floats, result: Floats) -> None:
     """[E, D] → [d, wide], zero beyond D."""
     width = by_edge.shape[1]

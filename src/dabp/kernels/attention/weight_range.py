@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from dabp.kernels.attention.one_variable import VariableEdges
 from dabp.kernels.decorators import kernel
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
+from dabp.kernels.rows import longest_row
 
 Floats = NDArray[np.floating]
 
@@ -21,7 +22,7 @@ def weight_range(around: VariableEdges, query: Floats, key: Floats) -> tuple[flo
     """
     offsets, variable_edges, edge_factor = around
     heads, kind = query.shape[1], query.dtype.type
-    largest = np.diff(offsets).max() if len(offsets) > 1 else 0
+    largest = longest_row(offsets, 0, len(offsets) - 1)
     powers, weights = np.empty(largest, query.dtype), np.empty(largest, query.dtype)
     keys = np.empty((heads, largest), query.dtype)
     low, high = np.inf, -np.inf

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dabp.kernels.belief_propagation.layout import Layout
 from dabp.kernels.belief_propagation.memory import (
     BEST,
@@ -67,18 +69,19 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
 @array_kernel
 def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: Any) -> tuple[int, int]:
     """Iterations until `trace` is full of their costs or the rules end the run; how many, and why."""
+    first: Any = np.int64(0)  # a literal would have the stages compiled for it, too
     variables = len(layout.variables.domain)
     for t in range(len(trace)):
-        send_pairs(layout, memory, lanes, 0, len(layout.pairs.table))
-        send_many(layout, memory, memory.values, lanes, 0, len(layout.many.table))
+        send_pairs(layout, memory, lanes, first, len(layout.pairs.table))
+        send_many(layout, memory, memory.values, lanes, first, len(layout.many.table))
         memory.counts[ITERATIONS] += 1
         gain = gain_of(rules.rate, memory.counts[ITERATIONS])
-        change, changed = update_variables(layout, memory, gain, lanes, 0, variables)
+        change, changed = update_variables(layout, memory, gain, lanes, first, variables)
         if changed > 0:
-            price_moved(layout.exact, memory, 0, variables)
+            price_moved(layout.exact, memory, first, variables)
         note_cost(memory, rules, changed)
         trace[t] = memory.costs[CURRENT]
-        why = verdict(memory, rules, change)
+        why = verdict(memory, rules, float(change))
         if why != RUNNING:
             return t + 1, why
     return len(trace), RUNNING

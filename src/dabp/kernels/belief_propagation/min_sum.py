@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dabp.kernels.belief_propagation.layout import PADDING, ExactCosts, Layout
 from dabp.kernels.belief_propagation.memory import Memory
-from dabp.kernels.decorators import array_kernel, inline_kernel
+from dabp.kernels.decorators import array_inner, array_kernel, inline_kernel
 from dabp.kernels.simd import Lanes, first_equal, full_like, least, load, maximum, minimum, prefetch, splat, store
 
 AHEAD = 8
@@ -196,7 +196,7 @@ def update_variables(
     return -least(zero - change), changed
 
 
-@array_kernel
+@array_inner
 def _update_wide(layout: Layout, memory: Memory, gain: Any, lanes: Lanes, i: int) -> tuple[int, float]:
     """`update_variables` for one variable whose messages take several vectors."""
     variables, v2f, f2v, field, damping = layout.variables, memory.v2f, memory.f2v, memory.field, memory.damping
@@ -241,7 +241,7 @@ def _update_wide(layout: Layout, memory: Memory, gain: Any, lanes: Lanes, i: int
     return value, -least(zero - change)
 
 
-@array_kernel
+@array_inner
 def _belief(layout: Layout, memory: Memory, lanes: Lanes, i: int, block: int) -> Any:
     """One vector of a belief, from `block` on."""
     variables = layout.variables
@@ -271,7 +271,7 @@ def price_moved(exact: ExactCosts, memory: Memory, start: int, stop: int) -> Non
                 memory.priced[factor] = exact.pool[cell]
 
 
-@array_kernel
+@array_inner
 def total_of(priced: Any) -> float:
     """Sum of all factors' costs, always in the same order."""
     first = second = third = fourth = 0.0

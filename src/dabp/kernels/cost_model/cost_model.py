@@ -30,7 +30,7 @@ from dabp.kernels.cost_model.layers import (
     leaky,
     project,
 )
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 
 LAST_HEADS, LAST_CHANNELS = 4, 16
 
@@ -65,7 +65,7 @@ def level_tables(amounts: Array, model: Parameters) -> LevelTables:
     return tables
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def _first_layer(
     amount: float,
     has_unary: bool,
@@ -100,7 +100,7 @@ def _first_layer(
     elu(out)
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def embed_value(
     amount: float,
     has_unary: bool,
@@ -139,7 +139,7 @@ def embed_value(
     head_scores(out.projected[1], model.target_3, out.scores[3])
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def predict_value(
     own: Embedding,
     has_unary: bool,
@@ -192,7 +192,7 @@ def predict_value(
     return _read_out(embedding, node, has_unary, pairs, model)
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def _read_out(value: Array, unary: Array, has_unary: bool, pairs: Pairs, model: Parameters) -> Any:
     """The last attention at a value, and the value's half of the output."""
     score, count = pairs.score, len(pairs.everyone)

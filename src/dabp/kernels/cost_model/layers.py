@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dabp.kernels.cost_model.columns import Array
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner
 
 HEADS, CHANNELS, WIDTH = 8, 8, 64
 SLOPE = np.float32(0.2)
@@ -23,13 +23,13 @@ class Source(NamedTuple):
     """What it scores by head, [8]."""
 
 
-@kernel
+@inner
 def leaky(x: Any) -> Any:
     """The leaky ReLU of attention scores."""
     return x if x > 0 else x * SLOPE
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def elu(x: Array) -> None:
     """In place; exp(x) = p(x/64)^64 with a Taylor polynomial p, which vectorises and is right to 1e-5."""
     for i in range(len(x)):
@@ -45,7 +45,7 @@ def elu(x: Array) -> None:
         x[i] = max(x[i], np.float32(0)) + p
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def project(x: Array, matrix: Array, out: Array) -> None:
     """Out = x @ matrix."""
     for j in range(matrix.shape[1]):
@@ -56,7 +56,7 @@ def project(x: Array, matrix: Array, out: Array) -> None:
             out[j] += a * matrix[i, j] + b * matrix[i + 1, j] + c * matrix[i + 2, j] + d * matrix[i + 3, j]
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def head_scores(x: Array, vector: Array, out: Array) -> None:
     """Per head the dot product of its channels."""
     for h in range(HEADS):
@@ -66,7 +66,7 @@ def head_scores(x: Array, vector: Array, out: Array) -> None:
         out[h] = total
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def attend_pair(own: Source, below: Source, to_own: Array, bias: Array, out: Array) -> None:
     """A pair's next embedding from its own and its lower value's: a softmax over two is a sigmoid."""
     for h in range(HEADS):
@@ -77,7 +77,7 @@ def attend_pair(own: Source, below: Source, to_own: Array, bias: Array, out: Arr
     elu(out)
 
 
-@kernel(fastmath=True)
+@inner(fastmath=True)
 def attend_value(
     own: Source,
     unary: Source,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dabp.kernels.cost_model.columns import Array, Cycle, Embedding, LevelTables, Pairs, Parameters, Structure
 from dabp.kernels.cost_model.cost_model import LAST_HEADS, embed_value, predict_value
 from dabp.kernels.cost_model.layers import HEADS, WIDTH
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 
 
 @kernel
@@ -43,7 +43,7 @@ def destroy(
     return order
 
 
-@kernel
+@inner
 def _depth_first(
     problem: Structure, position: NDArray[np.int64], destroyed: NDArray[np.bool_], priority: NDArray[np.int64]
 ) -> NDArray[np.int64]:
@@ -79,7 +79,7 @@ def _depth_first(
     return order
 
 
-@kernel
+@inner
 def _assign(problem: Structure, cycle: Cycle, v: int, cell: int, stride: int) -> None:
     """Add to variable v's costs a row of pairs that begins at `cell`."""
     for i in range(problem.first_value[v], problem.first_value[v + 1]):
@@ -89,7 +89,7 @@ def _assign(problem: Structure, cycle: Cycle, v: int, cell: int, stride: int) ->
     cycle.assigned[v] = True
 
 
-@kernel
+@inner
 def _add_wide(problem: Structure, cycle: Cycle, v: int) -> None:
     """Add the slices of factors over three or more variables at the other variables' current values."""
     for k in range(problem.wide_begin[v], problem.wide_begin[v + 1]):
@@ -117,7 +117,7 @@ def repair(
         target = order[place]
         _add_wide(problem, cycle, target)
         first, last = problem.first_value[target], problem.first_value[target + 1]
-        below = 0
+        below = np.int64(0)  # a literal would have `predict` compiled for it, too
         for e in range(problem.begin[target], problem.begin[target + 1]):
             if cycle.position[problem.neighbour[e]] > place:
                 below += problem.sizes[problem.neighbour[e]]
@@ -132,7 +132,7 @@ def repair(
                 _assign(problem, cycle, other, cell, problem.neighbour_other[e])
 
 
-@kernel
+@inner
 def predict(problem: Structure, cycle: Cycle, model: Parameters, tables: LevelTables, target: int, below: int) -> Array:
     """Predicted cost of each value of a target with `below` values in its neighbours among its descendants."""
     size = problem.sizes[target]
@@ -172,7 +172,7 @@ def predict(problem: Structure, cycle: Cycle, model: Parameters, tables: LevelTa
     return predictions
 
 
-@kernel
+@inner
 def _levels_below(problem: Structure, variable: int, position: NDArray[np.int64]) -> NDArray[np.int32]:
     """The levels of each value's pairs with values of neighbours further down, [values, pairs]."""
     count = 0

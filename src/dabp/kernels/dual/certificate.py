@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 from dabp.kernels.dual.pairs import Pairs, Room
 from dabp.kernels.dual.passes import LENIENT, Relaxation, Scratch
 
@@ -21,7 +21,7 @@ ROUNDOFF = 2.0**-53
 """u."""
 
 
-@kernel(fastmath=LENIENT)
+@inner(fastmath=LENIENT)
 def _lowest_pair(pool: Array, start: int, first: Array, second: Array) -> float:
     """Min over (a, b) of f(a, b) − first(a) − second(b), lowered by its rounding; f has b fastest."""
     lowest = np.inf
@@ -36,7 +36,7 @@ def _lowest_pair(pool: Array, start: int, first: Array, second: Array) -> float:
     return lowest
 
 
-@kernel
+@inner
 def _lowest(relaxation: Relaxation, factor: int, digit: Array) -> float:
     """Min over x of f(x) − Σ_i M_i(x_i), lowered by its rounding, for a factor of any arity."""
     first, last = relaxation.scope_start[factor], relaxation.scope_start[factor + 1]
@@ -64,7 +64,7 @@ def _lowest(relaxation: Relaxation, factor: int, digit: Array) -> float:
             return lowest
 
 
-@kernel
+@inner
 def _lowest_value(relaxation: Relaxation, variable: int, total: Array, weight: Array) -> float:
     """Min over a of u_i(a) + Σ_α M_{α,i}(a), lowered by its rounding."""
     size = relaxation.sizes[variable]
@@ -84,7 +84,7 @@ def _lowest_value(relaxation: Relaxation, variable: int, total: Array, weight: A
     return lowest
 
 
-@kernel
+@inner
 def _added(total: tuple[float, float, float], lowest: float) -> tuple[float, float, float]:
     """Neumaier's sum: what an addition loses is exact, and kept apart; and the sum of the absolute values."""
     bound, lost, magnitude = total
@@ -93,7 +93,7 @@ def _added(total: tuple[float, float, float], lowest: float) -> tuple[float, flo
     return after, lost, magnitude + abs(lowest)
 
 
-@kernel
+@inner
 def _sum_of(total: tuple[float, float, float], parts: int) -> float:
     """The sum, lowered by its own rounding."""
     bound, lost, magnitude = total
@@ -118,7 +118,7 @@ def certified_bound(relaxation: Relaxation, scratch: Scratch) -> float:
     return float(_sum_of(total, len(relaxation.sizes) + len(relaxation.table_start)))
 
 
-@kernel(fastmath=LENIENT)
+@inner(fastmath=LENIENT)
 def _lowest_general(tables: Array, row: int, width: int, own: Array, other: Array) -> float:
     """Min over (a, b) of f(a, b) − own(a) − other(b), lowered by its rounding; f has a fastest, rows are padded."""
     lowest = np.inf
@@ -133,7 +133,7 @@ def _lowest_general(tables: Array, row: int, width: int, own: Array, other: Arra
     return lowest
 
 
-@kernel
+@inner
 def _lowest_linear(base: float, slope: float, top: float, own: Array, other: Array, room: Array) -> float:
     """Min over (a, b) of min(base + slope · |a − b|, top) − own(a) − other(b), lowered by its rounding.
 
@@ -159,7 +159,7 @@ def _lowest_linear(base: float, slope: float, top: float, own: Array, other: Arr
     return float(lowest - error)
 
 
-@kernel
+@inner
 def _lowest_potts(same: float, different: float, own: Array, other: Array) -> float:
     """Min over (a, b) of same, if a = b, else different ≥ same, less own(a) and other(b), lowered by its rounding."""
     largest, largest_other, lowest = own[0], other[0], np.inf
@@ -173,7 +173,7 @@ def _lowest_potts(same: float, different: float, own: Array, other: Array) -> fl
     return float(min(lowest, apart - 4 * ROUNDOFF * (abs(different) + abs(largest) + abs(largest_other))))
 
 
-@kernel
+@inner
 def _lowest_at(pairs: Pairs, p: int, i: int, m: Array, room: Array) -> float:
     """The lowest reparametrised cost of the factor at place p of variable i."""
     j, row = pairs.other[p], pairs.table[p]
@@ -193,8 +193,9 @@ def certified_pairs(pairs: Pairs, m: Array, room: Room) -> float:
     total, scratch = (0.0, 0.0, 0.0), np.empty(len(room.cost))
     for i in range(len(pairs.middle)):
         size, own = pairs.domain[i], pairs.row[i]
-        room.cost[:size] = pairs.unary[own : own + size]
-        room.score[:size] = np.abs(room.cost[:size])
+        for a in range(size):
+            room.cost[a] = pairs.unary[own + a]
+            room.score[a] = abs(room.cost[a])
         for p in range(pairs.start[i], pairs.start[i + 1]):
             for a in range(size):
                 message = m[pairs.message[p] + a]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 
 Array = Any
 Ints = NDArray[np.int64]
@@ -71,7 +71,7 @@ class Scratch(NamedTuple):
     """[largest arity + 1]: sums of the messages at its first digits."""
 
 
-@kernel(fastmath=LENIENT)
+@inner(fastmath=LENIENT)
 def _binary_marginal(
     pool: Array, start: int, size: int, stride: int, other: Array, other_stride: int, out: Array
 ) -> None:
@@ -93,7 +93,7 @@ def _binary_marginal(
             out[a] = least
 
 
-@kernel(fastmath=LENIENT)
+@inner(fastmath=LENIENT)
 def _marginal(relaxation: Relaxation, factor: int, axis: int, scratch: Scratch, out: Array) -> None:
     """out(a) = min f(x) − Σ_{j ≠ i} M_j(x_j) over x with x_i = a, where i is variable `axis` of the factor's scope."""
     pool, sizes, variable = relaxation.pool, relaxation.sizes, relaxation.variable
@@ -136,7 +136,7 @@ def _marginal(relaxation: Relaxation, factor: int, axis: int, scratch: Scratch, 
         fresh = k
 
 
-@kernel
+@inner
 def _collect(relaxation: Relaxation, entry: int, scratch: Scratch, message: Array) -> None:
     """Make an entry's message the min-marginal of its factor without it."""
     f = relaxation.factor[entry]
@@ -151,7 +151,7 @@ def _collect(relaxation: Relaxation, entry: int, scratch: Scratch, message: Arra
         _marginal(relaxation, f, entry - first, scratch, message)
 
 
-@kernel
+@inner
 def _add_row(relaxation: Relaxation, entry: int, values: Array, score: Array, size: int) -> None:
     """Add what an entry's factor costs with each value of its variable, the others at `values`."""
     f = relaxation.factor[entry]

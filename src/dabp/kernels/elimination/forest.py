@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 
 Ints = NDArray[np.int64]
 
@@ -70,7 +70,7 @@ def hang(scopes: Scopes, order: Any, parent: Any) -> int:
     return count
 
 
-@kernel
+@inner
 def _next_row(scopes: Scopes, values: Any, first: int, last: int, fixed: int) -> int:
     """Step `values` to the next combination, the variable at place `fixed` held.
 
@@ -89,7 +89,7 @@ def _next_row(scopes: Scopes, values: Any, first: int, last: int, fixed: int) ->
     return 0
 
 
-@kernel
+@inner
 def _best_row(scopes: Scopes, belief: Any, values: Any, f: int, fixed: int, value: int) -> float:
     """Least cost of a factor and the subtrees below it with the variable at place `fixed` at `value`.
 

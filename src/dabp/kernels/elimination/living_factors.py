@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner
+from dabp.kernels.rows import copy_row
 
 Array = Any
 Ints = NDArray[np.int64]
@@ -61,17 +62,17 @@ class Factors(NamedTuple):
     """[num_cells …]: all tables, the problem's first."""
 
 
-@kernel
+@inner
 def grown(array: Array, size: int) -> Array:
     """The array itself if it holds `size` items, else a copy twice as long."""
     if size <= len(array):
         return array
     longer = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)
-    longer[: len(array)] = array
+    copy_row(array, len(array), longer, 0)
     return longer
 
 
-@kernel
+@inner
 def linked_factors(given: Given) -> Factors:
     """The problem's factors, each linked to its variables."""
     num_variables, count = len(given.sizes), len(given.table_start)
@@ -98,7 +99,7 @@ def linked_factors(given: Given) -> Factors:
     )
 
 
-@kernel
+@inner
 def kill(factors: Factors, members: Array) -> None:
     """Take some factors out of the problem."""
     for factor in members:
@@ -107,7 +108,7 @@ def kill(factors: Factors, members: Array) -> None:
             factors.degree[factors.scopes[entry]] -= 1
 
 
-@kernel
+@inner
 def with_table(factors: Factors, scope: Array, cells: int) -> Factors:
     """The factors with one more over this scope, its table all zero."""
     width = len(scope)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 from dabp.kernels.elimination.mini_bucket_plan import Buckets, Floats, Functions, Ints
 
 
@@ -30,7 +30,7 @@ class Sums(NamedTuple):
     """[axes + 1, D]: the sum over the inputs that look at no axis below this one, for each value."""
 
 
-@kernel
+@inner
 def _room(sizes: Ints, functions: Functions, buckets: Buckets, bucket: int) -> Sums:
     """Arrays that are large enough for every mini-bucket from this one on."""
     most_inputs, widest, largest = 1, 1, 1
@@ -50,7 +50,7 @@ def _room(sizes: Ints, functions: Functions, buckets: Buckets, bucket: int) -> S
     )
 
 
-@kernel
+@inner
 def _begin(sizes: Ints, functions: Functions, buckets: Buckets, bucket: int, cell: int, sums: Sums) -> int:
     """Sort the inputs of a mini-bucket and go to a cell of its message; returns how many cells that has."""
     starts, variables, strides = functions.starts, functions.variables, functions.strides
@@ -154,7 +154,7 @@ def eliminate(
     return bucket, cell
 
 
-@kernel
+@inner
 def _add_level(
     partial: Floats, a: int, axes: int, until: Ints, at: Ints, value_step: Ints, size: int, pool: Floats
 ) -> None:

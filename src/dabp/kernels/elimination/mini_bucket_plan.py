@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
+from dabp.kernels.rows import copy_row
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -51,16 +52,16 @@ class Partition(NamedTuple):
     """[parts]: how many these are."""
 
 
-@kernel
+@inner
 def _grown(array: Any, size: int) -> Any:
     if size <= len(array):
         return array
     longer = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
-    longer[: len(array)] = array
+    copy_row(array, len(array), longer, 0)
     return longer
 
 
-@kernel
+@inner
 def _partitioned(
     functions: Functions, members: Ints, count: int, rank: Ints, i_bound: int, partition: Partition, home: Ints
 ) -> Any:
@@ -86,7 +87,8 @@ def _partitioned(
             if chosen < 0:
                 if parts == len(partition.lengths):
                     wider = np.empty((2 * parts, widest), dtype=np.int64)
-                    wider[:parts] = partition.scopes
+                    for p in range(parts):
+                        copy_row(partition.scopes[p], widest, wider[p], 0)
                     partition = Partition(wider, _grown(partition.lengths, 2 * parts))
                 chosen, partition.lengths[parts] = parts, 0
                 parts += 1
@@ -95,7 +97,7 @@ def _partitioned(
     return partition, parts
 
 
-@kernel
+@inner
 def _with_message(functions: Functions, number: int, scope: Ints, sizes: Ints, base: int, cap: int) -> Any:
     """The functions with a message over ``scope[1:]`` as function `number`, and its cells (stops counting at `cap`)."""
     starts, bases = _grown(functions.starts, number + 2), _grown(functions.bases, number + 1)
@@ -182,7 +184,7 @@ def make_plan(order: Ints, sizes: Ints, functions: Functions, pool_size: int, i_
     return functions, Buckets(eliminated, inputs, input_starts, outputs, first), pool_size, exact
 
 
-@kernel
+@inner
 def _shared(scope: Ints, length: int, other: Ints, rank: Ints) -> int:
     """Variables that two scopes, both sorted by rank, have in common."""
     i, j, count = 0, 0, 0
@@ -196,7 +198,7 @@ def _shared(scope: Ints, length: int, other: Ints, rank: Ints) -> int:
     return count
 
 
-@kernel
+@inner
 def _merge(scope: Ints, length: int, other: Ints, rank: Ints, union: Ints) -> int:
     """Make `scope` the sorted union with `other`; its new length."""
     i, j, count = 0, 0, 0
@@ -210,5 +212,5 @@ def _merge(scope: Ints, length: int, other: Ints, rank: Ints, union: Ints) -> in
             union[count] = other[j]
             j += 1
         count += 1
-    scope[:count] = union[:count]
+    copy_row(union, count, scope, 0)
     return count

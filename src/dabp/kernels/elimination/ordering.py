@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
+from dabp.kernels.rows import copy_row
 
 ONE = np.uint64(1)
 
 
-@kernel
+@inner
 def popcount(word: Any) -> int:
     """Number of set bits of a uint64."""
     word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
@@ -22,7 +23,7 @@ def popcount(word: Any) -> int:
     return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel
+@inner
 def members(row: NDArray[np.uint64], out: NDArray[np.int64]) -> int:
     """Write the positions of the set bits of a row to `out`; how many there are."""
     count = 0
@@ -36,7 +37,7 @@ def members(row: NDArray[np.uint64], out: NDArray[np.int64]) -> int:
     return count
 
 
-@kernel
+@inner
 def size_without(row: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
     """How many of the row are not in the other."""
     count = 0
@@ -129,7 +130,7 @@ def min_fill(rows: NDArray[np.uint64], order: NDArray[np.int64], widest: int) ->
     return width
 
 
-@kernel
+@inner
 def _connect(rows: NDArray[np.uint64], a: int, b: int, fill: NDArray[np.int64], degree: NDArray[np.int64]) -> None:
     fill[a] += size_without(rows[a], rows[b])
     fill[b] += size_without(rows[b], rows[a])
@@ -152,7 +153,7 @@ def degeneracy(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], most: 
     Vertices go by least degree, in linear time: `place` keeps them sorted by degree, `first` says where each begins.
     """
     n = len(offsets) - 1
-    degree = np.diff(offsets)
+    degree = offsets[1:] - offsets[:-1]
     largest = 0
     for v in range(n):
         largest = max(largest, degree[v])
@@ -195,7 +196,7 @@ class Adjacency(NamedTuple):
     pool: NDArray[np.int64]
 
 
-@kernel
+@inner
 def _united(near: Adjacency, end: int, u: int, others: NDArray[np.int64], v: int) -> Any:
     """Give u the `others` as neighbours and take v away; returns the adjacency, perhaps larger, and its pool's end."""
     begin, count = near.start[u], near.length[u]
@@ -219,9 +220,9 @@ def _united(near: Adjacency, end: int, u: int, others: NDArray[np.int64], v: int
         end += 2 * size
         if end > len(near.pool):
             longer = np.empty(2 * end, dtype=np.int64)
-            longer[: len(near.pool)] = near.pool
+            copy_row(near.pool, len(near.pool), longer, 0)
             near = Adjacency(near.start, near.length, near.room, longer)
-    near.pool[near.start[u] : near.start[u] + size] = merged[:size]
+    copy_row(merged, size, near.pool, near.start[u])
     near.length[u] = size
     return near, end
 
@@ -241,9 +242,10 @@ def least_degree(
         than `work` operations.
     """
     n = len(offsets) - 1
-    degrees = np.diff(offsets)
+    degrees = offsets[1:] - offsets[:-1]
     near = Adjacency(offsets[:-1].copy(), degrees.copy(), degrees.copy(), neighbours.copy())
-    end, alive, heap = len(neighbours), np.zeros(n, dtype=np.bool_), [(np.int64(0), np.int64(0)) for _ in range(0)]
+    end, alive, heap = len(neighbours), np.zeros(n, dtype=np.bool_), [(np.int64(0), np.int64(0))]
+    heap.pop()  # it is there for its type
     remaining = 0
     for vertex in range(n):
         if degrees[vertex]:

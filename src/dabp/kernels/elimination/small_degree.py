@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 from dabp.kernels.elimination.living_factors import (
     Factors,
     Floats,
@@ -18,6 +18,7 @@ from dabp.kernels.elimination.living_factors import (
     linked_factors,
     with_table,
 )
+from dabp.kernels.rows import copy_row
 
 Array = Any
 
@@ -75,7 +76,7 @@ class Bucket(NamedTuple):
     """[neighbours]: their current values."""
 
 
-@kernel
+@inner
 def _gather(variable: int, sizes: Array, factors: Factors, bucket: Bucket) -> tuple[int, int, float, float]:
     """Collect a variable's living factors and their other variables; dead factors are unlinked on the way.
 
@@ -111,7 +112,7 @@ def _gather(variable: int, sizes: Array, factors: Factors, bucket: Bucket) -> tu
     return count, width, removed, largest
 
 
-@kernel
+@inner
 def _align(variable: int, count: int, width: int, sizes: Array, factors: Factors, bucket: Bucket) -> None:
     """Where each of the bucket's factors begins, and how far steps of the variable and its neighbours move in it."""
     for k in range(width):
@@ -133,12 +134,12 @@ def _align(variable: int, count: int, width: int, sizes: Array, factors: Factors
             stride *= sizes[other]
 
 
-@kernel
+@inner
 def _logged(log: Log, variable: int, bucket: Bucket, width: int, cells: int) -> Log:
     """The log with one more variable, its policy still to be filled in."""
     k = log.num_steps
     scopes = grown(log.scopes, log.scope_start[k] + width)
-    scopes[log.scope_start[k] : log.scope_start[k] + width] = bucket.neighbours[:width]
+    copy_row(bucket.neighbours, width, scopes, log.scope_start[k])
     policies = grown(log.policies, log.policy_start[k] + cells)
     log.variable[k] = variable
     log.scope_start[k + 1] = log.scope_start[k] + width
@@ -146,7 +147,7 @@ def _logged(log: Log, variable: int, bucket: Bucket, width: int, cells: int) -> 
     return Log(k + 1, log.variable, log.scope_start, scopes, log.policy_start, policies)
 
 
-@kernel
+@inner
 def _minimise(own: Array, pool: Array, bucket: Bucket, count: int, width: int, out: Array, policy: Array) -> None:
     """out(s) += min_x u(x) + Σ_j f_j(x, s) and its argument, over all values s of the neighbours."""
     tables, steps, digit = bucket.tables, bucket.steps, bucket.digit
@@ -177,7 +178,7 @@ def _minimise(own: Array, pool: Array, bucket: Bucket, count: int, width: int, o
             return
 
 
-@kernel
+@inner
 def _cells(
     variable: int, width: int, removed: float, largest: float, leaves_only: bool, sizes: Array, cheap: Cheap, b: Bucket
 ) -> float:
@@ -235,8 +236,8 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
     position, waiting, leaves_only = 0, n, True
     while waiting > 0 or leaves_only:
         if waiting == 0:
-            queue[:] = np.arange(n)
-            queued[:] = 1
+            for v in range(n):
+                queue[v], queued[v] = v, 1
             position, waiting, leaves_only = 0, n, False
             continue
         variable = queue[position]

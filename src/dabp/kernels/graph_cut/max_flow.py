@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dabp.kernels.decorators import kernel, part
+from dabp.kernels.decorators import inner, kernel, part
 
 Array = Any
 
@@ -117,7 +117,7 @@ def begin(net: Network) -> None:
             _activate(net, i)
 
 
-@kernel(**OPTIONS)
+@inner(**OPTIONS)
 def _grow(net: Network, i: int) -> int:
     """Let an active node take its free neighbours; the arc from the source's tree to the sink's if they touch."""
     forward = net.tree[i] == SOURCE
@@ -143,7 +143,7 @@ def _grow(net: Network, i: int) -> int:
     return NONE
 
 
-@kernel(**OPTIONS)
+@inner(**OPTIONS)
 def _augment(net: Network, bridge: int) -> None:
     """Send what fits along the path through an arc between the trees."""
     flow = net.capacity[bridge]
@@ -214,7 +214,7 @@ def _origin(net: Network, i: int) -> int:
     return total
 
 
-@kernel(**OPTIONS)
+@inner(**OPTIONS)
 def _adopt(net: Network) -> int:
     """Find every orphan a new parent that still reaches the terminal, or set it free; returns how many there were."""
     count = 0

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.decorators import array_inner
 from dabp.kernels.local_search.columns import (
     BEST,
     FEASIBLE,
@@ -49,7 +50,7 @@ def _add_weighted(local: NDArray[Any], row: int, table: NDArray[Any], start: int
         store(local, row + k, load(local, row + k, ROW) + full_like(weight, cells) * cells)
 
 
-@local_kernel
+@array_inner
 def _flip(s: State, factor: int, change: Any) -> None:
     """A factor begins (+1) or ceases (−1) to forbid the assignment."""
     count = s.tally[VIOLATIONS]
@@ -128,7 +129,7 @@ def restart(c: Costs, s: State) -> None:
     s.tally[LEVEL] = s.tally[WEIGHTED]
 
 
-@local_kernel
+@array_inner
 def _move_wide(c: Costs, s: State, i: int, old: int, new: int) -> Any:
     """The part of `move` for factors of arity 3 or more; gives the change of finite cost."""
     soft_change: Any = 0
@@ -220,7 +221,7 @@ def remember(s: State) -> bool:
     return True
 
 
-@local_kernel
+@array_inner
 def reweigh(c: Costs, s: State, factor: int, increment: int) -> None:
     """Add to the weight of a factor that forbids x: the rows of its variables and the weighted cost."""
     s.weights[factor] += increment

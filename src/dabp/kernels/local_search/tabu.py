@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.decorators import array_inner
 from dabp.kernels.local_search.columns import (
     BEST,
     FEASIBLE,
@@ -185,7 +186,7 @@ def _forbid(m: Moves, place: int, step: int, end: int) -> None:
     m.ending[slot] = node
 
 
-@local_kernel
+@array_inner
 def _gain_weight(c: Costs, s: State, m: Moves, increment: int) -> None:
     """Every violated factor weighs more from now on."""
     for k in range(s.tally[VIOLATIONS]):

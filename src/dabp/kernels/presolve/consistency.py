@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 
 Array = Any
 Ints = NDArray[np.int64]
@@ -36,7 +36,7 @@ class HardFactors(NamedTuple):
     """[N + 1]."""
 
 
-@kernel
+@inner
 def _next_support(hard: HardFactors, factor: int, alive: Array, axis: int, value: int, place: int, end: int) -> int:
     """The first cell from `place` on, counted among those that hold the value, that is a support; `end` if none."""
     first, last = hard.scope_offsets[factor], hard.scope_offsets[factor + 1]

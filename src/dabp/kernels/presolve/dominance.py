@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 
 Array = Any
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@kernel
+@inner
 def _largest_difference(pool: Array, start: int, outer: int, size: int, inner: int, a: int, b: int) -> float:
     """The largest f(a, ·) − f(b, ·) over the other variables; −inf if b is forbidden throughout, inf if only a is."""
     worst = -np.inf

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import inner, kernel
 
 Array = Any
 Ints = NDArray[np.int64]
 
 
-@kernel
+@inner
 def _longest(offsets: Array) -> int:
     """The length of the longest piece, at least 1: a scope may name any number of variables with one value."""
     longest = 1

@@ -71,6 +71,7 @@ class BeliefPropagation(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    kernels: ClassVar[tuple[str, ...]] = ("bp",)
 
     damping: float = 0.0
     split_ratio: float | None = None

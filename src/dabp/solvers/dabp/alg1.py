@@ -64,8 +64,9 @@ class DabpSearch(Search):
             problem, solver.split_ratio, np.dtype(solver.dtype), cost_scale=solver.cost_scale, seed=seed
         )
         self.structure = Structure.from_graph(graph, problem)
+        compiled = device.type == "cpu" and graph.dtype == np.float32  # the only precision worth compiling ahead
         self.backend: Backend = (
-            CpuBackend(self.structure, budget.threads) if device.type == "cpu" else TorchBackend(self.structure, device)
+            CpuBackend(self.structure, budget.threads) if compiled else TorchBackend(self.structure, device)
         )
         kept = self.structure.num_nodes * KEPT_PER_NODE * graph.dtype.itemsize * solver.update_interval
         self.inference = Inference(self.structure, self.backend, device, solver.weights, solver.damping)

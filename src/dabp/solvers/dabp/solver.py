@@ -53,12 +53,13 @@ class Dabp(Solver):
     tolerance
         A restart ends when no v2f message changed by more than this, in scaled units; or when costs settled.
     dtype
-        "float32" or "float64".
+        "float32" or "float64", which is computed by PyTorch alone, and slower.
     device
         Of PyTorch: "cpu", or "cuda" with a graphics card.
     """
 
     checkpoints: ClassVar[bool] = True
+    kernels: ClassVar[tuple[str, ...]] = ("dabp",)
 
     restarts: int = 20
     max_iterations_per_restart: int = 1000

@@ -66,6 +66,7 @@ class Dual(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    kernels: ClassVar[tuple[str, ...]] = ("dual",)
     proves: ClassVar[bool] = True
 
     tolerance: float = 1e-6

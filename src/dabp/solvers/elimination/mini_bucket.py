@@ -57,6 +57,7 @@ class MiniBucketElimination(Solver):
     """
 
     proves: ClassVar[bool] = True
+    kernels: ClassVar[tuple[str, ...]] = ("elimination",)
 
     i_bound: int = 9
     max_entries: int = 100_000_000

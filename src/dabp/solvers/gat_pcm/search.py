@@ -53,6 +53,7 @@ class GatPcmLns(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    kernels: ClassVar[tuple[str, ...]] = ("gat-pcm-lns",)
 
     destroy_probability: float = 0.2
     max_cycles: int = 1000

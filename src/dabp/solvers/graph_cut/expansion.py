@@ -43,6 +43,7 @@ class Expansion(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    kernels: ClassVar[tuple[str, ...]] = ("expansion",)
 
     cycles: int = 1_000_000
 

@@ -62,6 +62,7 @@ class Annealing(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    kernels: ClassVar[tuple[str, ...]] = ("annealing",)
 
     hot: float | None = None
     cold: float | None = None

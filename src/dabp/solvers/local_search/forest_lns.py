@@ -41,6 +41,7 @@ class ForestLNS(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    kernels: ClassVar[tuple[str, ...]] = ("forest-lns",)
 
     moves: int = 40
     heat: float = 1.0

@@ -41,7 +41,7 @@ class LocalCosts(Table[State, Moves]):
     """
 
     def __init__(self, problem: Problem, guard: Guard | None = None, *, lexicographic: bool = False, movers: int = 1):
-        super().__init__(Units(problem))
+        super().__init__(Units(problem, wide=lexicographic))  # the literature's baselines: one form is enough
         self._weight = self.units.dominant_weight(movers) if lexicographic else self.units.first_weight
         self.costs, self.allowed = compiled_costs(self.units, Guard() if guard is None else guard)
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]

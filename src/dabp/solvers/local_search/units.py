@@ -23,6 +23,11 @@ class Units:
     Rounding is at about 1e-13 of the largest local cost, or of a millionth of the total if that is more. Integers take
     32 bits where local costs stay below 2^24, 64 otherwise.
 
+    Parameters
+    ----------
+    wide
+        64 bits in any case: half as many kernels to compile, for those that need not be fast.
+
     Attributes
     ----------
     dtype
@@ -43,14 +48,14 @@ class Units:
         Whether each factor forbids anything, and whether it has any finite cost other than 0.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, *, wide: bool = False):
         self.problem = problem
         self.finite = np.where(np.isfinite(problem.pool) & _used(problem), problem.pool, 0.0)
         self.forbids = ~np.isfinite(problem.pool)
         self._largest, total = self._bounds()
         self.hard_factor = self._any_cell(self.forbids)
         busiest = self._most_hard_factors()
-        narrow = problem.integral and self._largest * (1 + busiest) < _NARROW
+        narrow = not wide and problem.integral and self._largest * (1 + busiest) < _NARROW
         self.dtype: Any = np.int32 if narrow else np.int64
         self.pad = _NARROW_PAD if narrow else _WIDE_PAD
         finest = min(_WIDE / self._largest, _WIDE_TOTAL / total) if self._largest else 1.0

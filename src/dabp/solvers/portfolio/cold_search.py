@@ -12,9 +12,9 @@ from dabp.solvers.base import Budget, Search, State, Step
 from dabp.solvers.belief_propagation.plain import PlainBeliefPropagation
 from dabp.solvers.portfolio.incumbent import cheapest_values
 from dabp.solvers.portfolio.plan import COLD_CELLS, COLD_FACTORS, COLD_MEMBERS, COLD_PREPARATION, COLD_TRIES
-from dabp.solvers.portfolio.warming import Compiler, missing
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
+from dabp.solvers.warming import Compiler, missing
 
 Begin = Callable[[frozenset[str], Assignment | None], Search | None]
 """Starts the portfolio with these members only, from an assignment; None if none of them suits the problem."""

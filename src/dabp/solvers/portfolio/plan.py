@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 HORIZON = 30.0
 """Seconds that members plan for when there is no time limit."""
 
-# ---- before any member runs (`first_answer`, `features`) ------------------------------------------------------------
+# ---- before any member runs (`timed_search`, `features`) ------------------------------------------------------------
 
 FIRST_ANSWER = 0.02
 """Part of the time that descent to a first answer may take."""
-
-DESCENT_SWEEPS, DESCENT_CHUNK = 20, 50_000
-"""Sweeps of that descent at most, and variables between two looks at the clock."""
 
 SAMPLED_TABLES = 256
 """Factors whose tables are looked at to tell what a problem is like."""

@@ -30,7 +30,7 @@ from dabp.solvers.portfolio.plan import (
     order_seconds,
 )
 from dabp.solvers.portfolio.timed_search import TimedSearch
-from dabp.solvers.portfolio.warming import missing
+from dabp.solvers.warming import missing
 
 
 @dataclass(frozen=True, kw_only=True)

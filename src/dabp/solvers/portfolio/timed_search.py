@@ -14,9 +14,9 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.clock import Clock
+from dabp.solvers.local_search.first_answer import descended
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.explain import explain
-from dabp.solvers.portfolio.first_answer import descended
 from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
 from dabp.solvers.portfolio.kinds import LineUp
 from dabp.solvers.portfolio.member import Member, Report

@@ -12,14 +12,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import importlib.metadata
 import os
 import platform
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +27,14 @@ from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.registry import make_solver
 
-ITERATIONS = 12
-"""Of each small solve; enough for every kernel to be called."""
+ITERATIONS = 24
+"""Of each small solve; enough for every kernel to be called, and for a window of DABP."""
 
 COMMAND = [sys.executable, "-c", f"import sys; from {__name__} import main; main(sys.argv[1:])"]
 """Runs `main` with the names of jobs in a process of its own."""
+
+_ENVIRONMENT = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
+"""Of processes that compile: Numba colours what it says about every signature that it tries and drops."""
 
 PARENT_SECONDS = 0.5
 """How often a compiling process looks whether its parent is still there."""
@@ -78,12 +80,12 @@ def _kinds() -> list[Problem]:
     ]
 
 
-def _run(names: Iterable[str], **params: object) -> None:
-    """Run solvers for some iterations on every kind of problem, from scratch, from a start and with two threads."""
-    for name in names:
-        for problem in _kinds():
+def _run(names: Iterable[str], problems: Iterable[Problem] | None = None) -> None:
+    """Run solvers for some iterations on every kind of problem, from a start, with one and two threads."""
+    for problem in _kinds() if problems is None else problems:
+        for name in names:
             for threads in (1, 2):
-                solver = make_solver(name, params)
+                solver = make_solver(name)
                 budget = Budget(max_iterations=ITERATIONS, threads=threads)
                 search = solver.start(problem, seed=0, budget=budget, initial=np.zeros(problem.num_variables, np.int64))
                 try:
@@ -97,57 +99,98 @@ def _run(names: Iterable[str], **params: object) -> None:
                     search.close()
 
 
+def _chain(count: int, domain: int, *, closed: bool = False) -> Problem:
+    """A path of variables with one table, or a ring."""
+    table = np.arange(float(domain * domain)).reshape(domain, domain)
+    links = count if closed else count - 1
+    return Problem.from_tables([domain] * count, [((i, (i + 1) % count), table) for i in range(links)])
+
+
+def _worth_threads() -> Iterator[Problem]:
+    """Problems large enough for threads: vectors of both lengths, and double precision."""
+    from dabp.solvers.belief_propagation.engine import WORTH_THREADS
+
+    rng = np.random.default_rng(0)
+    for domain, forbidden in ((8, False), (16, False), (8, True)):
+        table = rng.integers(0, 9, (domain, domain)) * 1.0
+        if forbidden:
+            table[0, 0] = np.inf
+        count = int(1.2 * WORTH_THREADS / domain**2 / 3)
+        pairs = [((i, (i + step) % count), table) for i in range(count) for step in (1, 2, 5)]
+        yield Problem.from_tables([domain] * count, pairs)
+
+
 def _presolve() -> None:
     from dabp.presolve import presolve
 
-    for problem in _kinds():
+    for problem in (*_kinds(), _chain(7, 3)):
         presolve(problem)
-    chain = [((i, i + 1), np.arange(9.0).reshape(3, 3)) for i in range(6)]
-    presolve(Problem.from_tables([3] * 7, chain))
+
+
+def _elimination() -> None:
+    """Elimination, the orders of narrow and of long problems, and forests."""
+    from dabp.graph.ordering import DENSE_LIMIT, elimination_order
+
+    for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
+        elimination_order(problem, widest=3)
+    _run(["mbe"])
+
+
+def _belief_propagation() -> None:
+    """Message passing on small problems and, in threads, on large ones; exactly on forests."""
+    _run(["bp", "dbp-scfg", "bp-reinforced"])
+    _run(["bp"], [_chain(7, 3)])
+    _run(["bp-reinforced"], _worth_threads())
 
 
 def _annealing() -> None:
     """Annealing, and the descent that the portfolio's first answer is made by."""
     from dabp.problem.guard import Guard
-    from dabp.solvers.portfolio.first_answer import descended
+    from dabp.solvers.local_search.first_answer import descended
 
     for problem in _kinds():
         descended(problem, np.zeros(problem.num_variables, dtype=np.int64), Guard())
     _run(["annealing"])
 
 
-def _deep() -> None:
-    """DABP in both precisions."""
-    _run(["dabp"])
-    _run(["dabp"], dtype="float64")
-
-
 JOBS: dict[str, Callable[[], None]] = {
     "annealing": _annealing,
     "tabu": lambda: _run(["tabu"]),
-    "bp": lambda: _run(["bp", "dbp-scfg", "bp-reinforced"]),
+    "bp": _belief_propagation,
     "dual": lambda: _run(["dual"]),
     "expansion": lambda: _run(["expansion"]),
     "presolve": _presolve,
-    "elimination": lambda: _run(["mbe"]),
+    "elimination": _elimination,
     "forest-lns": lambda: _run(["forest-lns"]),
     "distributed": lambda: _run(["dsa", "mgm", "mgm2", "gdba"]),
-    "dabp": _deep,
+    "dabp": lambda: _run(["dabp"]),
     "gat-pcm-lns": lambda: _run(["gat-pcm-lns"]),
 }
 """What there is to compile, in the order in which it helps a solve that waits for it."""
+
+CHAINS = (
+    ("annealing", "tabu", "distributed", "forest-lns"),
+    ("presolve", "elimination"),
+    ("bp",),
+    ("gat-pcm-lns",),
+    ("dabp",),
+    ("dual",),
+    ("expansion",),
+)
+"""All jobs, those that share kernels one after the other in one process, the longest first."""
 
 
 @functools.cache
 def stamp() -> str:
     """Names this version of all kernels, of Numba, of Python and of the processor."""
+    import numba
+
     from dabp.kernels import cache
 
     sha = hashlib.sha256()
     for path in sorted(cache.ROOT.rglob("*.py")):
         sha.update(path.read_bytes())
-    numba = importlib.metadata.version("numba")
-    sha.update(repr((numba, sys.version_info[:3], platform.machine(), _processor())).encode())
+    sha.update(repr((numba.__version__, sys.version_info[:3], platform.machine(), _processor())).encode())
     return sha.hexdigest()[:16]
 
 
@@ -200,7 +243,7 @@ class Compiler:
         if self._waiting:
             self._process = subprocess.Popen(
                 [*COMMAND, *self._waiting],
-                env={**os.environ, "DABP_CACHE_DIR": str(folder()), "DABP_PARENT": str(os.getpid())},
+                env={**os.environ, **_ENVIRONMENT, "DABP_CACHE_DIR": str(folder()), "DABP_PARENT": str(os.getpid())},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -228,34 +271,31 @@ class Compiler:
 
 
 def make_all(progress: Callable[[int, int], None], processes: int | None = None) -> list[str]:
-    """Do every job that is missing, each in a process, as many at a time as there are cores.
+    """Do every job that is missing, in as many processes as there are cores; which could not be done.
 
-    `progress` is told how many of all jobs are done whenever one more is; the names of those that failed come back.
+    `progress` is told how many of all jobs are done whenever one more is.
     """
     from dabp.kernels.cache import folder, throw_away_unused
 
     throw_away_unused()
-    waiting, failed = missing(), []
-    running: dict[str, subprocess.Popen[bytes]] = {}
+    lacking = missing()
+    chains = [chain for jobs in CHAINS if (chain := [job for job in jobs if job in lacking])]
+    running: list[subprocess.Popen[bytes]] = []
     most = processes or os.cpu_count() or 1
-    environment = {**os.environ, "DABP_CACHE_DIR": str(folder())}
+    environment = {**os.environ, **_ENVIRONMENT, "DABP_CACHE_DIR": str(folder())}
     try:
-        while waiting or running:
-            progress(len(JOBS) - len(waiting) - len(running), len(JOBS))
-            while waiting and len(running) < most:
-                job = waiting.pop(0)
-                running[job] = subprocess.Popen([*COMMAND, job], env=environment, stdout=subprocess.DEVNULL)
+        while chains or running:
+            while chains and len(running) < most:
+                running.append(subprocess.Popen([*COMMAND, *chains.pop(0)], env=environment, stdout=subprocess.DEVNULL))
             time.sleep(0.05)
-            for job, process in list(running.items()):
-                if process.poll() is not None:
-                    del running[job]
-                    failed += [job] if process.returncode else []
+            running = [process for process in running if process.poll() is None]
+            lacking = missing(lacking)
+            progress(len(JOBS) - len(lacking), len(JOBS))
     finally:
-        for process in running.values():
+        for process in running:
             process.kill()
             process.wait()
-    progress(len(JOBS) - len(failed), len(JOBS))
-    return failed
+    return lacking
 
 
 def _end_with_parent(parent: int) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from dabp.kernels import cache
-from dabp.solvers.portfolio import warming
+from dabp.solvers import warming
 
 
 def test_an_empty_folder_lacks_every_job_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,3 +35,14 @@ def test_a_job_that_fails_stays_missing(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(RuntimeError):
         warming.make("one")
     assert warming.missing(["one"]) == ["one"]
+
+
+def test_nothing_is_left_to_compile_for_any_kind_of_problem() -> None:
+    """Number types, arities, domains of 2 to 300, forbidden, maximised, every solver: by Numba's own events."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.solvers.compiled_kinds"], check=True, capture_output=True, text=True, timeout=280
+    )
+    compiled, solved, kinds = json.loads(done.stdout.splitlines()[-1])
+    assert kinds >= 40
+    assert solved > 4 * kinds
+    assert compiled == []

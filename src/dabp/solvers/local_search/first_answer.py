@@ -8,7 +8,9 @@ from dabp.kernels.local_search.descent import Entries, descend, group_by_variabl
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides
 from dabp.problem.guard import Guard
-from dabp.solvers.portfolio.plan import DESCENT_CHUNK, DESCENT_SWEEPS
+
+SWEEPS, CHUNK = 20, 50_000
+"""Sweeps of that descent at most, and variables between two looks at the clock."""
 
 
 def descended(problem: Problem, start: Assignment, guard: Guard) -> Assignment:
@@ -19,10 +21,10 @@ def descended(problem: Problem, start: Assignment, guard: Guard) -> Assignment:
     entries = _entries(problem)
     room = np.zeros(int(problem.domain_sizes.max(initial=1)))
     count = problem.num_variables
-    for _ in range(DESCENT_SWEEPS):
+    for _ in range(SWEEPS):
         changed = 0
-        for first in range(0, count, DESCENT_CHUNK):
-            changed += descend(entries, values, room, first, min(count, first + DESCENT_CHUNK))
+        for first in range(0, count, CHUNK):
+            changed += descend(entries, values, room, first, min(count, first + CHUNK))
             if guard.over:
                 return values
         if not changed:

@@ -1,0 +1,28 @@
+"""Copies and lengths of rows, written out: Numba's own bring formatted error messages into every kernel with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.decorators import inner
+
+
+@inner
+def copy_row(source: NDArray[Any], count: int, target: NDArray[Any], start: int) -> None:
+    """``target[start : start + count] = source[:count]``."""
+    for k in range(count):
+        target[start + k] = source[k]
+
+
+@inner
+def longest_row(offsets: NDArray[np.int64], first: int, last: int) -> Any:
+    """The largest ``offsets[i + 1] − offsets[i]`` for i in first..last − 1, 0 if there is none."""
+    longest = np.int64(0)
+    for i in range(first, last):
+        length = offsets[i + 1] - offsets[i]
+        if length > longest:
+            longest = length
+    return longest
