@@ -76,6 +76,7 @@ class _Reader:
             self.draft.constant = self._number(constraints, "initialCost", 0.0)
         for node in self._all("constraints", "constraint"):
             self._constraint(node)
+            node.clear()  # its attributes, as memory goes into tables now
         problem = self.draft.problem(name)
         return problem if problem.maximize else below(problem, self.maximal)
 

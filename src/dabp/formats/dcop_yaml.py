@@ -185,8 +185,8 @@ class _Reader:
             default = self._cost(fields["default"])
         table = np.full(shape, default)
         values = self._field(fields, "values", line)
-        for key, node in self._mapping(values, "the values").items():
-            cost = self._cost((values.keys or {})[key])
+        for node in self._mapping(values, "the values").values():
+            cost = self._cost(node.key or node)
             for entry in self._text(node).split("|"):
                 place = self._place(entry.split(), texts, scope, node)
                 if place is not None:

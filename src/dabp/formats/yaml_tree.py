@@ -13,19 +13,23 @@ from yaml.resolver import Resolver
 from dabp.formats.text import Source
 
 _DEEPEST = 30
+_MARK = b"\xef\xbb\xbf"  # of the byte order
 _TAGS = {"str", "int", "float", "bool", "null", "map", "seq", "!"}
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(slots=True)
 class Node:
-    """A scalar (`text` is set), a mapping (`items`: key text → node) or a list (`entries`)."""
+    """A scalar (`text` is set), a mapping (`items`: key text → node) or a list (`entries`).
+
+    `key` is the key that a mapping has it under.
+    """
 
     line: int
     text: str | None = None
     plain: bool = True
     items: dict[str, Node] | None = None
-    keys: dict[str, Node] | None = None
+    key: Node | None = None
     entries: list[Node] | None = None
 
     @property
@@ -48,7 +52,8 @@ def parse(source: Source) -> Node:
 def _events(source: Source) -> Iterator[Any]:
     skipped = {yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent}
     try:
-        for event in yaml.parse(source.text(), Loader=_Loader):
+        source.text()  # whether it is text; the parser takes the bytes, and copies a text
+        for event in yaml.parse(source.data.removeprefix(_MARK), Loader=_Loader):
             kind = type(event)
             if kind is yaml.AliasEvent:
                 raise source.error(f"YAML aliases (*{str(event.anchor)[:40]}) are refused", _line(event))
@@ -87,15 +92,14 @@ def _node(source: Source, events: Iterator[Any], event: Any, depth: int) -> Node
             entries.append(child)
         return Node(line, entries=entries)
     items: dict[str, Node] = {}
-    keys: dict[str, Node] = {}
     while (key := _node(source, events, next(events, None), depth + 1)) is not None:
         value = _node(source, events, next(events, None), depth + 1)
         if key.text is None or value is None:
             raise source.error("a mapping has a key that is not a word", key.line)
         if key.text in items:
             raise source.error(f"key {key.text[:40]!r} occurs twice", key.line)
-        items[key.text], keys[key.text] = value, key
-    return Node(line, items=items, keys=keys)
+        items[key.text], value.key = value, key
+    return Node(line, items=items)
 
 
 _resolver: Any = Resolver()
