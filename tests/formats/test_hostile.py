@@ -52,7 +52,8 @@ def test_every_format_has_its_hostile_files() -> None:
         "authors",
         "opengm",
         "pydcop",
-    }  # wcnf, xml, no text, yaml
+        "dabp",
+    }  # wcnf, xml, no text, yaml, no text
 
 
 @pytest.mark.parametrize("name", SMALL_AND_LARGE)
