@@ -129,12 +129,13 @@ def d08() -> None:
 
 def d09() -> None:
     """A file of some hundred bytes took more than 2 GB."""
-    names = [f"v{i}" for i in range(24)]
-    text = "name: t\nobjective: min\ndomains:\n  d: {values: [0 .. 999]}\nvariables:\n"
-    text += "".join(f"  {name}: {{domain: d}}\n" for name in names) + "constraints:\n"
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[:i]]
-    text += "".join(f"  c{k}: {{type: intention, function: {a} * {b} % {k + 7}}}\n" for k, (a, b) in enumerate(pairs))
-    Path("p.yaml").write_text(text + "agents: [a]\n")
+    function = "x * y * z"
+    for _ in range(15):  # as many tables at a time
+        function = f"x * y * z + ({function})"
+    text = "name: t\nobjective: min\ndomains:\n  d: {values: [0 .. 249]}\nvariables:\n"
+    text += "".join(f"  {name}: {{domain: d}}\n" for name in "xyz")
+    text += f"constraints:\n  c: {{type: intention, function: {function}}}\nagents: [a]\n"
+    Path("p.yaml").write_text(text)
     with contextlib.suppress(dabp.DabpError):
         dabp.read("p.yaml")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_000_000, "more than 1 GB"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -21,6 +22,9 @@ def main() -> int:
     parser.add_argument("--solver", action="append", help="one of them, 'experiment' or 'disks'; repeatable")
     parser.add_argument("--disks", type=int, default=20, help="solves on a disk with little space")
     chosen = parser.parse_args()
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background job ignores it, as would its children
     root = str(Path(__file__).parents[2])
     os.environ["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     saved = [name for name in SOLVERS if type(make_solver(name)).checkpoints]

@@ -13,6 +13,10 @@ import psutil
 
 PATIENCE = 30.0
 """Seconds within which a signal must be answered: much, since the machine may be busy compiling."""
+WORK = 10.0
+"""Seconds of processor time that a process has for it in any case, however many others there are on the machine."""
+LONGEST = 300.0
+"""Seconds after which it is not waited for, whatever it has come to."""
 SURVIVAL = 2.0
 """Seconds that a child process may outlive its parent."""
 
@@ -45,19 +49,31 @@ class Process:
 
     def ended(self, patience: float = PATIENCE) -> tuple[int | None, str, str]:
         """Its exit code (None: it had to be killed), standard output and standard error."""
-        code: int | None
-        try:
-            code = self._process.wait(patience)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-            code = None
+        code: int | None = None
+        begun, work = time.monotonic(), self._work()
+        while code is None:
+            try:
+                code = self._process.wait(1.0)
+            except subprocess.TimeoutExpired:
+                waited = time.monotonic() - begun
+                if waited > max(LONGEST, patience) or (waited > patience and self._work() - work > WORK):
+                    self._process.kill()
+                    self._process.wait()
+                    break
         texts = []
         for stream in (self._out, self._err):
             stream.seek(0)
             texts.append(stream.read())
             stream.close()
         return code, texts[0], texts[1]
+
+    def _work(self) -> float:
+        """Seconds of processor time so far."""
+        try:
+            times = psutil.Process(self._process.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
 
     def survivors(self) -> list[str]:
         """Children that live on longer than they may; they are killed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import sys
@@ -98,8 +99,8 @@ def _aftermath(
         yield f"still running {PATIENCE:.0f} s after it"
     if number is signal.SIGKILL:
         return  # what it was writing may lie about; the next run clears it, which is looked at then
-    if "Traceback" in err:
-        yield f"a traceback: {err.splitlines()[-1]}"
+    if "Traceback" in err and f"{os.sep}dabp{os.sep}" in err:  # not one of Python itself, before it has come to us
+        yield f"a traceback: {' '.join(err.split())[-300:]}"
     left = {path.name for path in folder.iterdir()} - EXPECTED
     if not out.strip():
         left -= before  # of one that was killed: this one was ended before it came to clear them

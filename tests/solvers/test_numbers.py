@@ -61,6 +61,7 @@ ELSEWHERE = {
     "dsa": "it calculates with integers",
     "mgm": "it calculates with integers",
     "tabu": "it calculates with integers",
+    "mgm2": "it calculates with integers",
 }
 """Solvers without numbers of their own that could be NaN."""
 

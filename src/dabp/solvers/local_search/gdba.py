@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -111,6 +112,12 @@ class _GdbaSearch(LocalSearch):
     def done(self) -> bool:
         """Nobody gains anything, and nothing is violated."""
         return self._done
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """Gains and modifiers."""
+        if self.stopped is not None:
+            return {}
+        return {"gains": self._gain, "modifiers": np.asarray(self._breakout.modifier, dtype=np.float64)}
 
     def state_dict(self) -> State:
         """Also the modifiers."""
