@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -26,15 +28,16 @@ def doctor(
     if compile_:
         _compile()
         return
+    asked = _ask_torch()
     checks = [
         ("dabp", __version__, True),
         ("python", platform.python_version(), True),
         ("cores", str(available_cores()), True),
         *(_package(name) for name in PACKAGES),
-        _device(),
         _kernels(),
         _toulbar2(),
         _writable(Path.cwd()),
+        _device(asked),
     ]
     for what, found, good in checks:
         print(f"{'ok  ' if good else 'FAIL'} {what:14s} {found}")
@@ -67,13 +70,25 @@ def _package(name: str) -> tuple[str, str, bool]:
         return name, "not installed" + (" (only for clusters: pip install 'dabp[dist]')" if optional else ""), optional
 
 
-def _device() -> tuple[str, str, bool]:
-    try:
-        import torch
-    except ImportError as error:
-        return "device", f"torch does not load: {error}", False
-    found = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "cpu (no GPU found)"
-    return "device", f"{found}, {torch.get_num_threads()} torch threads", True
+_TORCH = """
+import torch
+found = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "cpu (no GPU found)"
+print(f"{found}, {torch.get_num_threads()} torch threads")
+"""
+
+
+def _ask_torch() -> subprocess.Popen[str]:
+    """Load PyTorch in a process of its own, beside the other checks: it takes longer than all of them."""
+    command = [sys.executable, "-c", _TORCH]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _device(asked: subprocess.Popen[str]) -> tuple[str, str, bool]:
+    found, complaint = asked.communicate()
+    if asked.returncode == 0:
+        return "device", found.strip(), True
+    lines = complaint.strip().splitlines()
+    return "device", f"torch does not load: {lines[-1] if lines else f'exit code {asked.returncode}'}", False
 
 
 def _kernels() -> tuple[str, str, bool]:

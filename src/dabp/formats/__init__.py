@@ -130,7 +130,7 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
             _check_names(problem)
         pieces, notes = line.load().write(problem, **line.options)
     except FormatError as error:
-        raise FormatError(error.message, source=place_name(place)) from None
+        raise FormatError(error.message, source="standard output" if place == "-" else place_name(place)) from None
     write_text(place, pieces)
     if line.binary:
         return cast(list[str], notes)
