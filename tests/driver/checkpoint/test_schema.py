@@ -52,7 +52,7 @@ WRONG: dict[str, list[Any]] = {
     "trace.costs": [np.zeros(3), np.zeros((50, 1)), None, np.full(50, np.nan), np.zeros(50, dtype=np.int64)],
     "trace.kept": [np.array([-1, 51]), np.zeros(5, dtype=np.int64), np.zeros(2)],
     "trace.blocks": [np.zeros((5, 2)), np.zeros((4, 2)), np.zeros((5, 3)), np.full((5, 2), 10.0)],
-    "trace.improvements": [np.zeros((2, 2)), np.zeros(3)],
+    "trace.improvements": [np.zeros((2, 2)), np.zeros(3), np.array([[0.1, np.inf, 3.0]])],
     "trace.bounds": [np.zeros((1, 4)), "none"],
     "trace_records": [None, {}, [1]],
 }

@@ -18,6 +18,10 @@ _COLUMNS = {"trace.costs": 1, "trace.kept": 1, "trace.blocks": 2, "trace.improve
 """The trace's arrays: how many numbers a row has."""
 
 
+_MOMENTS = 1e300
+"""No second, iteration or best cost of a trace is beyond this."""
+
+
 def check(contents: State, problem: Problem) -> None:
     """Raise `CheckpointError` for contents that no run on `problem` can have had; costs are computed again."""
     if not isinstance(contents.get("reduced"), str):
@@ -91,6 +95,8 @@ def _check_trace(contents: State) -> None:
         if not isinstance(column, np.ndarray) or column.shape[1:] != shape[1:] or column.ndim != len(shape):
             raise CheckpointError(f"its {key} is not a column of a trace")
         if column.dtype != (np.int64 if key == "trace.kept" else np.float64) or np.isnan(column).any():
+            raise CheckpointError(f"its {key} is not a column of a trace")
+        if key != "trace.costs" and (np.abs(column) > _MOMENTS).any():  # a cost may be infinite, a moment not
             raise CheckpointError(f"its {key} is not a column of a trace")
     blocks, kept = contents["trace.blocks"], contents["trace.kept"]
     counts = np.diff(blocks[:, 1], prepend=0.0)

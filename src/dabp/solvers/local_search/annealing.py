@@ -195,7 +195,7 @@ class _AnnealingSearch(LocalSearch):
         temperatures = (self._hot, self._cold, self._long_cold, self._top, self._bottom)
         if not (0 <= self._swept < self._length <= LONGEST and min(counts) >= 0 and self._longs < 64):
             raise ValueError("its cycle cannot be")
-        if not all(0 <= each < math.inf for each in temperatures):
+        if not all(0 <= each < 1e250 for each in temperatures) or self._bottom > 4 * self._top:
             raise ValueError("its temperatures cannot be")
         self._resumed_at = self.iterations
 
