@@ -80,6 +80,9 @@ class Related:
         """What a copy with these arguments of the constructor changed need not find out again."""
         if _ENTER_STRUCTURE.intersection(changes):
             return {}
+        if "pool" in changes and len(self.pool) + len(self.scope_variables) <= BULKY:
+            for name in _OF_COLUMNS:  # a stream needs them again and again: found once, here
+                getattr(self, name)
         return {name: self.__dict__[name] for name in _OF_STRUCTURE if name in self.__dict__}
 
     def with_costs(self, costs: ArrayLike, *, constant: float | None = None) -> Problem:
