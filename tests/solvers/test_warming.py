@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dabp.kernels import cache
+from dabp.problem import Problem
 from dabp.solvers import warming
 
 
@@ -35,6 +36,22 @@ def test_a_job_that_fails_stays_missing(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(RuntimeError):
         warming.make("one")
     assert warming.missing(["one"]) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "own"),
+    [
+        (warming._drawn(3), "annealing"),
+        (warming._drawn(3, real=True), "annealing-wide"),
+        (warming._drawn(2), "annealing-binary"),
+        (warming._drawn(2, ternary=True), "annealing"),
+        (warming._drawn(3).with_costs(2.0**40 * warming._drawn(3).pool), "annealing-wide"),
+    ],
+)
+def test_a_problem_waits_for_annealing_of_its_own_kind_only(problem: Problem, own: str) -> None:
+    """Which is the one that its search would call."""
+    assert warming.needed(["presolve", *warming.ANNEALING], problem) == [own, "presolve"]
+    assert warming.needed(["bp", "dual"], problem) == ["bp", "dual"]
 
 
 def test_nothing_is_left_to_compile_for_any_kind_of_problem() -> None:

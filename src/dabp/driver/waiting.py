@@ -47,9 +47,9 @@ def wait_for_kernels(
     """
     if not solver.kernels:
         return Wait()
-    from dabp.solvers.warming import Compiler, missing  # Numba, loaded only when wanted
+    from dabp.solvers.warming import Compiler, missing, needed  # Numba, loaded only when wanted
 
-    if not (lacking := missing(solver.kernels)):
+    if not (lacking := missing(needed(solver.kernels, problem))):
         return Wait()
     started = time.perf_counter()
     compiler = Compiler(lacking)

@@ -143,18 +143,27 @@ def _belief_propagation() -> None:
     _run(["bp-reinforced"], _worth_threads())
 
 
-def _annealing() -> None:
-    """Annealing, and the descent that the portfolio's first answer is made by."""
+def _annealing(*problems: Problem) -> None:
+    """Annealing, the descent that makes the portfolio's first answer, and the components that toulbar2 is given."""
+    from dabp.graph.components import component_labels
     from dabp.problem.guard import Guard
     from dabp.solvers.local_search.first_answer import descended
 
-    for problem in _kinds():
+    for problem in problems:
+        component_labels(problem)
         descended(problem, np.zeros(problem.num_variables, dtype=np.int64), Guard())
-    _run(["annealing"])
+    _run(["annealing"], problems)
+
+
+def _whole() -> list[Problem]:
+    """Those of the kinds that local search works on with whole numbers of 32 bits, in padded rows."""
+    return [_drawn(3, ternary=True), _drawn(12, ternary=True), _drawn(4, forbidden=True, ternary=True), _mixed()]
 
 
 JOBS: dict[str, Callable[[], None]] = {
-    "annealing": _annealing,
+    "annealing": lambda: _annealing(*_whole()),
+    "annealing-wide": lambda: _annealing(_drawn(4, real=True)),
+    "annealing-binary": lambda: _annealing(_drawn(2), _drawn(2, real=True)),
     "tabu": lambda: _run(["tabu"]),
     "bp": _belief_propagation,
     "dual": lambda: _run(["dual"]),
@@ -168,8 +177,11 @@ JOBS: dict[str, Callable[[], None]] = {
 }
 """What there is to compile, in the order in which it helps a solve that waits for it."""
 
+ANNEALING = ("annealing", "annealing-wide", "annealing-binary")
+"""For small whole numbers, for others, for two values each: a problem needs one of them."""
+
 CHAINS = (
-    ("annealing", "tabu", "distributed", "forest-lns"),
+    (*ANNEALING, "tabu", "distributed", "forest-lns"),
     ("presolve", "elimination"),
     ("bp",),
     ("gat-pcm-lns",),
@@ -217,6 +229,21 @@ def missing(jobs: Iterable[str] = JOBS) -> list[str]:
     """Those jobs that are not done yet, in their order."""
     wanted = set(jobs)
     return [job for job in JOBS if job in wanted and not ready(job)]
+
+
+def needed(jobs: Iterable[str], problem: Problem) -> list[str]:
+    """Those of the jobs that a problem needs: of annealing's, which come first and differ by kind, only its own."""
+    from dabp.solvers.local_search.binary_costs import BinaryCosts
+    from dabp.solvers.local_search.units import Units
+
+    wanted = list(dict.fromkeys(jobs))
+    if not set(ANNEALING) & set(wanted):
+        return wanted
+    if BinaryCosts.fits(problem):
+        own = "annealing-binary"
+    else:
+        own = "annealing" if Units(problem).dtype == np.int32 else "annealing-wide"
+    return [own, *(job for job in wanted if job not in ANNEALING)]
 
 
 def make(job: str) -> None:
@@ -306,10 +333,8 @@ def _end_with_parent(parent: int) -> None:
 
 
 def main(jobs: list[str]) -> None:
-    """Do the named jobs; beside a solve with what it leaves of the cores."""
+    """Do the named jobs; beside a solve only as long as it is there."""
     if parent := os.environ.get("DABP_PARENT"):
-        if hasattr(os, "nice"):
-            os.nice(5)
         threading.Thread(target=_end_with_parent, args=(int(parent),), daemon=True).start()
     for job in jobs:
         make(job)

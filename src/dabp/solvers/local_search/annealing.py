@@ -62,7 +62,7 @@ class Annealing(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("annealing",)
+    kernels: ClassVar[tuple[str, ...]] = ("annealing", "annealing-wide", "annealing-binary")
 
     hot: float | None = None
     cold: float | None = None

@@ -14,7 +14,7 @@ from dabp.solvers.portfolio.incumbent import cheapest_values
 from dabp.solvers.portfolio.plan import COLD_CELLS, COLD_FACTORS, COLD_MEMBERS, COLD_PREPARATION, COLD_TRIES
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
-from dabp.solvers.warming import Compiler, missing
+from dabp.solvers.warming import Compiler, missing, needed
 
 Begin = Callable[[frozenset[str], Assignment | None], Search | None]
 """Starts the portfolio with these members only, from an assignment; None if none of them suits the problem."""
@@ -52,7 +52,7 @@ class ColdSearch(Search):
         self._told = np.inf
         self._plain: Search | None = PlainBeliefPropagation().start(problem, seed=seed, budget=budget)
         self._walk = _local_search(problem, seed, budget)
-        self._needs = {name: jobs for name, jobs in COLD_MEMBERS.items() if name in members}
+        self._needs = {name: needed(jobs, problem) for name, jobs in COLD_MEMBERS.items() if name in members}
         self._jobs = {*COLD_PREPARATION, *(job for jobs in self._needs.values() for job in jobs)}
         self._compiler = Compiler(missing(self._jobs))
         self._ready = self._members()

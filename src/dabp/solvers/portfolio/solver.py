@@ -30,7 +30,7 @@ from dabp.solvers.portfolio.plan import (
     order_seconds,
 )
 from dabp.solvers.portfolio.timed_search import TimedSearch
-from dabp.solvers.warming import missing
+from dabp.solvers.warming import ANNEALING, missing, needed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +101,8 @@ class Portfolio(Solver):
     ) -> ColdSearch | None:
         """What to do while kernels are compiled; None where all are there."""
         wanted = self._names() or frozenset(COLD_MEMBERS)
-        jobs = {job for name in wanted & COLD_MEMBERS.keys() for job in COLD_MEMBERS[name]}
-        if not missing(jobs | set(COLD_PREPARATION)):
+        jobs = {*COLD_PREPARATION, *(job for name in wanted & COLD_MEMBERS.keys() for job in COLD_MEMBERS[name])}
+        if not missing(jobs | set(ANNEALING)) or not missing(needed(jobs, problem)):
             return None
 
         def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
