@@ -50,7 +50,7 @@ class Units:
 
     def __init__(self, problem: Problem, *, wide: bool = False):
         self.problem = problem
-        self.finite = np.where(np.isfinite(problem.pool) & _used(problem), problem.pool, 0.0)
+        self.finite = np.where(np.isfinite(problem.pool) & _moved(problem), problem.pool, 0.0)
         self.forbids = ~np.isfinite(problem.pool)
         self._largest, total = self._bounds()
         self.hard_factor = self._any_cell(self.forbids)
@@ -62,16 +62,11 @@ class Units:
         exponent = min(float(np.floor(np.log2(finest))), _LARGEST_EXPONENT)
         self.scale = 1.0 if problem.integral else 2.0**exponent
         self.heaviest = self.pad // 8 // max(busiest, 1)
-        self.cells: NDArray[Any] = np.rint(np.where(self._moved(), self.finite, 0.0) * self.scale).astype(self.dtype)
+        self.cells: NDArray[Any] = np.rint(self.finite * self.scale).astype(self.dtype)
         self.soft_factor = self._any_cell(self.cells != 0)
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
-        self._constant = problem.constant + float(self.finite[constants].sum())
-
-    def _moved(self) -> NDArray[np.bool_]:
-        """Whether each cell is in a table that a variable moves in; others may be too large for `scale`."""
-        tables = np.zeros(len(self.problem.pool_offsets) - 1, dtype=bool)
-        tables[self.problem.factor_table[self.problem.arities > 0]] = True
-        return np.repeat(tables, np.diff(self.problem.pool_offsets))
+        fixed = problem.pool[constants]
+        self._constant = problem.constant + float(fixed[np.isfinite(fixed)].sum())
 
     def _any_cell(self, cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Whether each factor's table has such a cell."""
@@ -142,8 +137,8 @@ class Units:
         return total
 
 
-def _used(problem: Problem) -> NDArray[np.bool_]:
-    """Whether each cell of the pool is of a table that some factor has: fixing variables may leave others, [C]."""
+def _moved(problem: Problem) -> NDArray[np.bool_]:
+    """Whether each cell of the pool is of a table that a variable moves in: fixing variables may leave others, [C]."""
     tables = np.zeros(len(problem.pool_offsets) - 1, dtype=bool)
-    tables[problem.factor_table] = True
+    tables[problem.factor_table[problem.arities > 0]] = True
     return np.repeat(tables, np.diff(problem.pool_offsets))
