@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.exact toulbar2 FOLDER`` times ``dabp solve --solver toulbar2`` on the files of a folder beside
 the package reading and solving the same file, whole processes, alternating; ``python -m benchmarks.exact mbe`` runs
-mini-bucket elimination on ten instances of each of the paper's families that its row has.
+mini-bucket elimination on ten instances of each of the paper's families that its row has;
+``python -m benchmarks.exact packing`` solves packing problems with and without the cliques found among forbidden pairs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import dabp
+from benchmarks.packing import compare
 
 PROVED = {
     "4queens.wcsp": 0,
@@ -112,9 +114,14 @@ def main() -> None:
     second = parts.add_parser("mbe")
     second.add_argument("--instances", type=int, default=10)
     second.add_argument("--max-entries", type=int, default=100_000_000)
+    third = parts.add_parser("packing")
+    third.add_argument("--seeds", type=int, default=3)
+    third.add_argument("--time", type=float, default=20.0)
     chosen = parser.parse_args()
     if chosen.part == "toulbar2":
         toulbar2(chosen.folder, chosen.repeats)
+    elif chosen.part == "packing":
+        compare(chosen.seeds, chosen.time)
     else:
         mini_buckets(chosen.instances, chosen.max_entries)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import dabp
 from dabp.driver.stopping import Progress
 from dabp.errors import ParameterError
+from dabp.presolve.exclusion import exclusions
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.status import Status
@@ -49,6 +51,53 @@ def test_incumbents_and_bounds_stream(hard: Problem) -> None:
     assert result.status is Status.INTERRUPTED
     assert result.bound < result.cost == hard.cost(result.assignment)
     assert not children()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cliques_among_forbidden_pairs_keep_the_answer(seed: int) -> None:
+    """Cliques posted beside tables of every arity change how fast toulbar2 proves, never what."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 5, size=6)
+    marked = [rng.random(size) < 0.6 for size in sizes]
+    model = dabp.Model()
+    names = [model.add_variable(f"x{v}", int(size)) for v, size in enumerate(sizes)]
+    for x, y in itertools.combinations(range(6), 2):
+        costs = rng.integers(0, 9, size=(sizes[x], sizes[y])).astype(float)
+        costs[np.ix_(marked[x], marked[y])] = np.inf
+        model.add_cost([names[x], names[y]], costs)
+    for scope in itertools.islice(itertools.combinations(range(6), 4), seed, None, 5):
+        model.add_cost([names[v] for v in scope], rng.integers(0, 9, size=tuple(sizes[list(scope)])).astype(float))
+    problem = model.build()
+    assert exclusions(problem)
+    found = [dabp.solve(problem, "toulbar2", params={"cliques": c}, presolve=False).cost for c in (True, False)]
+    assert found == [exhaustive_optimum(problem)] * 2
+
+
+def test_a_clique_bounds_what_its_pairs_do_not() -> None:
+    """Of jobs that overlap one is taken: toulbar2 knows it before it branches."""
+    rng = np.random.default_rng(3)
+    start = rng.random(60)
+    end = start + 0.3 * rng.random(60)
+    model = dabp.Model()
+    names = model.add_variables([f"x{v}" for v in range(60)], 2)
+    for name in names:
+        model.add_cost(name, [float(rng.integers(1, 100)), 0.0])
+    for x, y in itertools.combinations(range(60), 2):
+        if start[x] <= end[y] and start[y] <= end[x]:
+            model.add_cost([names[x], names[y]], [[0.0, 0.0], [0.0, np.inf]])
+    first = []
+    for cliques in (True, False):
+        search = Toulbar2(cliques=cliques).start(model.build(), seed=0, budget=Budget())
+        bounds: list[float] = []
+        finished = None
+        while finished is None:
+            step = search.step()
+            bounds += [] if step.bound is None else [step.bound]
+            finished = step.finished
+        search.close()
+        assert finished is Status.OPTIMAL
+        first.append(bounds[0])
+    assert first[0] > 1.5 * first[1]
 
 
 def test_warm_start_is_the_upper_bound() -> None:

@@ -33,7 +33,7 @@ def main() -> None:
         setattr(network.Option, name, value)
     found = None
     try:
-        build(network, columns, pytoulbar2.pytoulbar2.tb2.MAX_COST)
+        build(network, columns, pytoulbar2.pytoulbar2.tb2.MAX_COST, order["exclusions"])
         network.UbInit = order["upper_bound"]
         for variable, value in enumerate(columns["initial"]):
             network.CFN.wcsp.setBestValue(variable, value)
@@ -50,8 +50,11 @@ def main() -> None:
     os._exit(0)  # toulbar2's destructors may take long after a big search
 
 
-def build(network: Any, columns: dict[str, array[Any]], top: int) -> None:
-    """Post variables and cost functions; costs are non-negative integers held in float64, inf = forbidden."""
+def build(network: Any, columns: dict[str, array[Any]], top: int, exclusions: list[dict[str, list[int]]]) -> None:
+    """Post variables and cost functions; costs are non-negative integers held in float64, inf = forbidden.
+
+    `exclusions` hold values of which at most one can be taken: implied, but toulbar2 bounds them together.
+    """
     wcsp = network.CFN.wcsp
     sizes = columns["domain_sizes"]
     for variable, size in enumerate(sizes):
@@ -72,6 +75,9 @@ def build(network: Any, columns: dict[str, array[Any]], top: int) -> None:
             wcsp.postTernaryConstraint(*scope, costs, False)
         else:
             _post_nary(wcsp, scope, costs, [range(sizes[v]) for v in scope], top)
+    for exclusion in exclusions:
+        sets = " ".join(f"{len(values)} {' '.join(map(str, values))}" for values in exclusion.values())
+        wcsp.postCliqueConstraint([int(variable) for variable in exclusion], f"1 {sets}")
 
 
 def _post_nary(wcsp: Any, scope: list[int], costs: list[float], domains: list[range], top: int) -> None:

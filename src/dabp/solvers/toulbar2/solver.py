@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError, SolverError
+from dabp.presolve.exclusion import exclusions
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.guard import resident_memory
@@ -63,6 +64,9 @@ class Toulbar2(Solver):
         Length of each of those runs (INCOP: moves; PILS: evaluations); by default toulbar2's own, 100000 or 1500.
     vac
         Virtual arc consistency at depths below this (1: in preprocessing only, 0: off): a stronger, costlier bound.
+    cliques
+        Look for values of which at most one can be taken (stated as forbidden pairs: packing, all-different, channels)
+        and tell toulbar2, whose bound is then far better.
     precision
         Error of a total by rounding real costs to integers that is good enough: absolute, or relative to the range of
         totals where that is below 1. By default they are rounded as finely as possible, without which real costs are
@@ -76,6 +80,7 @@ class Toulbar2(Solver):
     tries: int = 3
     steps: int | None = None
     vac: int = 0
+    cliques: bool = True
     precision: float | None = None
 
     def __post_init__(self) -> None:
@@ -182,6 +187,7 @@ class Toulbar2Search(Search):
             "settings": {"seed": seed, "vac": self._solver.vac, "vns": -4 if self._solver.mode == "vns" else None},
             "options": self._solver.options(seed),
             "upper_bound": self._upper_bound,
+            "exclusions": exclusions(problem, self._budget.guard) if self._solver.cliques else [],
         }
         return Child(order, columns, self._budget.guard)
 

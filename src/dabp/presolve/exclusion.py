@@ -1,0 +1,156 @@
+"""Sets of values of which at most one can be taken: cliques among the pairs of values that factors forbid.
+
+A bound from single factors sees that two of n mutually exclusive choices cannot go together, and is satisfied by half
+of each; that at most one of the n can be had is a fact about all of them. Files state it as pairs (all-different,
+cliques, independent sets, packing, channels that must not meet): it is found again here, whatever the file called it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dabp.problem import Problem
+from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.guard import Guard
+
+PER_VALUE = 6
+"""Sets that a value is in on average at most: more slow a search down by more than their bound helps."""
+
+MAX_CONFLICTS = 1_000_000
+"""Forbidden pairs of values beyond which nothing is looked for."""
+
+MAX_VALUES = 20_000
+"""Values in forbidden pairs beyond which nothing is looked for."""
+
+MAX_WORK = 500_000
+"""Candidates compared (each with a set of all values) before the search for more sets ends, per thousand values."""
+
+Exclusion = dict[int, list[int]]
+"""Of each variable concerned, some of its values: at most one variable takes one of them."""
+
+
+def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
+    """Sets over three or more variables, found greedily among the cells that binary factors forbid.
+
+    Each forbidden pair of values that no clique holds yet begins one, of values that exclude each other (two values of
+    one variable always do); those that hold most new pairs per value come first.
+    """
+    first, second = _conflicts(problem)
+    if not len(first):
+        return []
+    values, ends = np.unique(np.concatenate([first, second]), return_inverse=True)
+    if len(values) > MAX_VALUES:
+        return []
+    starts = offsets_of(problem.domain_sizes)
+    variables = np.searchsorted(starts, values, side="right") - 1
+    conflicts = _Conflicts(variables, ends[: len(first)], ends[len(first) :])
+    found = [(gain, clique) for gain, clique in conflicts.cliques(guard) if len(np.unique(variables[clique])) > 2]
+    found.sort(key=lambda gained: -gained[0] / len(gained[1]))
+    times = np.zeros(len(values), dtype=np.int64)
+    kept = []
+    for _, clique in found:
+        if times[clique].mean() < PER_VALUE:
+            times[clique] += 1
+            kept.append(_by_variable(variables[clique], values[clique] - starts[variables[clique]]))
+    return kept
+
+
+def _conflicts(problem: Problem) -> tuple[Indices, Indices]:
+    """The forbidden pairs of values of two variables, values numbered through all domains."""
+    nothing = np.zeros(0, dtype=np.int64)
+    group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
+    if group is None:
+        return nothing, nothing
+    tables, which = np.unique(problem.factor_table[group.factors], return_inverse=True)
+    cells = ragged_positions(problem.pool_offsets, tables)
+    lengths = np.diff(problem.pool_offsets)[tables]
+    forbidden = np.flatnonzero(np.isinf(problem.pool[cells]))
+    table = np.repeat(np.arange(len(tables)), lengths)[forbidden]
+    counts = np.bincount(table, minlength=len(tables))
+    if not 0 < int(counts[which].sum()) <= MAX_CONFLICTS:
+        return nothing, nothing
+    offsets = offsets_of(counts)
+    of_factor = ragged_positions(offsets, which)
+    owner = np.repeat(np.arange(len(which)), counts[which])
+    cell = (forbidden - offsets_of(lengths)[table])[of_factor]
+    x, y = group.variables[owner, 0], group.variables[owner, 1]
+    row, column = np.divmod(cell, problem.domain_sizes[y])
+    starts = offsets_of(problem.domain_sizes)
+    return starts[x] + row, starts[y] + column
+
+
+def _by_variable(variables: Indices, values: Indices) -> Exclusion:
+    sets: Exclusion = {}
+    for variable, value in zip(variables.tolist(), values.tolist(), strict=True):
+        sets.setdefault(variable, []).append(value)
+    return sets
+
+
+class _Conflicts:
+    """A graph of values that exclude each other, its rows as sets of bits."""
+
+    def __init__(self, variables: Indices, first: Indices, second: Indices):
+        count = len(variables)
+        ends = np.concatenate([first, second])
+        others = np.concatenate([second, first])[np.argsort(ends, kind="stable")]
+        self._rows = [_bits(part, count) for part in np.split(others, np.bincount(ends).cumsum()[:-1])]
+        self._left = list(self._rows)
+        """Pairs that no clique holds yet."""
+        starts = np.flatnonzero(np.diff(variables, prepend=-1)).tolist()
+        for start, end in zip(starts, [*starts[1:], count], strict=True):
+            own = (1 << end) - (1 << start)
+            for value in range(start, end):
+                self._rows[value] |= own & ~(1 << value)
+        self._work = MAX_WORK * 1000 // max(count, 1000)
+
+    def cliques(self, guard: Guard | None) -> Iterator[tuple[int, Indices]]:
+        """Cliques, and the conflicts that each is the first to hold, until all are held or the work allowed is done."""
+        order = sorted(range(len(self._rows)), key=lambda value: -self._left[value].bit_count())
+        for value in order:
+            while self._left[value]:
+                if self._work <= 0 or (guard is not None and guard.over):
+                    return
+                clique = self._grow(value)
+                yield self._cover(clique), np.array(clique)
+
+    def _grow(self, value: int) -> list[int]:
+        """A maximal clique around a value and one of its uncovered conflicts, rich in candidates and new conflicts."""
+        other = (self._left[value] & -self._left[value]).bit_length() - 1
+        clique, held = [value, other], 1 << value | 1 << other
+        candidates = self._rows[value] & self._rows[other]
+        while candidates:
+            best, most = -1, -1
+            for candidate in _members(candidates):
+                worth = (self._rows[candidate] & candidates).bit_count() + (self._left[candidate] & held).bit_count()
+                self._work -= 1
+                if worth > most:
+                    best, most = candidate, worth
+            clique.append(best)
+            held |= 1 << best
+            candidates &= self._rows[best]
+        return sorted(clique)
+
+    def _cover(self, clique: list[int]) -> int:
+        """Take a clique's pairs from those that are left; how many there were."""
+        held = sum(1 << value for value in clique)
+        covered = 0
+        for value in clique:
+            covered += (self._left[value] & held).bit_count()
+            self._left[value] &= ~held
+        return covered // 2
+
+
+def _bits(members: Indices, count: int) -> int:
+    """A set of numbers below `count` as the bits of one number."""
+    present = np.zeros(count, dtype=bool)
+    present[members] = True
+    return int.from_bytes(np.packbits(present, bitorder="little").tobytes(), "little")
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
