@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dabp.driver.first_guess import first_guess
 from dabp.driver.result import Result
@@ -98,6 +98,18 @@ class Preparation:
         for step in reversed(self._reductions):
             assignment = step.lift(assignment)
         return assignment
+
+    def lift_beliefs(self, beliefs: tuple[NDArray[np.float64], ...] | None) -> tuple[NDArray[np.float64], ...] | None:
+        """Of the user's variables; what is fixed is certain. Presolve has no way back for them."""
+        if beliefs is None or any(not isinstance(step, Conditioned) for step in self._reductions):
+            return None
+        sizes = self.original.domain_sizes
+        kept = self.project(np.arange(len(sizes)))
+        lifted = self.lift(np.zeros(len(kept), dtype=np.int64))
+        every = [np.eye(size)[value] for size, value in zip(sizes.tolist(), lifted.tolist(), strict=True)]
+        for variable, belief in zip(kept.tolist(), beliefs, strict=True):
+            every[variable] = belief
+        return tuple(every[: self.original.num_visible])
 
     def project(self, assignment: Assignment) -> Assignment:
         """From the user's problem to the one the search sees, for starts; it may become better, and may have to."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dabp.driver.summary import card_of, text_of
 from dabp.driver.trace import Trace
 from dabp.errors import ProblemError
@@ -77,6 +80,9 @@ class Result:
     message_size: int | None = None
     """Numbers in these messages."""
 
+    beliefs: tuple[NDArray[np.float64], ...] | None = None
+    """For each variable the probability of each of its values, from belief propagation at a temperature; else None."""
+
     @property
     def gap(self) -> float | None:
         """Relative distance between cost and bound; 0 when proved optimal."""
@@ -112,7 +118,13 @@ class Result:
             "message_size": self.message_size,
             "notes": list(self.notes),
             **({} if self.violated is None else {"violated": list(self.violated)}),
+            **({} if self.beliefs is None else {"beliefs": self._named_beliefs(problem)}),
         }
+
+    def _named_beliefs(self, problem: Problem) -> dict[str, list[float]]:
+        """By name; probabilities in the order of the values."""
+        names = [problem.variable_name(i) for i in range(len(self.beliefs or ()))]
+        return {name: each.tolist() for name, each in zip(names, self.beliefs or (), strict=True)}
 
     def explain(self, limit: int | None = None) -> list[FactorCost]:
         """Cost functions by what they cost in this answer, the violated and then the costliest first."""

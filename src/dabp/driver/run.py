@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dabp.driver.result import Result
 from dabp.driver.stopping import Progress
 from dabp.driver.trace import Trace
@@ -48,6 +51,7 @@ class Run:
         self.trace = Trace(maximize=problem.maximize)
         self.notes: list[str] = []
         self.traffic: Traffic | None = None
+        self.beliefs: tuple[NDArray[np.float64], ...] | None = None
         self.told: float | None = None
         """The best cost that the search has given or was given: what it may call optimal."""
         self._guessed = False  # whether the incumbent is none of the search's
@@ -163,5 +167,6 @@ class Run:
             limit=limit,
             messages=None if self.traffic is None else self.traffic.messages,
             message_size=None if self.traffic is None else self.traffic.size,
+            beliefs=self.beliefs,
             problem=self.problem,
         )

@@ -186,6 +186,7 @@ class _Solve:
             ended = self._loop(search, run, prepared)
             run.notes += search.summary()
             run.traffic = search.traffic()
+            run.beliefs = prepared.lift_beliefs(search.beliefs())
         finally:
             search.close()
         return ended

@@ -10,6 +10,7 @@ Operations are elementwise unless said otherwise; there are no bounds checks.
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -132,15 +133,15 @@ def maximum(typing: Any, a: Any, b: Any) -> Any:
     return a(a, b), generate
 
 
-def _fold(builder: Any, value: Any, count: int) -> Any:
-    """Least lane, by halves."""
+def _fold(builder: Any, value: Any, count: int, join: Callable[[Any, Any, Any], Any] = _lesser) -> Any:
+    """All lanes joined (the least of them), by halves."""
     i32 = ir.IntType(32)
     while count > 1:
         count //= 2
         undefined = ir.Constant(value.type, ir.Undefined)
         low = ir.Constant(ir.VectorType(i32, count), list(range(count)))
         high = ir.Constant(ir.VectorType(i32, count), list(range(count, 2 * count)))
-        value = _lesser(
+        value = join(
             builder, builder.shuffle_vector(value, undefined, low), builder.shuffle_vector(value, undefined, high)
         )
     return builder.extract_element(value, ir.Constant(i32, 0))
@@ -154,6 +155,28 @@ def least(typing: Any, value: Any) -> Any:
         return _fold(builder, args[0], value.count)
 
     return value.dtype(value), generate
+
+
+@intrinsic
+def sum_of(typing: Any, value: Any) -> Any:
+    """The sum of all lanes, as a number."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _fold(builder, args[0], value.count, lambda builder, a, b: builder.fadd(a, b))
+
+    return value.dtype(value), generate
+
+
+@intrinsic
+def any_below(typing: Any, value: Any, number: Any) -> Any:
+    """Whether some lane is less than `number`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        limit = _broadcast(builder, context.cast(builder, args[1], number, value.dtype), value.count)
+        bits = builder.bitcast(_compare(builder, "<", args[0], limit), ir.IntType(value.count))
+        return builder.icmp_unsigned("!=", bits, ir.Constant(ir.IntType(value.count), 0))
+
+    return types.boolean(value, number), generate
 
 
 @intrinsic
@@ -225,6 +248,7 @@ for _operation, _instruction in ((operator.add, "add"), (operator.sub, "sub"), (
 __all__ = [
     "Lanes",
     "Vector",
+    "any_below",
     "as_float32",
     "first_equal",
     "full_like",
@@ -236,6 +260,7 @@ __all__ = [
     "next_equal",
     "splat",
     "store",
+    "sum_of",
 ]
 
 

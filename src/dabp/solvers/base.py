@@ -94,6 +94,10 @@ class Search(ABC):
         """What a distributed run of the iterations so far would have sent; None if the method has no such run."""
         return None
 
+    def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
+        """The probability of each value of each variable as the search sees it; None if it has no such thing."""
+        return None
+
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Arrays that must be finite between steps, by name: messages, parameters; looked at by `solvers.numbers`."""
         return {}

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -80,12 +81,12 @@ def _kinds() -> list[Problem]:
     ]
 
 
-def _run(names: Iterable[str], problems: Iterable[Problem] | None = None) -> None:
+def _run(names: Iterable[str], problems: Iterable[Problem] | None = None, **params: Any) -> None:
     """Run solvers for some iterations on every kind of problem, from a start, with one and two threads."""
     for problem in _kinds() if problems is None else problems:
         for name in names:
             for threads in (1, 2):
-                solver = make_solver(name)
+                solver = make_solver(name, params)
                 budget = Budget(max_iterations=ITERATIONS, threads=threads)
                 search = solver.start(problem, seed=0, budget=budget, initial=np.zeros(problem.num_variables, np.int64))
                 try:
@@ -143,6 +144,12 @@ def _belief_propagation() -> None:
     _run(["bp-reinforced"], _worth_threads())
 
 
+def _soft_belief_propagation() -> None:
+    """Message passing at a temperature, which is in single precision."""
+    _run(["bp"], temperature=1.0)
+    _run(["bp"], _worth_threads(), temperature=1.0)
+
+
 def _annealing(*problems: Problem) -> None:
     """Annealing, the descent that makes the portfolio's first answer, and the components that toulbar2 is given."""
     from dabp.graph.components import component_labels
@@ -166,6 +173,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "annealing-binary": lambda: _annealing(_drawn(2), _drawn(2, real=True)),
     "tabu": lambda: _run(["tabu"]),
     "bp": _belief_propagation,
+    "bp-soft": _soft_belief_propagation,
     "dual": lambda: _run(["dual"]),
     "expansion": lambda: _run(["expansion"]),
     "presolve": _presolve,
@@ -183,7 +191,7 @@ ANNEALING = ("annealing", "annealing-wide", "annealing-binary")
 CHAINS = (
     (*ANNEALING, "tabu", "distributed", "forest-lns"),
     ("presolve", "elimination"),
-    ("bp",),
+    ("bp", "bp-soft"),
     ("gat-pcm-lns",),
     ("dabp",),
     ("dual",),

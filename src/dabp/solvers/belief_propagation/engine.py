@@ -121,30 +121,35 @@ class MinSum:
 
     def _iterate_in_parts(self, rules: Rules, trace: NDArray[np.float64]) -> tuple[int, int]:
         """`iterate`, each stage cut in parts; the stages are the same functions."""
-        layout, memory, lanes = self.layout, self.memory, self.lanes
+        for t in range(len(trace)):
+            self._each(self._send)
+            gain = gain_of(rules.rate, self.iterations + 1)
+            why = self._update_in_parts(gain, rules)
+            trace[t] = self.memory.costs[CURRENT]
+            if why != RUNNING:
+                return t + 1, why
+        return len(trace), RUNNING
 
-        def send(part: _Part) -> None:
-            send_pairs(layout, memory, lanes, *part.pairs)
-            send_many(layout, memory, part.values, lanes, *part.many)
+    def _send(self, part: _Part) -> None:
+        """A part of the f2v messages."""
+        send_pairs(self.layout, self.memory, self.lanes, *part.pairs)
+        send_many(self.layout, self.memory, part.values, self.lanes, *part.many)
+
+    def _update_in_parts(self, gain: float, rules: Rules) -> int:
+        """What follows the f2v messages in an iteration: beliefs, values, v2f messages, the cost; and the verdict."""
+        layout, memory, lanes = self.layout, self.memory, self.lanes
 
         def update(part: _Part) -> tuple[float, int]:
             pair: tuple[float, int] = update_variables(layout, memory, gain, lanes, *part.variables)
             return pair
 
-        for t in range(len(trace)):
-            self._each(send)
-            memory.counts[ITERATIONS] += 1
-            gain = gain_of(rules.rate, self.iterations)
-            outcomes = self._each(update)
-            changed = sum(count for _, count in outcomes)
-            if changed:
-                self._each(lambda part: price_moved(layout.exact, memory, *part.variables))
-            note_cost(memory, rules, changed)
-            trace[t] = memory.costs[CURRENT]
-            why = verdict(memory, rules, max(change for change, _ in outcomes))
-            if why != RUNNING:
-                return t + 1, int(why)
-        return len(trace), RUNNING
+        memory.counts[ITERATIONS] += 1
+        outcomes = self._each(update)
+        changed = sum(count for _, count in outcomes)
+        if changed:
+            self._each(lambda part: price_moved(layout.exact, memory, *part.variables))
+        note_cost(memory, rules, changed)
+        return int(verdict(memory, rules, max(change for change, _ in outcomes)))
 
     def _each(self, stage: Callable[[_Part], Any]) -> list[Any]:
         """One stage on all parts; returns when all are done."""

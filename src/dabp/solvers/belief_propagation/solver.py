@@ -20,6 +20,8 @@ from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
+from dabp.solvers.belief_propagation.schedule import Phases
+from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
 
@@ -28,6 +30,9 @@ WARM_MESSAGE = 1.0
 
 LARGE_SETUP = 200_000
 """Edges from which preparations are cut into stages."""
+
+BETA = (1e-9, 1e9)
+"""Inverse temperatures in scaled units that are told apart: beyond, all values are alike, or the least alone counts."""
 
 _RESTART_STREAM = 0xB9
 
@@ -55,6 +60,11 @@ class BeliefPropagation(Solver):
         Rate of reinforced BP, 0 = off. A field ``H_i = g_t (b_i − min b_i)``, ``g_t = 1 − (1 − rate)^t``, freezes
         the beliefs b slowly into an assignment. Under a limit the first start takes a rate that lets it end in time;
         later starts draw damping, rate and a perturbation at random.
+    temperature
+        0 = min-sum; above it a value is a sum over the others' values in place of a minimum (sum-product): messages are
+        ``−T log Σ exp(−cost / T)``, in units of the problem's costs. The result then has `beliefs`, the probability of
+        each value where an assignment has ``exp(−cost / T)``: exact without cycles (given iterations enough), else
+        an approximation. Of a probability network the costs are logarithms, and T = 1 gives its marginals.
     tolerance
         Converged when no variable→factor message changes by as much, in scaled units.
     patience
@@ -78,6 +88,7 @@ class BeliefPropagation(Solver):
     restarts: int | None = None
     jitter: float = 0.0
     reinforcement: float = 0.0
+    temperature: float = 0.0
     tolerance: float = 1e-4
     patience: int = 30
     max_iterations_per_restart: int | None = None
@@ -92,6 +103,7 @@ class BeliefPropagation(Solver):
             ("restarts", self.restarts is None or self.restarts >= 1, "at least 1"),
             ("jitter", self.jitter >= 0 and math.isfinite(self.jitter), "at least 0"),
             ("reinforcement", 0 <= self.reinforcement < 1, "at least 0 and below 1"),
+            ("temperature", 0 <= self.temperature < math.inf, "at least 0"),
             ("tolerance", self.tolerance >= 0, "at least 0"),
             ("patience", self.patience >= 1, "at least 1"),
             (
@@ -105,10 +117,12 @@ class BeliefPropagation(Solver):
         for name, holds, wanted in checks:
             if not holds:
                 raise ParameterError(f"{name} must be {wanted}, not {getattr(self, name)}")
+        if self.temperature > 0:
+            object.__setattr__(self, "kernels", ("bp", "bp-soft"))  # of this solver, not of its class
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin on a minimisation problem."""
-        if self.exact_forests or problem.num_variables == 0:
+        if (self.exact_forests and self.temperature == 0) or problem.num_variables == 0:
             forest = Forest.of(problem)
             if forest is not None:
                 return ForestSearch(forest)
@@ -169,10 +183,15 @@ class BeliefPropagationSearch(Search):
             cost_scale=solver.cost_scale,
             seed=self._seed,
             perturbation=solver.perturbation,
+            dtype=np.float32 if solver.temperature > 0 else None,
         )
         if len(self._graph.edge_variable) > LARGE_SETUP:
             yield
-        self._engine = MinSum(self._problem, self._graph, self._budget.threads)
+        if solver.temperature > 0:
+            self._beta = min(max(self._graph.cost_scale / solver.temperature, BETA[0]), BETA[1])
+            self._engine: MinSum = SoftMessages(self._problem, self._graph, self._budget.threads, self._beta)
+        else:
+            self._engine = MinSum(self._problem, self._graph, self._budget.threads)
         if len(self._graph.edge_variable) > LARGE_SETUP:
             yield
         self._block = max(1, FIRST_BLOCK // max(len(self._engine.layout.tables), 1))
@@ -196,7 +215,7 @@ class BeliefPropagationSearch(Search):
         if self._budget.max_iterations is not None:
             left = min(left, max(1, self._budget.max_iterations - self._iterations))
         clock = time.perf_counter()
-        costs, why = engine.run(min(self._block, left), self._rules)
+        costs, why = self._iterate(min(self._block, left))
         seconds = max(time.perf_counter() - clock, 1e-6)
         self._block = max(1, min(10 * self._block, int(len(costs) * BLOCK_SECONDS / seconds)))
         self._iterations += len(costs)
@@ -207,6 +226,21 @@ class BeliefPropagationSearch(Search):
         if why != RUNNING or engine.iterations >= self._cap:
             self._end(step, why)
         return step
+
+    def _iterate(self, count: int) -> tuple[NDArray[np.float64], int]:
+        """So many iterations, and why they ended."""
+        engine = self._engine
+        if not isinstance(engine, SoftMessages):
+            return engine.run(count, self._rules)
+        rate, done = self._draw.rate, engine.iterations + np.arange(1, count + 1)
+        gain = np.asarray(1 - (1 - rate) ** done if rate > 0 else np.full(count, -1.0), dtype=np.float64)
+        return engine.run_softly(Phases(np.full(count, self._beta), gain), self._rules)
+
+    def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
+        """Marginals of the last start, at a temperature above 0."""
+        if self._setup is not None or not isinstance(self._engine, SoftMessages):
+            return None
+        return self._engine.marginals(self._beta)
 
     def _begin(self, initial: Assignment | None = None) -> None:
         """Start number `self._restart`: draw what it draws, zero the messages."""

@@ -1,0 +1,235 @@
+# mypy: disable-error-code="untyped-decorator"
+"""Factor→variable messages at a finite temperature: sums of exponentials instead of minima.
+
+At inverse temperature β the message is ``f2v_j(x_j) = −1/β log Σ_{x_i} exp(−β (T(x_i, x_j) + v2f_i(x_i)))``, in
+units of cost like the minimum that it approaches as β → ∞. So beliefs, damping and reinforcement are those of
+`min_sum`, and nothing has to be rescaled when β changes but the weights exp(−βT), made once for each β.
+
+For pairs the sum is a matrix-vector product of weights. Those of messages are kept too large by 2^`LIFT` and are never
+below 1, so that no product is denormal; a sum below `SMALL` may have lost terms that count, and is made again without
+weights. Exponentials and logarithms are to base 2: what multiplies costs is c = β / ln 2.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.belief_propagation.layout import PADDING, Layout, Reals
+from dabp.kernels.belief_propagation.memory import Memory
+from dabp.kernels.belief_propagation.min_sum import AHEAD, Passage
+from dabp.kernels.decorators import array_inner, part
+from dabp.kernels.simd import (
+    Lanes,
+    any_below,
+    full_like,
+    least,
+    load,
+    maximum,
+    minimum,
+    prefetch,
+    splat,
+    store,
+    sum_of,
+)
+from dabp.kernels.simd_functions import logarithm, power_of_two, power_or_zero
+
+LIFT = 100.0
+"""Weights of messages lie between 1 and 2 to this power, those of tables between the least normal number and 1."""
+
+SMALL = 2.0**28
+"""A sum above this has lost less than one part in so many for each term."""
+
+
+class Softness(NamedTuple):
+    """What messages at a finite temperature need beside layout and memory."""
+
+    share: NDArray[np.float64]
+    """[C]: a copy's share of its table's costs; its messages are stored divided by it, so its β is times it."""
+    inverse: NDArray[np.float64]
+    """[C]: one over the share."""
+    weights: Reals
+    """exp(−β share T) for all tables as they lie in `Layout.tables`; for different shares one after another."""
+    start: NDArray[np.int64]
+    """[C]: where the weights of a copy start."""
+
+
+@array_inner
+def soften(layout: Layout, soft: Softness, c: float, lanes: Lanes, start: int, stop: int) -> None:
+    """Make the weights of a range of the tables, in whole vectors."""
+    for copy in range(len(soft.share)):
+        if copy > 0 and soft.start[copy] == soft.start[copy - 1]:
+            continue
+        factor = full_like(-c * soft.share[copy], load(layout.tables, 0, lanes))
+        for place in range(start, stop, len(lanes)):
+            store(soft.weights, soft.start[copy] + place, power_or_zero(factor * load(layout.tables, place, lanes)))
+
+
+@array_inner
+def soft_pairs(
+    layout: Layout, memory: Memory, soft: Softness, c: float, room: Any, lanes: Lanes, start: int, stop: int
+) -> None:
+    """f2v messages of factors of arity 2; `room` is for the weights of one message."""
+    pairs = layout.pairs
+    copies = len(soft.share)
+    temperature = 1.0 / c
+    for group in range(len(pairs.groups)):
+        begin, end, domain_0, domain_1, width_0, width_1, step_0, step_1 = pairs.groups[group]
+        for factor in range(max(begin, start), min(end, stop)):
+            ahead = min(factor + AHEAD, end - 1)
+            for side in range(2):
+                prefetch(memory.v2f, pairs.message[ahead, side])
+                prefetch(memory.f2v, pairs.message[ahead, side])
+            for copy in range(copies):
+                first = pairs.message[factor, 0] + copy * width_0
+                second = pairs.message[factor, 1] + copy * width_1
+                own = c * soft.share[copy]
+                to_first = Passage(pairs.table[factor], domain_1, step_0, second, width_1, first, width_0)
+                place = to_first.table + domain_1 * step_0
+                to_second = Passage(place, domain_0, step_1, first, width_0, second, width_1)
+                for side in range(2):
+                    _send_softly(
+                        layout,
+                        memory,
+                        soft,
+                        to_second if side else to_first,
+                        soft.start[copy],
+                        own,
+                        temperature * soft.inverse[copy],
+                        room,
+                        lanes,
+                    )
+
+
+@part(_nrt=False)
+def _send_softly(
+    layout: Layout,
+    memory: Memory,
+    soft: Softness,
+    passage: Passage,
+    weights: int,
+    c: float,
+    temperature: float,
+    room: Any,
+    lanes: Lanes,
+) -> None:
+    """One message; `room` takes the weights of the sender's."""
+    zero = full_like(0.0, load(memory.v2f, passage.source, lanes))
+    lift = full_like(LIFT, zero)
+    for block in range(0, passage.source_width, len(lanes)):
+        power = lift + full_like(-c, zero) * load(memory.v2f, passage.source + block, lanes)
+        store(room, block, power_of_two(maximum(power, zero)))
+    for block in range(0, passage.width, len(lanes)):
+        place = weights + passage.table + block
+        # Four sums, so that one need not wait for the other.
+        total, second, third, fourth = zero, zero, zero, zero
+        step, row = passage.step, 0
+        while row + 3 < passage.rows:
+            total = total + load(soft.weights, place, lanes) * splat(room, row, lanes)
+            second = second + load(soft.weights, place + step, lanes) * splat(room, row + 1, lanes)
+            third = third + load(soft.weights, place + 2 * step, lanes) * splat(room, row + 2, lanes)
+            fourth = fourth + load(soft.weights, place + 3 * step, lanes) * splat(room, row + 3, lanes)
+            place += 4 * step
+            row += 4
+        while row < passage.rows:
+            total = total + load(soft.weights, place, lanes) * splat(room, row, lanes)
+            place += step
+            row += 1
+        total = (total + second) + (third + fourth)
+        if any_below(total, SMALL):
+            message = _log_sum_exp(layout, memory, passage, block, c, lanes)
+        else:
+            message = full_like(temperature, zero) * (lift - logarithm(total))
+        store(memory.f2v, passage.target + block, message)
+
+
+@array_inner
+def _log_sum_exp(layout: Layout, memory: Memory, passage: Passage, block: int, c: float, lanes: Lanes) -> Any:
+    """One vector of a message at any temperature: the minimum is taken out of the sum."""
+    tables, v2f = layout.tables, memory.v2f
+    place = passage.table + block
+    low = load(tables, place, lanes) + splat(v2f, passage.source, lanes)
+    for row in range(1, passage.rows):
+        low = minimum(low, load(tables, place + row * passage.step, lanes) + splat(v2f, passage.source + row, lanes))
+    total = low - low
+    factor = full_like(-c, low)
+    for row in range(passage.rows):
+        costs = load(tables, place + row * passage.step, lanes) + splat(v2f, passage.source + row, lanes)
+        total = total + power_or_zero(factor * (costs - low))
+    return low - full_like(1.0 / c, low) * logarithm(total)
+
+
+@array_inner
+def soft_many(
+    layout: Layout, memory: Memory, soft: Softness, c: float, values: Any, lanes: Lanes, start: int, stop: int
+) -> None:
+    """f2v messages of a range of factors of higher arity, each row of a table added to the sums so far.
+
+    A row has fixed `values` of all variables but the last, whose values are the lanes.
+    """
+    many, f2v = layout.many, memory.f2v
+    for factor in range(start, stop):
+        first, last = many.start[factor], many.start[factor + 1] - 1
+        width = -(-many.domain[last] // len(lanes)) * len(lanes)
+        rows = 1
+        for k in range(first, last):
+            rows *= many.domain[k]
+        for copy in range(many.message.shape[1]):
+            own = c * soft.share[copy]
+            for k in range(first, last + 1):
+                values[k - first] = 0
+                for x in range(many.domain[k] if k < last else width):
+                    f2v[many.message[k, copy] + x] = PADDING
+            table = many.table[factor]
+            for _ in range(rows):
+                _add_row(layout, memory, factor, copy, own, values, table, lanes)
+                table += width
+                k = last - 1
+                while k >= first:
+                    values[k - first] += 1
+                    if values[k - first] < many.domain[k]:
+                        break
+                    values[k - first] = 0
+                    k -= 1
+
+
+@array_inner
+def _add_row(
+    layout: Layout, memory: Memory, factor: int, copy: int, c: float, values: Any, table: int, lanes: Lanes
+) -> None:
+    """Add the row of a table that starts at `table` to all messages of its factor."""
+    many, v2f, f2v = layout.many, memory.v2f, memory.f2v
+    first, last = many.start[factor], many.start[factor + 1] - 1
+    width = -(-many.domain[last] // len(lanes)) * len(lanes)
+    from_last = many.message[last, copy]
+    base = v2f[many.message[first, copy] + values[0]]
+    for k in range(first + 1, last):
+        base += v2f[many.message[k, copy] + values[k - first]]
+    nothing = full_like(PADDING, load(v2f, from_last, lanes))
+    whole = nothing
+    for block in range(0, width, len(lanes)):
+        costs = load(layout.tables, table + block, lanes)
+        old = load(f2v, from_last + block, lanes)
+        store(f2v, from_last + block, _either(old, costs + full_like(base, old), c))
+        whole = _either(whole, costs + load(v2f, from_last + block, lanes), c)
+    low = full_like(least(whole), nothing)
+    sums = full_like(sum_of(power_or_zero(full_like(c, low) * (low - whole))), low)
+    row_cost = low - full_like(1.0 / c, low) * logarithm(sums)
+    for k in range(first, last):
+        # Summed anew without k: base minus its own message would lose digits to a stand-in.
+        rest = row_cost
+        for other in range(first, last):
+            if other != k:
+                rest = rest + splat(v2f, many.message[other, copy] + values[other - first], lanes)
+        place = many.message[k, copy] + values[k - first]
+        f2v[place] = least(_either(splat(f2v, place, lanes), rest, c))
+
+
+@array_inner
+def _either(a: Any, b: Any, c: float) -> Any:
+    """``−1/c log₂(2^(−ca) + 2^(−cb))`` for each lane."""
+    high, low = maximum(a, b), minimum(a, b)
+    over = power_or_zero(full_like(c, a) * (low - high))
+    return low - full_like(1.0 / c, a) * logarithm(full_like(1.0, a) + over)

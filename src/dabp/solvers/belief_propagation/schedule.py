@@ -1,0 +1,65 @@
+"""How damping, temperature and reinforcement change in the course of one run: a few numbers each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+
+STRETCH, LEVELS = 10, 40
+"""β stays the same for so many iterations at least, and takes so many values in a run at most: making weights of
+tables costs about as much as an iteration."""
+
+
+class Phases(NamedTuple):
+    """What holds in each of some iterations."""
+
+    beta: Reals
+    """Inverse temperature, in scaled units of cost."""
+    gain: Reals
+    """Of reinforcement; negative = none."""
+    damping: Reals | None = None
+    """Of all edges; none = whatever each edge has."""
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """From `start` to `end`: ``start + (end − start) p^shape`` after the part p of a run, or likewise in logarithms."""
+
+    start: float
+    end: float
+    shape: float = 1.0
+    geometric: bool = False
+
+    def at(self, progress: Reals) -> Reals:
+        """The values after these parts of a run."""
+        way = progress**self.shape
+        if self.geometric:
+            return np.asarray(self.start * (self.end / self.start) ** way)
+        return np.asarray(self.start + (self.end - self.start) * way)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """One run of belief propagation at a finite temperature."""
+
+    iterations: int
+    beta: Ramp
+    """The inverse temperature, in scaled units of cost."""
+    gain: Ramp
+    """What the field of reinforcement takes of the belief, ``H_i = g (b_i − min b_i)``."""
+    damping: Ramp
+    perturbation: float = 0.0
+    """Largest of the unary costs that are drawn on top, in scaled units."""
+
+    def phases(self, first: int, count: int) -> Phases:
+        """What holds in `count` iterations, after `first` of the run."""
+        done = first + np.arange(1, count + 1)
+        stretch = max(STRETCH, -(-self.iterations // LEVELS))
+        level = np.minimum(1.0, ((done - 1) // stretch + 0.5) * stretch / self.iterations)
+        progress = np.minimum(1.0, done / self.iterations)
+        return Phases(self.beta.at(level), self.gain.at(progress), self.damping.at(progress))

@@ -1,0 +1,188 @@
+"""Runs belief propagation at a finite temperature on a factor graph: sums of exponentials in place of minima."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dabp.graph import FactorGraph
+from dabp.graph.message_layout import aligned_zeros
+from dabp.kernels.belief_propagation.layout import PADDING, Layout, PairShape, Reals
+from dabp.kernels.belief_propagation.memory import CURRENT, RUNNING, Rules
+from dabp.kernels.belief_propagation.soft import Softness
+from dabp.kernels.belief_propagation.soft_iteration import SEND, SOFTEN, UPDATE, Course, Share, iterate_softly
+from dabp.problem import Problem
+from dabp.problem.columns import ragged_positions
+from dabp.solvers.belief_propagation.engine import MinSum, _Part
+from dabp.solvers.belief_propagation.schedule import Phases
+
+BARRED = 2e4
+"""A forbidden cell costs at most this in scaled units, unless its weight would not be 0: digits of single precision
+are left beside it."""
+
+VANISHED = 180.0
+"""β times a cost from which on a weight is 0."""
+
+
+class SoftMessages(MinSum):
+    """Message passing at inverse temperature β, in scaled units of cost; see `dabp.kernels.belief_propagation.soft`.
+
+    The graph is in single precision: what is forbidden weighs 0, so no stand-in swallows the finite costs beside it.
+    """
+
+    def __init__(self, problem: Problem, graph: FactorGraph, threads: int = 1, hottest: float = 1.0):
+        super().__init__(problem, graph, threads)
+        self.hottest = hottest
+        """The least β of the iterations after the next reset."""
+        tables = self.layout.tables
+        ends = _shift(self.layout)
+        # Finite costs of a table spread over half of the stand-in at most: what is above is forbidden.
+        self._barred = np.flatnonzero((tables >= 0.75 * graph.forbidden) & (tables < PADDING / 2))
+        lowest = np.minimum.reduceat(graph.unary, graph.variable_offsets[:-1]).repeat(graph.domain_sizes)
+        over = graph.unary - lowest >= 0.75 * graph.forbidden
+        self._barred_unary = np.flatnonzero(self.layout.variables.mask > 0)[over], lowest[over]
+        pairs = tables[:ends]
+        pairs[pairs >= PADDING / 2] = 0.0  # weight 1: where lanes are padding, any sum that is not small will do
+        self._soft = _softness(graph, len(tables))
+        self._whole, *self._shares = self._split(self._parts)
+        self._before = (0.0, -1.0)
+
+    def reset(self, damping: ArrayLike, extra_unary: Reals | None = None) -> None:
+        """As `MinSum.reset`; what is forbidden then weighs 0 from `hottest` on."""
+        super().reset(damping, extra_unary)
+        self._before = (0.0, -1.0)
+        cost = max(min(self.graph.forbidden, BARRED), VANISHED / (self.hottest * min(self.graph.scales)))
+        self.layout.tables[self._barred] = cost
+        places, lowest = self._barred_unary
+        self.layout.variables.unary[places] = lowest + cost
+
+    def run_softly(self, phases: Phases, rules: Rules) -> tuple[NDArray[np.float64], int]:
+        """An iteration for each β and gain: the cost after each, and why they ended (`RUNNING` if they did not)."""
+        trace = np.empty(len(phases.beta))
+        beta, damping = self._before
+        course = Course(
+            np.concatenate([[beta], phases.beta / math.log(2.0)]),
+            np.concatenate([[-1.0], phases.gain]),
+            np.concatenate([[damping], damping + 0 * phases.gain if phases.damping is None else phases.damping]),
+        )
+        rules = rules._replace(constant=self._constant)
+        if self._pool is None:
+            done, why = self._iterate(rules, course, self._whole, SOFTEN | SEND | UPDATE, trace)
+        else:
+            done, why = self._course_in_parts(rules, course, trace)
+        self._before = float(course.beta[done]), float(course.damping[done])
+        return trace[:done], why
+
+    def _iterate(
+        self, rules: Rules, course: Course, share: Share, stages: int, trace: NDArray[np.float64]
+    ) -> tuple[int, int]:
+        ended: tuple[int, int] = iterate_softly(
+            self.layout, self.memory, rules, self._soft, course, share, stages, self.lanes, trace
+        )
+        return ended
+
+    def _course_in_parts(self, rules: Rules, course: Course, trace: NDArray[np.float64]) -> tuple[int, int]:
+        """`iterate_softly`, each stage cut in parts."""
+        shares = {id(part): share for part, share in zip(self._parts, self._shares, strict=True)}
+        for t in range(1, len(trace) + 1):
+            now = Course(*(values[t - 1 : t + 1] for values in course))
+            for stage in (SOFTEN, SEND):
+                if stage == SEND or now.beta[1] != now.beta[0]:
+                    self._each(self._stage(stage, now, shares))
+            if now.damping[1] != now.damping[0]:
+                self.memory.damping[:] = now.damping[1]
+            why = self._update_in_parts(float(now.gain[1]), rules)
+            trace[t - 1] = self.memory.costs[CURRENT]
+            if why != RUNNING:
+                return t, why
+        return len(trace), RUNNING
+
+    def _stage(self, stage: int, now: Course, shares: dict[int, Share]) -> Callable[[_Part], Any]:
+        """One stage of one iteration on a part."""
+        return lambda part: self._iterate(Rules(), now, shares[id(part)], stage, np.empty(1))
+
+    def _split(self, parts: list[_Part]) -> list[Share]:
+        """The whole, and each part of it."""
+        layout, lanes = self.layout, len(self.lanes)
+        vectors = len(layout.tables) // lanes
+        cuts = [vectors * k // max(len(parts), 1) * lanes for k in range(len(parts) + 1)]
+        spans: list[Any] = [
+            [(0, len(layout.pairs.table)), (0, len(layout.many.table)), (0, len(layout.variables.domain))],
+            *([part.pairs, part.many, part.variables] for part in parts),
+        ]
+        widest = int(np.diff(layout.variables.unary_start).max(initial=lanes))
+        return [
+            Share(
+                np.array([*span, numbers], dtype=np.int64),
+                np.zeros_like(self.memory.values),
+                aligned_zeros(widest, self.graph.dtype),
+            )
+            for span, numbers in zip(spans, [(0, vectors * lanes), *itertools.pairwise(cuts)], strict=True)
+        ]
+
+    def marginals(self, beta: float) -> tuple[NDArray[np.float64], ...]:
+        """The probability of each value of each variable, ``p_i ∝ exp(−β b_i)``, as the messages have it."""
+        flat = self.beliefs(beta)
+        starts = self.graph.variable_offsets[:-1]
+        weights = np.exp(-beta * (flat - np.repeat(np.minimum.reduceat(flat, starts), self.graph.domain_sizes)))
+        weights /= np.repeat(np.add.reduceat(weights, starts), self.graph.domain_sizes)
+        return tuple(np.split(weights, starts[1:]))
+
+    def beliefs(self, beta: float) -> NDArray[np.float64]:
+        """``b_i = unary_i + Σ f2v`` of all values of all variables in scaled units, from the messages as they are."""
+        layout, memory = self.layout, self.memory
+        before = self._before[0]
+        course = Course(*(np.array(pair) for pair in ((before, beta / math.log(2.0)), (-1.0, -1.0), (-1.0, -1.0))))
+        self._iterate(Rules(), course, self._whole, SOFTEN | SEND, np.empty(1))
+        self._before = float(course.beta[1]), self._before[1]
+        variables = layout.variables
+        owner = np.repeat(np.arange(len(variables.domain)), np.diff(variables.edge_start))
+        scale = np.repeat(variables.edge_scale.astype(np.float64), np.diff(variables.unary_start)[owner])
+        total = variables.unary.astype(np.float64)
+        np.add.at(total, ragged_positions(variables.unary_start, owner), scale * memory.f2v)
+        return total[variables.mask > 0]
+
+
+def _softness(graph: FactorGraph, size: int) -> Softness:
+    """Room for the weights of tables of `size` numbers."""
+    shares = np.array(graph.scales, dtype=np.float64)
+    different = len(np.unique(shares))
+    return Softness(
+        share=shares,
+        inverse=1.0 / shares,
+        weights=aligned_zeros(different * size, graph.dtype),
+        start=np.arange(len(shares)) * size if different > 1 else np.zeros(len(shares), dtype=np.int64),
+    )
+
+
+def _shift(layout: Layout) -> int:
+    """Take its least cost off each table: a constant of messages, which must not be lost from the sums' range.
+
+    Returns where the tables of pairs end.
+    """
+    pairs = PairShape(*layout.pairs.groups.T)
+    lengths = pairs.second_domain * pairs.first_step + pairs.first_domain * pairs.second_step
+    ends = 0
+    for start, stop, length in np.stack([pairs.start, pairs.stop, lengths], axis=1).tolist():
+        starts = np.unique(layout.pairs.table[start:stop])
+        _shift_each(layout.tables, starts, length)
+        ends = max(ends, int(starts[-1]) + length)
+    many = layout.many
+    if len(many.table):
+        # Tables of higher arity follow each other to the end of the array.
+        starts = np.unique(many.table)
+        for start, end in zip(starts, np.append(starts[1:], len(layout.tables)), strict=True):
+            _shift_each(layout.tables, np.array([start]), int(end - start))
+    return ends
+
+
+def _shift_each(tables: Reals, starts: NDArray[np.int64], length: int) -> None:
+    for chunk in range(0, len(starts), 4096):
+        places = starts[chunk : chunk + 4096, None] + np.arange(length)
+        block = tables[places]
+        tables[places] = np.where(block < PADDING / 2, block - block.min(axis=1, keepdims=True), block)

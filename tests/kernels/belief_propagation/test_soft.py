@@ -1,0 +1,105 @@
+"""Messages at a finite temperature: the equations in plain Python, min-sum in the limit, nothing lost on the way."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from dabp.graph import FactorGraph
+from dabp.kernels.belief_propagation.memory import Rules
+from dabp.problem import Problem
+from dabp.solvers.belief_propagation import engine as min_sum_engine
+from dabp.solvers.belief_propagation.engine import MinSum
+from dabp.solvers.belief_propagation.schedule import Phases
+from dabp.solvers.belief_propagation.soft_engine import SoftMessages
+from tests.kernels.belief_propagation.equations import mixed_problem, v2f_of
+
+
+def slow_run(problem: Problem, graph: FactorGraph, damping: float, betas: list[float], gains: list[float]) -> list:
+    """Sum-product in the log domain, one message at a time: the v2f messages and beliefs after each iteration."""
+    tables = []
+    for group in graph.groups:
+        allowed = np.stack([np.isfinite(problem.table(f)) for f in group.factors])
+        costs = group.tables[group.table_index].astype(float)
+        tables.append(np.where(allowed, costs, np.inf))
+    v2f = [np.zeros(graph.domain_sizes[v]) for v in graph.edge_variable]
+    f2v = [message.copy() for message in v2f]
+    field = [np.zeros(d) for d in graph.domain_sizes]
+    history = []
+    for beta, gain in zip(betas, gains, strict=True):
+        for group, costs in zip(graph.groups, tables, strict=True):
+            for g in range(group.num_factors):
+                for c, scale in enumerate(graph.scales):
+                    first = group.first + (g * len(graph.scales) + c) * group.arity
+                    for p in range(group.arity):
+                        others = scale * costs[g]
+                        for q in range(group.arity):
+                            if q != p:
+                                shape = [-1 if axis == q else 1 for axis in range(group.arity)]
+                                others = others + v2f[first + q].reshape(shape)
+                        rest = tuple(q for q in range(group.arity) if q != p)
+                        f2v[first + p] = -logsumexp(-beta * others, axis=rest) / beta
+        for i in range(graph.num_variables):
+            edges = graph.variable_edges[graph.variable_edge_offsets[i] : graph.variable_edge_offsets[i + 1]]
+            unary = graph.unary[graph.variable_offsets[i] : graph.variable_offsets[i + 1]].astype(float)
+            belief = unary + field[i] + sum(f2v[e] for e in edges)
+            if gain >= 0:
+                field[i] = gain * (belief - belief.min())
+            for e in edges:
+                new = damping * v2f[e] + (1 - damping) * (belief - f2v[e])
+                v2f[e] = new - new.min()
+        history.append(np.concatenate(v2f))
+    return history
+
+
+@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize(("split", "beta"), [(None, 0.05), (None, 3.0), (0.8, 1.0), (None, 60.0), (0.95, 400.0)])
+def test_iterations_follow_the_equations(lanes, split, beta, monkeypatch):
+    """Arity 1 to 4, domains of 1 to 12 values, split copies, β that rises and reinforcement, at any temperature."""
+    problem = mixed_problem(int(beta), 12, arities=(1, 2, 2, 3, 4) if lanes == 16 else (1, 2, 2, 3))
+    monkeypatch.setattr(min_sum_engine, "lane_count", lambda graph: lanes)
+    graph = FactorGraph.from_problem(problem, split_ratio=split, dtype=np.float32, perturbation=1e-3)
+    engine = SoftMessages(problem, graph, hottest=beta)
+    engine.reset(0.3)
+    betas, gains = beta * np.array([1.0, 1.0, 1.5, 1.5, 2.0]), np.array([-1.0, 0.05, 0.1, 0.1, 0.1])
+    engine.run_softly(Phases(betas, gains), Rules())
+    expected = slow_run(problem, graph, 0.3, betas.tolist(), gains.tolist())[-1]
+    np.testing.assert_allclose(v2f_of(engine), expected, atol=2e-5 * max(1.0, 1 / beta), rtol=2e-5)
+
+
+def test_the_limit_is_min_sum():
+    """At β = 10⁶ ten iterations decode what min-sum decodes, and messages differ by log D / β."""
+    problem = mixed_problem(3, 9)
+    graph = FactorGraph.from_problem(problem, dtype=np.float32, perturbation=1e-3)
+    hard, soft = MinSum(problem, graph), SoftMessages(problem, graph, hottest=1e6)
+    hard.reset(0.4)
+    soft.reset(0.4)
+    costs, _ = hard.run(10, Rules())
+    np.testing.assert_array_equal(soft.run_softly(Phases(np.full(10, 1e6), np.full(10, -1.0)), Rules())[0], costs)
+    np.testing.assert_allclose(v2f_of(soft), v2f_of(hard), atol=1e-4)
+
+
+def test_messages_beyond_the_range_of_weights_are_exact():
+    """Tables of very different size in one problem: the sums that weights would lose are made another way."""
+    rng = np.random.default_rng(0)
+    scales = [1e-4, 1.0, 1e3, 1e6, 1e9]
+    tables = [((i, (i + 1) % 5), rng.random((6, 6)) * scale) for i, scale in enumerate(scales)]
+    problem = Problem.from_tables([6] * 5, tables)
+    graph = FactorGraph.from_problem(problem, dtype=np.float32, perturbation=0.0)
+    engine = SoftMessages(problem, graph, hottest=2.0)
+    engine.reset(0.2)
+    engine.run_softly(Phases(np.full(4, 2.0), np.full(4, -1.0)), Rules())
+    expected = slow_run(problem, graph, 0.2, [2.0] * 4, [-1.0] * 4)[-1]
+    np.testing.assert_allclose(v2f_of(engine), expected, rtol=1e-5, atol=1e-5 + 1e-6 * np.abs(expected).max())
+
+
+def test_hubs_stay_finite():
+    """A variable with 3,000 neighbours at a high and a low temperature."""
+    rng = np.random.default_rng(1)
+    problem = Problem.from_tables([4] * 3001, [((0, i), rng.integers(0, 100, (4, 4))) for i in range(1, 3001)])
+    graph = FactorGraph.from_problem(problem, dtype=np.float32)
+    for beta in (1e-3, 1.0, 1e4):
+        engine = SoftMessages(problem, graph, hottest=beta)
+        engine.reset(0.0)
+        engine.run_softly(Phases(np.full(5, beta), np.full(5, 0.3)), Rules())
+        for array in (engine.memory.v2f, engine.memory.f2v, engine.memory.field):
+            assert np.isfinite(array).all()

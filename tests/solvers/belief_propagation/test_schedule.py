@@ -1,0 +1,31 @@
+"""Schedules are functions of a run's progress: they start, end and bend as they say, whatever the blocks."""
+
+import numpy as np
+import pytest
+
+from dabp.solvers.belief_propagation.schedule import LEVELS, STRETCH, Ramp, Schedule
+
+
+def test_ramps_reach_both_ends():
+    """Linear, bent and geometric ones."""
+    progress = np.array([0.0, 0.25, 1.0])
+    np.testing.assert_allclose(Ramp(1.0, 5.0).at(progress), [1.0, 2.0, 5.0])
+    np.testing.assert_allclose(Ramp(1.0, 5.0, 2.0).at(progress), [1.0, 1.25, 5.0])
+    np.testing.assert_allclose(Ramp(1.0, 16.0, geometric=True).at(progress), [1.0, 2.0, 16.0])
+
+
+@pytest.mark.parametrize("iterations", [1, 9, 35, 400, 12345])
+def test_blocks_of_a_schedule_join(iterations):
+    """Phases asked for in pieces are those of the whole; β rises in few steps, gains end where they should."""
+    schedule = Schedule(iterations, Ramp(1.0, 4.0, geometric=True), Ramp(0.0, 0.5, 1.3), Ramp(0.2, 0.4))
+    whole = schedule.phases(0, iterations)
+    cut = iterations // 3
+    pieces = schedule.phases(0, cut), schedule.phases(cut, iterations - cut)
+    for k in range(3):
+        np.testing.assert_array_equal(np.concatenate([piece[k] for piece in pieces]), whole[k])
+    assert len(np.unique(whole.beta)) <= min(LEVELS, -(-iterations // STRETCH))
+    assert (np.diff(whole.beta) >= 0).all()
+    assert whole.beta.min() >= 1.0
+    assert whole.beta.max() <= 4.0
+    assert whole.gain[-1] == 0.5
+    assert whole.damping[-1] == pytest.approx(0.4)

@@ -1,0 +1,83 @@
+"""Belief propagation at a temperature: marginals are exact where there are no cycles, whatever the costs."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.errors import ParameterError
+from dabp.problem import Problem
+
+
+def forest(seed: int, forbidden: float = 0.0) -> Problem:
+    """Two trees of factors of arity 1 to 4 on variables of 1 to 5 values."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, 10)
+    scopes = [(0, 1), (1, 2, 3), (3, 4), (5, 6, 7, 8), (8, 9), *((i,) for i in range(10))]
+    tables = []
+    for scope in scopes:
+        table = rng.normal(0, 4, sizes[list(scope)])
+        barred = rng.random(table.shape) < forbidden
+        barred[(0,) * len(scope)] = False
+        tables.append((scope, np.where(barred, np.inf, table)))
+    return Problem.from_tables(sizes.tolist(), tables)
+
+
+def marginals(problem: Problem, temperature: float) -> list[np.ndarray]:
+    """By enumeration of all assignments."""
+    every = np.array(list(itertools.product(*(range(size) for size in problem.domain_sizes))))
+    costs = np.array([problem.cost(row) for row in every])
+    weights = np.exp(-(costs - costs.min()) / temperature)
+    weights /= weights.sum()
+    return [np.bincount(every[:, i], weights, minlength=size) for i, size in enumerate(problem.domain_sizes)]
+
+
+@pytest.mark.parametrize("temperature", [0.02, 1.0, 7.0, 100.0])
+@pytest.mark.parametrize("forbidden", [0.0, 0.3])
+def test_marginals_of_forests(temperature, forbidden):
+    """Against enumeration, cold and hot, with and without forbidden combinations."""
+    for seed in range(3):
+        problem = forest(seed, forbidden)
+        result = dabp.solve(problem, "bp", params={"temperature": temperature, "tolerance": 0.0}, max_iterations=30)
+        assert result.beliefs is not None
+        expected = marginals(problem, temperature)
+        for found, wanted in zip(result.beliefs, expected, strict=True):
+            np.testing.assert_allclose(found, wanted, atol=1e-4)
+
+
+def test_what_is_fixed_is_certain():
+    """Evidence: marginals of the other variables are conditional, of the fixed one 0 and 1."""
+    problem = forest(1)
+    variable = int(np.argmax(problem.domain_sizes))
+    value = int(problem.domain_sizes[variable]) - 1
+    name, label = problem.variable_name(variable), problem.labels(variable)[value]
+    result = dabp.solve(problem, "bp", params={"temperature": 2.0}, fix={name: label}, max_iterations=50)
+    charge = np.full(problem.domain_sizes[variable], 1e6)
+    charge[value] = 0
+    tables = [(tuple(problem.scope(f)), problem.table(f)) for f in range(problem.num_factors)]
+    held = Problem.from_tables(problem.domain_sizes.tolist(), [*tables, ((variable,), charge)])
+    for found, wanted in zip(result.beliefs, marginals(held, 2.0), strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-4)
+    assert result.to_dict(problem)["beliefs"][name][value] == 1.0
+
+
+def test_beliefs_are_there_only_where_they_are_meant():
+    """Min-sum, other solvers and presolved problems give none."""
+    problem = forest(0)
+    assert dabp.solve(problem, "bp").beliefs is None
+    assert dabp.solve(problem, "tabu", max_iterations=10).beliefs is None
+    presolved = dabp.solve(problem, "bp", params={"temperature": 1.0}, presolve=True, max_iterations=20)
+    assert presolved.beliefs is None
+    with pytest.raises(ParameterError, match="temperature"):
+        dabp.solve(problem, "bp", params={"temperature": -1.0})
+
+
+@pytest.mark.parametrize("temperature", [1e-12, 1e12])
+def test_absurd_temperatures_end_well(temperature):
+    """The coldest picks the optimum of a forest, the hottest tells no value from another."""
+    problem = forest(2, 0.2)
+    result = dabp.solve(problem, "bp", params={"temperature": temperature, "tolerance": 0.0}, max_iterations=30)
+    assert all(np.isfinite(belief).all() for belief in result.beliefs)
+    if temperature < 1:
+        assert result.cost == pytest.approx(dabp.solve(problem, "bp").cost)
