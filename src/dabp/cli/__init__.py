@@ -58,9 +58,11 @@ def _register() -> None:
     from dabp.cli.solve import solve
     from dabp.cli.solvers import solvers
     from dabp.cli.train_gat_pcm import train_gat_pcm
+    from dabp.cli.train_policy import train_policy
     from dabp.cli.uai import uai
 
-    for command in (solve, info, evaluate, explain, convert, presolve, generate, solvers, train_gat_pcm, uai, doctor):
+    training = (train_gat_pcm, train_policy)
+    for command in (solve, info, evaluate, explain, convert, presolve, generate, solvers, *training, uai, doctor):
         app.command(context_settings=_UNDERSCORES if command is generate else None)(command)
     app.add_typer(experiment, name="experiment")
     app.add_typer(plot, name="plot")

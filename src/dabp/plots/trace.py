@@ -1,4 +1,4 @@
-"""One run: cost against iteration, and what a DABP run learned."""
+"""One run: cost against iteration, and what a run of DABP or of bp-learned learned."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.driver.trace import Trace
+from dabp.plots.schedules import CHOSEN, plot_schedules
 from dabp.plots.style import HUGE, colour, finish, whole_numbers
 
 if TYPE_CHECKING:
@@ -27,20 +28,26 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
     """Each iteration's cost as a dot, the best so far as a line, restarts as dotted lines.
 
     A DABP trace gets two more panels when no axes are given: damping factors, and weights × (degree − 1), each as the
-    range and mean of a window. The axes of the costs are returned.
+    range and mean of a window; one of bp-learned the temperature, damping and reinforcement that each run was given.
+    The axes of the costs are returned.
     """
     windows = [record for record in trace.records if _has_numbers(record, *WINDOW)]
+    chosen = [record for record in trace.records if "member" not in record and _has_numbers(record, *CHOSEN)]
     panels: list[Axes] = []
     if ax is None:
         from matplotlib import pyplot as plt
 
-        if windows:
+        if windows or chosen:
             _, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 7), layout="constrained", height_ratios=[2.2, 1, 1])
             ax, panels = axes[0], list(axes[1:])
         else:
             _, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
     _plot_costs(trace, ax)
-    for panel, kind, label in zip(panels, ("damping", "weight"), ("damping λ", "weight × (degree − 1)"), strict=False):
+    if panels and not windows:
+        plot_schedules(chosen, *panels)
+    for panel, kind, label in zip(
+        panels if windows else (), ("damping", "weight"), ("damping λ", "weight × (degree − 1)"), strict=False
+    ):
         _plot_range(windows, kind, panel)
         panel.set_ylabel(label)
     marked = [ax, *panels]

@@ -65,6 +65,11 @@ SOLVERS: dict[str, Entry] = {
         "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
         {"damping": 0.2, "reinforcement": 1e-4},
     ),
+    "bp-learned": Entry(
+        "belief_propagation.learned",
+        "LearnedBeliefPropagation",
+        "BP at a falling temperature, whose schedule is learned over families of problems and while solving",
+    ),
     "bp-plain": Entry(
         "belief_propagation.plain",
         "PlainBeliefPropagation",

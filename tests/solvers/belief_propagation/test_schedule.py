@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dabp.solvers.belief_propagation.schedule import LEVELS, STRETCH, Ramp, Schedule
+from dabp.solvers.belief_propagation.schedule import LEVELS, STRETCH, Freezing, Ramp, Schedule
 
 
 def test_ramps_reach_both_ends():
@@ -29,3 +29,13 @@ def test_blocks_of_a_schedule_join(iterations):
     assert whole.beta.max() <= 4.0
     assert whole.gain[-1] == 0.5
     assert whole.damping[-1] == pytest.approx(0.4)
+
+
+def test_freezing_is_reinforced_bps():
+    """The gain of the compiled iteration, for each count of iterations; none at rate 0."""
+    from dabp.kernels.belief_propagation.iteration import gain_of
+
+    for rate in (0.0, 1e-3, 0.3):
+        phases = Schedule(1, Ramp(2.0, 2.0), Freezing(rate), Ramp(0.3, 0.3)).phases(4, 6)
+        np.testing.assert_allclose(phases.gain, [gain_of(rate, t) for t in range(5, 11)])
+        assert (phases.beta == 2.0).all()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dabp.graph import FactorGraph
 from dabp.solvers.base import Budget
+from dabp.solvers.belief_propagation.schedule import Freezing, Ramp, Schedule
 
 DAMPING = (0.0, 0.8)
 """Starts after the first draw λ uniformly from here."""
@@ -34,6 +35,11 @@ class Draw:
     damping: float | NDArray[np.floating[Any]]
     rate: float = 0.0
     unary: NDArray[np.floating[Any]] | None = None
+
+    def schedule(self, beta: float) -> Schedule:
+        """What it means at an inverse temperature that stays the same; edges may have a damping of their own."""
+        damping = float(np.mean(self.damping))
+        return Schedule(1, Ramp(beta, beta), Freezing(self.rate), Ramp(damping, damping))
 
 
 def first_draw(damping: float, rate: float, graph: FactorGraph, budget: Budget) -> Draw:

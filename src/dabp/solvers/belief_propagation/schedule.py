@@ -44,13 +44,26 @@ class Ramp:
 
 
 @dataclass(frozen=True)
+class Freezing:
+    """Reinforced BP's ``1 − (1 − rate)^t`` after t iterations, which comes near 1 and has no end; −1 at rate 0."""
+
+    rate: float
+
+    def after(self, iterations: NDArray[np.int64]) -> Reals:
+        """The values after these iterations."""
+        if self.rate == 0:
+            return np.full(len(iterations), -1.0)
+        return np.asarray(1 - (1 - self.rate) ** iterations, dtype=np.float64)
+
+
+@dataclass(frozen=True)
 class Schedule:
-    """One run of belief propagation at a finite temperature."""
+    """One run of belief propagation: of so many iterations, or (1 as good as any number) without ramps and an end."""
 
     iterations: int
     beta: Ramp
     """The inverse temperature, in scaled units of cost."""
-    gain: Ramp
+    gain: Ramp | Freezing
     """What the field of reinforcement takes of the belief, ``H_i = g (b_i − min b_i)``."""
     damping: Ramp
     perturbation: float = 0.0
@@ -62,4 +75,5 @@ class Schedule:
         stretch = max(STRETCH, -(-self.iterations // LEVELS))
         level = np.minimum(1.0, ((done - 1) // stretch + 0.5) * stretch / self.iterations)
         progress = np.minimum(1.0, done / self.iterations)
-        return Phases(self.beta.at(level), self.gain.at(progress), self.damping.at(progress))
+        gain = self.gain.after(done) if isinstance(self.gain, Freezing) else self.gain.at(progress)
+        return Phases(self.beta.at(level), gain, self.damping.at(progress))

@@ -20,7 +20,6 @@ from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
-from dabp.solvers.belief_propagation.schedule import Phases
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
@@ -232,9 +231,8 @@ class BeliefPropagationSearch(Search):
         engine = self._engine
         if not isinstance(engine, SoftMessages):
             return engine.run(count, self._rules)
-        rate, done = self._draw.rate, engine.iterations + np.arange(1, count + 1)
-        gain = np.asarray(1 - (1 - rate) ** done if rate > 0 else np.full(count, -1.0), dtype=np.float64)
-        return engine.run_softly(Phases(np.full(count, self._beta), gain), self._rules)
+        phases = self._draw.schedule(self._beta).phases(engine.iterations, count)
+        return engine.run_softly(phases._replace(damping=None), self._rules)
 
     def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
         """Marginals of the last start, at a temperature above 0."""

@@ -1,0 +1,309 @@
+"""What learning adds to belief propagation: `bp-learned` beside static damping, `bp-reinforced` and local search.
+
+``python -m benchmarks.learning [race reach colouring iteration overhead ablation]`` prints the named parts as Markdown,
+all by default. Runs are kept in benchmarks/recorded/learning.jsonl as they end, and the same command continues;
+``--seconds 2 10 30``, ``--instances 5``, ``--kinds …`` and ``--solvers …`` choose which. The whole of the race is
+``race --instances 20 --seconds 2 10 30``. One thread; every run is a solve of its own with its own limit, so that
+schedules are planned for it. Times are wall clock, to be measured on a core of one's own; CPU seconds are kept beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+import dabp
+from benchmarks.learning_kinds import EVERY, FIRST_SEED, HELD_OUT, LARGE_KINDS
+
+RECORDED = Path(__file__).parent / "recorded" / "learning.jsonl"
+
+SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "bp-learned": ("bp-learned", {}),
+    "bp-reinforced": ("bp-reinforced", {}),
+    **{
+        f"static {damping}": ("dbp-scfg", {"damping": damping, "jitter": 0.1, "restarts": 10**6})
+        for damping in (0.3, 0.5, 0.7, 0.9)
+    },
+    "annealing": ("annealing", {}),
+    "tabu": ("tabu", {}),
+}
+"""What is raced, by name: solver and parameters."""
+
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "whole": {},
+    "temperature off": {"temperature": False},
+    "pretraining off": {"pretrained": False},
+    "online learning off": {"online": False},
+    "damping by degree off": {"per_variable": False},
+    "consensus 0.3": {"consensus": 0.3},
+}
+
+OURS = "bp-learned"
+
+
+class Record:
+    """Runs by key, one line of JSON each."""
+
+    def __init__(self, path: Path = RECORDED):
+        self._path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        self.rows: dict[str, dict[str, Any]] = {row["key"]: row for row in map(json.loads, lines)}
+
+    def run(self, kind: str, instance: int, name: str, seconds: float, params: dict[str, Any]) -> dict[str, Any]:
+        """One solve, unless it was done before; kernels are loaded off the record."""
+        key = f"{kind}|{instance}|{name}|{seconds:g}"
+        if key in self.rows:
+            return self.rows[key]
+        problem = EVERY[kind](FIRST_SEED + instance)
+        solver = SOLVERS.get(name, (OURS, {}))[0]
+        dabp.solve(problem, solver, params=params, max_iterations=2)
+        used = time.process_time()
+        result = dabp.solve(problem, solver, params=params, time_limit=seconds, seed=instance)
+        row = {
+            "key": key,
+            "kind": kind,
+            "instance": instance,
+            "solver": name,
+            "seconds": seconds,
+            "cost": result.cost,
+            "cpu": round(time.process_time() - used, 2),
+            "wall": round(result.runtime, 2),
+            "iterations": result.iterations,
+            "improvements": [[round(at, 3), cost] for at, _, cost in result.trace.improvements[-40:]],
+        }
+        self.rows[key] = row
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        return row
+
+    def of(self, seconds: float, name: str) -> dict[tuple[str, int], float]:
+        """Cost by kind and instance of all runs that are recorded."""
+        return {
+            (row["kind"], row["instance"]): float("inf") if row["cost"] is None else row["cost"]
+            for row in self.rows.values()
+            if row["solver"] == name and row["seconds"] == seconds
+        }
+
+
+def race(record: Record, options: argparse.Namespace) -> None:
+    """Run what is missing, then all that is recorded, instance by instance, against each opponent."""
+    for seconds in options.seconds:
+        for instance in range(options.instances):
+            for kind in options.kinds:
+                for name in options.solvers:
+                    if not options.tables:
+                        record.run(kind, instance, name, seconds, SOLVERS[name][1])
+        _race_table(record, seconds)
+
+
+def _race_table(record: Record, seconds: float) -> None:
+    """Wins, ties and losses of bp-learned, overall and by kind."""
+    ours = record.of(seconds, OURS)
+    every = {name: record.of(seconds, name) for name in SOLVERS if name != OURS}
+    statics = [name for name in every if name.startswith("static")]
+    common = [key for key in ours if all(key in every[name] for name in statics)]
+    every["best static"] = {key: min(every[name][key] for name in statics) for key in common}
+    best = {key: min(costs[key] for costs in (ours, *every.values()) if key in costs) for key in ours}
+    print(f"\n{seconds:g} s: better / equal / worse than, on instances; p of Wilcoxon's test on relative differences\n")
+    opponents = ("best static", "bp-reinforced", "annealing", "tabu")
+    print("| kind | " + " | ".join(opponents) + " |\n| --- |" + " --- |" * len(opponents))
+    groups = {
+        **{kind: [kind] for kind in EVERY},
+        "all but held out": [kind for kind in EVERY if kind not in HELD_OUT],
+        "300 variables and more": [kind for kind in EVERY if kind not in HELD_OUT and not kind.endswith(" 100")],
+        "held out: small-world, ising": [kind for kind in EVERY if kind in HELD_OUT or kind.startswith("small-world")],
+    }
+    for label, kinds in groups.items():
+        keys = [key for key in ours if key[0] in kinds]
+        if keys:
+            cells = [_verdict(ours, every[name], best, keys) for name in opponents]
+            print(f"| {label} | {' | '.join(cells)} |")
+
+
+def _verdict(
+    ours: dict[tuple[str, int], float],
+    theirs: dict[tuple[str, int], float],
+    best: dict[tuple[str, int], float],
+    keys: list[tuple[str, int]],
+) -> str:
+    pairs = np.array([(ours[key], theirs[key]) for key in keys if key in theirs])
+    if not len(pairs):
+        return "–"
+    known = np.array([best[key] for key in keys if key in theirs])
+    difference = (pairs[:, 0] - pairs[:, 1]) / np.maximum(np.abs(pairs).min(axis=1), 1e-12)
+    wins, losses = int((difference < 0).sum()), int((difference > 0).sum())
+    told = f"{wins} / {len(pairs) - wins - losses} / {losses}"
+    ties = (pairs <= known[:, None]).all(axis=1)
+    if len(pairs) < 5:
+        return f"{told} ({100 * difference.mean():+.2f} %)"
+    p = wilcoxon(difference).pvalue if (difference != 0).any() else 1.0
+    share = 100 * wins / max(1, len(pairs) - int(ties.sum()))
+    return f"{told} ({100 * difference.mean():+.2f} %, {share:.0f} % of those not tied at the best, p = {p:.2g})"
+
+
+def reach(record: Record, options: argparse.Namespace) -> None:
+    """How soon bp-learned reaches what bp-reinforced has after ten seconds, on the large kinds."""
+    print("\nTime to reach what bp-reinforced has after 10 s, as a part of 10 s\n")
+    print("| kind | instances | median (all) |\n| --- | --- | --- |")
+    every: list[float] = []
+    for kind in LARGE_KINDS:
+        parts = []
+        for instance in range(options.instances):
+            if options.tables and f"{kind}|{instance}|bp-reinforced|10" not in record.rows:
+                continue
+            theirs = record.run(kind, instance, "bp-reinforced", 10, {})["cost"]
+            for seconds in (1.0, 2.0, 10 / 3, 10.0):
+                row = record.run(kind, instance, OURS, seconds, {})
+                reached = [at for at, cost in row["improvements"] if cost <= theirs]
+                if reached:
+                    break
+            parts.append(reached[0] / 10 if reached else np.inf)
+        if parts:
+            every += parts
+            print(f"| {kind} | {len(parts)} | {np.median(parts):.2f} ({', '.join(f'{part:.2f}' for part in parts)}) |")
+    if every:
+        print(f"| all | {len(every)} | {np.median(every):.2f} |")
+
+
+def colouring(record: Record, options: argparse.Namespace) -> None:
+    """The mean of a single run on colouring with 100 variables, above the best known."""
+    kind, runs = "graph-coloring 100", 10
+    above = {"bp-learned": [], "min-sum, λ from 0 to 0.8": []}  # type: dict[str, list[float]]
+    for instance in range(options.instances):
+        problem = EVERY[kind](FIRST_SEED + instance)
+        known = [row["cost"] for row in record.rows.values() if (row["kind"], row["instance"]) == (kind, instance)]
+        single = [
+            dabp.solve(problem, OURS, params={"restarts": 1, "iterations": 400}, seed=seed).cost for seed in range(runs)
+        ]
+        hard = [
+            dabp.solve(
+                problem,
+                "bp-reinforced",
+                params={"restarts": 1, "damping": 0.8 * seed / runs, "reinforcement": 1e-3},
+                max_iterations=2000,
+                seed=seed,
+            ).cost
+            for seed in range(runs)
+        ]
+        best = min([*known, *single, *hard])
+        above["bp-learned"].append(float(np.mean(single)) / best - 1)
+        above["min-sum, λ from 0 to 0.8"].append(float(np.mean(hard)) / best - 1)
+    print(f"\n{kind}, {options.instances} instances, the mean of {runs} single runs above the best known\n")
+    for name, values in above.items():
+        print(f"- {name}: {100 * np.mean(values):.1f} % ({', '.join(f'{100 * value:.1f}' for value in values)})")
+
+
+def iteration(record: Record, options: argparse.Namespace) -> None:
+    """A soft iteration beside one of min-sum, CPU time, the least of interleaved repetitions."""
+    from dabp.graph import FactorGraph
+    from dabp.kernels.belief_propagation.memory import Rules
+    from dabp.solvers.belief_propagation.engine import MinSum
+    from dabp.solvers.belief_propagation.schedule import Ramp, Schedule
+    from dabp.solvers.belief_propagation.soft_engine import SoftMessages
+
+    print("\n| problem | min-sum | soft, β rising | ratio |\n| --- | --- | --- | --- |")
+    for kind in ("random-cop 100", "random-cop 1000", "graph-coloring 100", "regular 3000"):
+        problem = EVERY[kind](FIRST_SEED)
+        graph = FactorGraph.from_problem(problem, dtype=np.float32)
+        hard, soft = MinSum(problem, graph), SoftMessages(problem, graph)
+        count = 400 if kind.endswith(" 100") else 60
+        schedule = Schedule(400, Ramp(1.0, 4.0, geometric=True), Ramp(0.0, 0.2), Ramp(0.2, 0.2))
+        took = [np.inf, np.inf]
+        for _ in range(8):
+            hard.reset(0.2)
+            soft.reset(0.2)
+            started = time.process_time()
+            hard.run(count, Rules(rate=1e-3))
+            between = time.process_time()
+            soft.run_softly(schedule.phases(0, count), Rules())
+            times = (between - started, time.process_time() - between)
+            took = [min(old, new / count) for old, new in zip(took, times, strict=True)]
+        print(f"| {kind} | {1e3 * took[0]:.4f} ms | {1e3 * took[1]:.4f} ms | {took[1] / took[0]:.2f} |")
+
+
+def overhead(record: Record, options: argparse.Namespace) -> None:
+    """What features, draws and learning take of a run's time, and that the same seed gives the same result."""
+    from dabp.solvers.base import Budget
+    from dabp.solvers.belief_propagation.learned import LearnedBeliefPropagation, LearnedSearch
+
+    print("\n| problem | share of the time that is not message passing | same seed, same result |\n| --- | --- | --- |")
+    for kind in ("random-cop 100", "graph-coloring 100", "regular 3000"):
+        problem = EVERY[kind](FIRST_SEED)
+        search = LearnedBeliefPropagation().start(problem, seed=0, budget=Budget(max_iterations=3000))
+        assert isinstance(search, LearnedSearch)
+        search.step()
+        inside, started = search._iterated, time.perf_counter()
+        while search._iterations < 3000 and time.perf_counter() - started < 5:
+            search.step()
+        share = 1 - (search._iterated - inside) / (time.perf_counter() - started)
+        again = [dabp.solve(problem, OURS, max_iterations=300, seed=5, threads=threads) for threads in (1, 2)]
+        equal = np.array_equal(again[0].trace.iteration_costs, again[1].trace.iteration_costs)
+        print(f"| {kind} | {100 * share:.1f} % | {'yes, with 1 and 2 threads' if equal else 'NO'} |")
+
+
+def ablation(record: Record, options: argparse.Namespace) -> None:
+    """bp-learned with each of its parts switched off, at one budget."""
+    seconds = options.seconds[0]
+    print(f"\n{seconds:g} s: mean above the best of all, better / equal / worse than the whole\n")
+    means: dict[str, list[str]] = {name: [] for name in ABLATIONS}
+    kinds = [kind for kind in options.kinds if kind in options.ablated]
+    for kind in kinds:
+        costs = {
+            name: [
+                record.run(kind, k, OURS if name == "whole" else f"{OURS}, {name}", seconds, params)["cost"]
+                for k in range(options.instances)
+            ]
+            for name, params in ABLATIONS.items()
+        }
+        table = np.array(list(costs.values()), dtype=np.float64)
+        above = (table - table.min(axis=0)) / np.abs(table.min(axis=0))
+        for name, row, part in zip(costs, table, above, strict=True):
+            told = f"{(row < table[0]).sum()} / {(row == table[0]).sum()} / {(row > table[0]).sum()}"
+            means[name].append(f"{100 * part.mean():.2f} %, {told}")
+    print("| | " + " | ".join(kinds) + " |\n| --- |" + " --- |" * len(kinds))
+    for name, cells in means.items():
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+PARTS = {
+    "race": race,
+    "reach": reach,
+    "colouring": colouring,
+    "iteration": iteration,
+    "overhead": overhead,
+    "ablation": ablation,
+}
+
+ABLATED = ("random-cop 300", "graph-coloring 300", "scale-free 300", "regular 3000")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
+    parser.add_argument("--seconds", nargs="+", type=float, default=[2.0, 10.0])
+    parser.add_argument("--instances", type=int, default=2)
+    parser.add_argument("--kinds", nargs="+", default=list(EVERY))
+    parser.add_argument("--solvers", nargs="+", default=list(SOLVERS))
+    parser.add_argument("--ablated", nargs="+", default=list(ABLATED))
+    parser.add_argument("--tables", action="store_true", help="only what is recorded")
+    return parser.parse_args()
+
+
+def _parts(options: argparse.Namespace) -> Iterator[str]:
+    for part in options.parts:
+        if part not in PARTS:
+            raise SystemExit(f"there is no part {part!r}: {', '.join(PARTS)}")
+        yield part
+
+
+if __name__ == "__main__":
+    chosen, kept = _options(), Record()
+    for each in list(_parts(chosen)):
+        PARTS[each](kept, chosen)

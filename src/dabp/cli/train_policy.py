@@ -1,0 +1,49 @@
+"""``dabp train-policy``: train the policy of the bp-learned solver."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dabp.cli.paths import check_output
+from dabp.errors import ParameterError
+
+
+def train_policy(
+    output: Annotated[Path, typer.Argument(help="File for the policy (.json).")],
+    instances: Annotated[int, typer.Option(help="Problems of each family.", min=1)] = 3,
+    generations: Annotated[int, typer.Option(help="Of evolution, for each family and length.", min=1)] = 10,
+    population: Annotated[int, typer.Option(help="Schedules in a generation.", min=4)] = 8,
+    seed: Annotated[int, typer.Option(help="Same seed, same policy.")] = 0,
+    share: Annotated[
+        str, typer.Option(help="Which part of the families to do here: 0/2 and 1/2 make the whole.")
+    ] = "0/1",
+) -> None:
+    """Train the policy of bp-learned by evolution over families of problems.
+
+    Results are kept beside OUTPUT (.progress) as they come, and the same command continues; the policy is written
+    once all are there, by whichever share is last.
+    """
+    from dabp.experiments.policy_training import Training, fitted, results, tasks, text_of, train
+
+    number, _, of = share.partition("/")
+    if not (number.isdigit() and of.isdigit() and int(number) < int(of)):
+        raise ParameterError(f"--share is a part such as 0/2 or 1/2, not {share!r}")
+    check_output(output)
+    progress = output.with_suffix(".progress")
+    check_output(progress, replaced=True)
+    training = Training(instances=instances, generations=generations, population=population, seed=seed)
+    for result in train(training, progress, (int(number), int(of))):
+        what = f"{result['length']} iterations" if result.get("length") else f"lengths: {result['best']:.0f}"
+        print(f"dabp: {result['family']}, {what}", file=sys.stderr, flush=True)
+    found = results(progress)
+    if len(found) < sum(1 for _ in tasks()):
+        print(f"dabp: {len(found)} results in {progress}; other shares are still to be done", file=sys.stderr)
+        return
+    command = shlex.join(["dabp", *sys.argv[1:]])
+    output.write_text(text_of(fitted(found, training, command)), encoding="utf-8")
+    print(output)

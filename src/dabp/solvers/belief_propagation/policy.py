@@ -1,0 +1,153 @@
+"""Which schedule a run of `bp-learned` takes: a linear function of the instance's features, learned over families.
+
+The outputs lie on a scale without bounds (logarithms, the logit of the damping factor), so that noise of one size is
+a sensible change anywhere; `schedule_of` turns them into a schedule.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.errors import FormatError
+from dabp.graph import FactorGraph
+from dabp.solvers.belief_propagation.schedule import Ramp, Schedule
+
+Vector = NDArray[np.float64]
+
+OUTPUTS = ("β start", "β growth", "gain", "shape", "damping", "damping by degree", "perturbation", "length")
+"""What is chosen. β is in units of 1 / degree, as fields grow with it; length in iterations."""
+
+FEATURES = ("one", "degree", "domain", "variables", "hubs", "extremes", "least", "forbidden", "unary", "length")
+"""What it is chosen by; see `features_of`. The last is the length of the run, once that is chosen."""
+
+NEUTRAL = np.array([np.log(10.0), np.log(10.0), np.log(0.5), 0.0, 0.0, 0.0, np.log(0.01), np.log(300.0)])
+"""What nobody has learned: ends that are far apart, half damping."""
+
+SPREAD = np.array([0.3, 0.3, 0.4, 0.25, 0.5, 0.2, 0.9, 0.5])
+"""How far runs are scattered around what the policy says; so large is also the first step of evolution."""
+
+LOOKED_AT = 3000
+"""Tables of one shape that features are taken from."""
+
+
+def features_of(graph: FactorGraph) -> Vector:
+    """An instance in ten numbers of the size of 1, the last of them (for the length of a run) still 0.
+
+    Logarithms of the mean degree, of the mean domain and of the number of variables; the spread of degrees; how many
+    cells of tables of two and more variables are their table's least or greatest, and how many the least; how many
+    are forbidden; how large unary costs are beside those.
+    """
+    degrees = np.diff(graph.variable_edge_offsets) / max(len(graph.scales), 1)
+    shares = np.array([_cells(group.tables[:LOOKED_AT], graph.forbidden) for group in graph.groups])
+    weights = np.array([group.num_factors for group in graph.groups], dtype=np.float64)
+    extremes, least, forbidden = weights @ shares / weights.sum() if len(shares) else np.zeros(3)
+    mean = max(float(degrees.mean()), 0.1)
+    allowed = np.minimum(graph.unary.astype(np.float64), graph.forbidden)
+    return np.array(
+        [
+            1.0,
+            np.log(mean / 10),
+            np.log(float(graph.domain_sizes.mean()) / 8),
+            np.log(graph.num_variables / 300) / 2,
+            min(float(degrees.std()) / mean, 3.0),
+            extremes,
+            least,
+            forbidden,
+            min(float(allowed.std()), 3.0),
+            0.0,
+        ]
+    )
+
+
+def _cells(tables: NDArray[np.floating], forbidden: float) -> tuple[float, float, float]:
+    """Shares of cells that are nearly extreme, nearly least, and forbidden."""
+    flat = tables.reshape(len(tables), -1).astype(np.float64)
+    low = flat.min(axis=1, keepdims=True)
+    barred = flat - low > 0.75 * forbidden
+    high = np.where(barred, low, flat).max(axis=1, keepdims=True)
+    near = 0.02 * (high - low)
+    least = flat <= low + near
+    return float((least | (flat >= high - near)).mean()), float(least.mean()), float(barred.mean())
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Outputs = weights · features, [outputs, features]."""
+
+    weights: Vector
+
+    def outputs(self, features: Vector, length: float | None = None) -> Vector:
+        """What a run should take, if it has so many iterations (by default as many as the policy wants)."""
+        wanted: Vector = self.weights @ features
+        length = float(np.exp(wanted[-1])) if length is None else length
+        told = features.copy()
+        told[-1] = np.log(length / 300) / 2
+        wanted = self.weights @ told
+        wanted[-1] = np.log(length)
+        return wanted
+
+    @classmethod
+    def neutral(cls) -> Policy:
+        """The same for every instance."""
+        weights = np.zeros((len(OUTPUTS), len(FEATURES)))
+        weights[:, 0] = NEUTRAL
+        return cls(weights)
+
+    @classmethod
+    def read(cls, path: Path) -> Policy:
+        """From a file of ``dabp train-policy``."""
+        return cls._parsed(path.read_text(encoding="utf-8"), str(path))
+
+    @classmethod
+    @functools.cache
+    def shipped(cls) -> Policy:
+        """That which comes with the package."""
+        text = (resources.files(__package__) / "policy.json").read_text(encoding="utf-8")
+        return cls._parsed(text, "policy.json")
+
+    @classmethod
+    def _parsed(cls, text: str, name: str) -> Policy:
+        try:
+            content = json.loads(text)
+            weights = np.array(content["weights"], dtype=np.float64)
+            known = content["outputs"] == list(OUTPUTS) and content["features"] == list(FEATURES)
+        except (ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"{name} is not a policy of bp-learned: {error}") from None
+        if not known or weights.shape != (len(OUTPUTS), len(FEATURES)) or not np.isfinite(weights).all():
+            raise FormatError(f"{name} is a policy with other features or outputs, or with numbers that are none")
+        return cls(weights)
+
+
+def schedule_of(outputs: Sequence[float] | Vector, degree: float, iterations: int) -> Schedule:
+    """The schedule that these outputs mean where a variable has so many factors."""
+    start, growth, gain, shape, damping, _, perturbation, _ = np.asarray(outputs, dtype=np.float64).tolist()
+    low = float(np.exp(np.clip(start, 0.0, 7.0))) / max(degree, 1.0)
+    high = low * float(np.exp(np.clip(growth, 0.0, 5.0)))
+    return Schedule(
+        iterations,
+        Ramp(low, high, geometric=True),
+        Ramp(0.0, float(np.exp(np.clip(gain, -6.0, -0.02))), float(np.exp(np.clip(shape, -1.0, 1.5)))),
+        Ramp(damping_of(damping), damping_of(damping)),
+        float(np.exp(np.clip(perturbation, -9.0, -1.0))),
+    )
+
+
+def damping_of(logit: float) -> float:
+    """From the policy's scale to λ, below 0.95."""
+    return float(0.95 / (1.0 + np.exp(-np.clip(logit, -5.0, 5.0))))
+
+
+def damping_by_degree(outputs: Vector, graph: FactorGraph) -> NDArray[np.float64]:
+    """λ of each edge: more or less where a variable has more factors than others."""
+    degrees = np.diff(graph.variable_edge_offsets).astype(np.float64)
+    relative = np.log(np.maximum(degrees, 1.0) / max(float(degrees.mean()), 1e-9))[graph.edge_variable]
+    logits = np.clip(outputs[4] + np.clip(outputs[5], -1.5, 1.5) * relative, -5.0, 5.0)
+    return np.asarray(0.95 / (1.0 + np.exp(-logits)))

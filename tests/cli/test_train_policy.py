@@ -1,0 +1,53 @@
+"""``dabp train-policy``: what it writes, in shares, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dabp.experiments import policy_training
+from dabp.problem import Problem
+from dabp.solvers.belief_propagation.policy import Policy
+from tests.cli.conftest import Run
+
+
+def ring(seed: int) -> Problem:
+    """Milliseconds."""
+    rng = np.random.default_rng(seed)
+    return Problem.from_tables([3] * 9, [((i, (i + 1) % 9), rng.random((3, 3))) for i in range(9)])
+
+
+@pytest.fixture
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cma")
+    monkeypatch.setattr(policy_training, "FAMILIES", {"a": ring, "b": ring})
+    monkeypatch.setattr(policy_training, "LENGTHS", (20, 40))
+    monkeypatch.setattr(policy_training, "CANDIDATES", (20, 40))
+    monkeypatch.setattr(policy_training, "TOTAL", 80)
+
+
+@pytest.mark.usefixtures("_small")
+def test_the_last_share_writes_the_policy(run: Run, tmp_path: Path) -> None:
+    """With the command and the settings that made it."""
+    output, small = tmp_path / "policy.json", ("--instances", 1, "--generations", 2, "--population", 4)
+    code, _, err = run("train-policy", output, *small, "--share", "0/2")
+    assert code == 0
+    assert "other shares" in err
+    assert not output.exists()
+    code, _, _ = run("train-policy", output, *small, "--share", "1/2")
+    assert code == 0
+    recipe = json.loads(output.read_text())["recipe"]
+    assert recipe["command"].startswith("dabp train-policy")
+    assert recipe["training"]["generations"] == 2
+    assert np.isfinite(Policy.read(output).weights).all()
+
+
+@pytest.mark.parametrize("share", ["2/2", "x", "1"])
+def test_shares_are_checked(run: Run, tmp_path: Path, share: str) -> None:
+    """One sentence."""
+    code, _, err = run("train-policy", tmp_path / "policy.json", "--share", share)
+    assert code == 2
+    assert "--share" in err

@@ -1,0 +1,97 @@
+"""The policy: features do not depend on units of cost, outputs are sensible schedules, files are checked."""
+
+import json
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.errors import FormatError
+from dabp.graph import FactorGraph
+from dabp.problem import Problem
+from dabp.solvers.belief_propagation.policy import (
+    FEATURES,
+    OUTPUTS,
+    Policy,
+    damping_by_degree,
+    features_of,
+    schedule_of,
+)
+from tests.problems import random_problem
+
+
+def graph_of(problem: Problem) -> FactorGraph:
+    """As bp-learned makes it."""
+    return FactorGraph.from_problem(problem, dtype=np.float32)
+
+
+def test_features_know_the_kind_and_not_the_units():
+    """The same problem in other units, and with constants on its factors, has the same features."""
+    problem = dabp.generate("random-cop", variables=40, domain=6, density=0.2, seed=1)
+    other = problem.replace(pool=1000 * problem.pool + 12_345)
+    np.testing.assert_allclose(features_of(graph_of(problem)), features_of(graph_of(other)), atol=1e-3)
+
+
+def test_features_tell_colouring_from_random_costs():
+    """By how many cells of a table are its least: all but the diagonal, or hardly any; and forbidden ones count."""
+    least, forbidden = FEATURES.index("least"), FEATURES.index("forbidden")
+    random = dabp.generate("random-cop", variables=40, domain=5, density=0.2, seed=1)
+    colouring = dabp.generate("graph-coloring", variables=40, domain=5, density=0.2, seed=1)
+    assert features_of(graph_of(colouring))[least] == pytest.approx(0.8, abs=0.01)
+    assert features_of(graph_of(random))[least] < 0.15
+    barred = random.replace(pool=np.where(random.pool > 79, np.inf, random.pool))
+    assert features_of(graph_of(barred))[forbidden] == pytest.approx(np.isinf(barred.pool).mean(), abs=0.01)
+
+
+def test_every_kind_of_problem_gets_a_schedule():
+    """Whatever the instance, numbers are finite and in their ranges."""
+    for seed in range(60):
+        problem = random_problem(seed).minimized()
+        graph = graph_of(problem)
+        features = features_of(graph)
+        assert np.isfinite(features).all()
+        outputs = Policy.shipped().outputs(features)
+        schedule = schedule_of(outputs, graph.num_edges / graph.num_variables, 100)
+        assert 0 < schedule.beta.start <= schedule.beta.end < np.inf
+        assert 0 < schedule.gain.end < 1
+        assert 0 <= schedule.damping.start < 0.95
+        damping = damping_by_degree(outputs, graph)
+        assert damping.shape == (graph.num_edges,)
+        assert ((damping > 0) & (damping < 0.95)).all()
+
+
+def test_damping_by_degree_is_the_same_where_degrees_are():
+    """And follows the sign of its output where they are not."""
+    star = Problem.from_tables([3] * 6, [((0, i), np.eye(3)) for i in range(1, 6)])
+    graph = graph_of(star)
+    outputs = np.zeros(len(OUTPUTS))
+    assert np.ptp(damping_by_degree(outputs, graph)) == 0
+    outputs[OUTPUTS.index("damping by degree")] = 0.5
+    damping = damping_by_degree(outputs, graph)
+    assert damping[graph.edge_variable == 0].min() > damping[graph.edge_variable != 0].max()
+
+
+@pytest.mark.parametrize("spoil", ["weights", "outputs", "text", "nan"])
+def test_what_is_no_policy_is_refused(spoil, tmp_path):
+    """Other outputs, other shapes, numbers that are none, no JSON."""
+    content = {"outputs": list(OUTPUTS), "features": list(FEATURES), "weights": np.zeros((8, 10)).tolist()}
+    if spoil == "weights":
+        content["weights"] = [[1.0]]
+    elif spoil == "outputs":
+        content["outputs"] = ["temperature"]
+    elif spoil == "nan":
+        content["weights"][0][0] = float("nan")
+    path = tmp_path / "policy.json"
+    path.write_text("no" if spoil == "text" else json.dumps(content))
+    with pytest.raises(FormatError, match="policy"):
+        Policy.read(path)
+
+
+def test_the_shipped_policy_says_where_it_comes_from():
+    """Its recipe names the command, the families, and what was held out."""
+    from importlib import resources
+
+    content = json.loads((resources.files("dabp.solvers.belief_propagation") / "policy.json").read_text("utf-8"))
+    assert content["recipe"]["command"].startswith("dabp train-policy")
+    assert set(content["recipe"]["held out"]) == {"small-world", "ising"}
+    assert len(content["recipe"]["families"]) >= 10
