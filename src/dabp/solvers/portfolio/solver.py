@@ -29,6 +29,7 @@ from dabp.solvers.portfolio.plan import (
     WORK_PER_SECOND,
     order_seconds,
 )
+from dabp.solvers.portfolio.sharing import parse_share, shared_out
 from dabp.solvers.portfolio.timed_search import TimedSearch
 from dabp.solvers.warming import ANNEALING, missing, needed
 
@@ -54,6 +55,9 @@ class Portfolio(Solver):
         Names of the members that may take part, separated by commas; by default all that suit the problem.
     prove
         Whether toulbar2 takes part.
+    share
+        Which of several workers on the same problem this is, as in ``2/4``: it then runs only its part of the members.
+        `dabp.solve_together` sets it.
     """
 
     presolves: ClassVar[bool] = True
@@ -62,8 +66,11 @@ class Portfolio(Solver):
 
     members: str | None = None
     prove: bool = True
+    share: str | None = None
 
     def __post_init__(self) -> None:
+        if self.share is not None:
+            parse_share(self.share)
         if self.members is None:
             return
         for name in self._names() or ():
@@ -130,9 +137,12 @@ class Portfolio(Solver):
         line = line_up(features, horizon, names=self._names())
         if not line.kinds:
             raise ParameterError(f"none of the members {self.members!r} suits this problem")
+        if budget.max_iterations is None:
+            line.kinds.extend(later)
+        if self.share is not None:
+            line.kinds[:] = shared_out(line.kinds, *parse_share(self.share), budget.threads)
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
-        line.kinds.extend(later)
         return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
 
     def _names(self) -> frozenset[str] | None:
