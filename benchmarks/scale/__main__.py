@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from benchmarks.scale import edges, files, grids, learning, setup, threads
+from benchmarks.scale import cluster, cut, edges, files, grids, learning, page, setup, threads
 from benchmarks.scale.records import Records
 
 PARTS = {
@@ -23,6 +23,8 @@ PARTS = {
     "grid": grids,
     "dabp": learning,
     "file": files,
+    "cluster": cluster,
+    "cut": cut,
 }
 
 
@@ -39,6 +41,9 @@ def main() -> None:
         return
     records = Records()
     for part in chosen.parts or PARTS:
+        if part == "page":
+            page.write(records)
+            continue
         for arguments in PARTS[part].measurements():
             if chosen.only in records.key(part, arguments):
                 records.measure(part, arguments)

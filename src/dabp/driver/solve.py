@@ -89,16 +89,13 @@ def solve(
         Same seed and limits by iterations: same result.
     initial, fix
         An assignment to start from, by name and label, as value indices or an earlier result; values held, by name.
-    relax
-        Violate hard constraints, if they cannot all hold: the fewest, or the cheapest by these prices of their names.
-    presolve
-        Simplify exactly before solving; by default if the solver asks for it.
+    relax, presolve
+        Violate hard constraints, if they cannot all hold: the fewest, or the cheapest by these prices of their names;
+        simplify exactly before solving, by default if the solver asks for it.
     checkpoint, resume
         A file that the state is saved to every few seconds, and whether to continue from it.
-    callbacks, display
-        Called after each block with a `Progress`, a true answer ends it; whether to show cost, bound and time left.
-    peers
-        Others at work on the same problem, told what is found and asked what they found (see `solve_together`).
+    callbacks, display, peers
+        Called after each block, a true answer ends it; whether to show progress; others at work (`solve_together`).
     """
     clock, given = Clock(), problem.build() if isinstance(problem, Model) else problem
     with Interruption() as interruption:

@@ -52,6 +52,8 @@ def row_keys(rows: Indices, base: int) -> Indices:
 
 def cell_strides(problem: Problem) -> Indices:
     """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`."""
+    if len(problem.arity_groups) == 1:
+        return problem.arity_groups[0].strides.reshape(-1)
     strides = np.ones(len(problem.scope_variables), dtype=np.int64)
     for group in problem.arity_groups:
         places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
