@@ -82,8 +82,8 @@ def _all_stages(stage: Stages, given: Problem) -> None:
 
 
 def _ended() -> Budget:
-    """A minute in which members do not come to run: what `auto` does before them is all that is timed."""
-    return Budget(time_limit=60.0, threads=0)
+    """Time in which members do not come to run: what `auto` does before them is all that is timed."""
+    return Budget(time_limit=20.0, threads=0)
 
 
 def _first_step(problem: Problem, name: str, budget: Budget) -> Any:

@@ -85,7 +85,10 @@ class Presolved:
     def __init__(self, original: Problem):
         self._original = original
         self._stages: list[Restricted | Eliminated] = []
-        self.problem = original.replace(variable_names=None, labels=None, factor_names=None, maximize=False)
+        self.problem = original
+        told = original.has_names or original.has_labels or original.has_factor_names or original.keys is not None
+        if told or len(original.definitions):  # otherwise it would be checked anew for nothing
+            self.problem = original.replace(variable_names=None, labels=None, factor_names=None)
         self.infeasible = False
         self.facts = Facts()
 

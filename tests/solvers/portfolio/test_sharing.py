@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import dabp
 from dabp.errors import ParameterError
 from dabp.solvers.portfolio.member import Kind
-from dabp.solvers.portfolio.sharing import SLIVER, parse_share, shared_out
+from dabp.solvers.portfolio.plan import SLIVER
+from dabp.solvers.portfolio.sharing import parse_share, shared_out
 
 
 def _kinds(weights):

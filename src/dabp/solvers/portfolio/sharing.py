@@ -8,9 +8,7 @@ from dataclasses import replace
 
 from dabp.errors import ParameterError
 from dabp.solvers.portfolio.member import Kind
-
-SLIVER = 0.1
-"""A member that a worker would have this part of its time for, or less, is left to the others."""
+from dabp.solvers.portfolio.plan import SLIVER
 
 
 def parse_share(text: str) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from dabp.solvers.portfolio.plan import (
     ORDER_PART,
     SHARES,
     WORK_PER_SECOND,
+    few_iterations,
     order_seconds,
 )
 from dabp.solvers.portfolio.sharing import parse_share, shared_out
@@ -100,7 +101,8 @@ class Portfolio(Solver):
                 return self._search(part, features_of(part), seed, budget, start)
 
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
-        later = elimination_kinds(features, horizon, exact) if beside or exact else []
+        sought = beside and not few_iterations(features, horizon)
+        later = elimination_kinds(features, horizon, exact) if sought or exact else []
         return self._search(problem, features, seed, budget, initial, later)
 
     def _cold_search(
@@ -114,7 +116,7 @@ class Portfolio(Solver):
 
         def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
             horizon = _horizon(budget)
-            line = line_up(features_of(problem), horizon, names=ready & wanted)
+            line = line_up(features_of(problem), horizon, names=ready & wanted, threads=budget.threads)
             if not line.kinds:
                 return None
             return TimedSearch(
@@ -134,7 +136,8 @@ class Portfolio(Solver):
     ) -> Search:
         """All members on a problem; those in `later` beside them if there is a clock."""
         horizon = _horizon(budget)
-        line = line_up(features, horizon, names=self._names())
+        threads = budget.threads if budget.max_iterations is None else None
+        line = line_up(features, horizon, names=self._names(), threads=threads)
         if not line.kinds:
             raise ParameterError(f"none of the members {self.members!r} suits this problem")
         if budget.max_iterations is None:
