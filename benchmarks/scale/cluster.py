@@ -14,7 +14,7 @@ import dabp
 from benchmarks.large_problems import KINDS
 from dabp.problem import Problem
 
-SECONDS = 10.0
+SECONDS = 8.0
 INSTANCES = [(kind, seed) for kind, count in (("regular", 4), ("scale-free", 3), ("grid", 3)) for seed in range(count)]
 
 

@@ -20,10 +20,13 @@ class Records:
     def __init__(self, path: Path = RECORDED):
         self._path = path
         self.rows: dict[str, dict[str, Any]] = {}
-        if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                row = json.loads(line)
-                self.rows[row["key"]] = row
+        self._read()
+
+    def _read(self) -> None:
+        """Another process may have recorded meanwhile."""
+        if self._path.exists():
+            rows = map(json.loads, self._path.read_text(encoding="utf-8").splitlines())
+            self.rows = {row["key"]: row for row in rows}
 
     @staticmethod
     def key(part: str, arguments: dict[str, Any]) -> str:
@@ -45,6 +48,7 @@ class Records:
             return
         row = {"key": key, "part": part, **arguments, **json.loads(done.stdout.splitlines()[-1])}
         row |= {"date": time.strftime("%Y-%m-%d %H:%M"), "load": round(os.getloadavg()[0], 2)}
+        self._read()
         self.rows[key] = row
         kept = list(self.rows.values())
         self._path.write_text("".join(json.dumps(one) + "\n" for one in kept), encoding="utf-8")

@@ -21,15 +21,17 @@ from dabp.kernels.belief_propagation.memory import (
     Rules,
 )
 from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, send_pairs, total_of, update_variables
-from dabp.kernels.decorators import array_kernel
-from dabp.kernels.simd import Lanes
+from dabp.kernels.decorators import array_inner, array_kernel
+from dabp.kernels.simd import Lanes, prefetch
 
 FREEZING = 0.3
 """Rate times iterations from which a reinforced start that does not improve has nothing to wait for."""
 
 
-MANY_CHANGES = 4
+MANY_CHANGES = 16
 """All factors are priced anew when one in so many variables has changed its value."""
+PRICED_AHEAD = 24
+"""How many factors ahead their costs are fetched from memory."""
 
 
 @array_kernel
@@ -56,17 +58,25 @@ def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
             memory.best[i] = memory.assignment[i]
 
 
+@array_inner
+def _cell(exact: ExactCosts, memory: Memory, factor: int) -> int:
+    """Where a factor's exact cost under the assignment stands."""
+    cell = exact.base[factor]
+    for k in range(exact.start[factor], exact.start[factor + 1]):
+        cell += memory.assignment[exact.variable[k]] * exact.stride[k]
+    return int(cell)
+
+
 @array_kernel
 def price_all(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
     """Look up a range of factors in the problem's own tables, in their order, which is the order of memory.
 
     Where many values change this is quicker than `price_moved`, which looks at the factors of each variable that did.
+    A cost lies anywhere in its table, so that each is fetched some factors before it is read.
     """
     for factor in range(start, stop):
-        cell = exact.base[factor]
-        for k in range(exact.start[factor], exact.start[factor + 1]):
-            cell += memory.assignment[exact.variable[k]] * exact.stride[k]
-        memory.priced[factor] = exact.pool[cell]
+        prefetch(exact.pool, _cell(exact, memory, min(factor + PRICED_AHEAD, stop - 1)))
+        memory.priced[factor] = exact.pool[_cell(exact, memory, factor)]
 
 
 @array_kernel
