@@ -17,6 +17,7 @@ _HOMES = {
     "Model": "problem.model",
     "solve": "driver.solve",
     "solve_restarts": "driver.restarts",
+    "solve_together": "driver.together",
     "conflict": "driver.conflict",
     "Conflict": "driver.conflict",
     "Result": "driver.result",
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from dabp.driver.restarts import solve_restarts as solve_restarts
     from dabp.driver.result import Result as Result
     from dabp.driver.solve import solve as solve
+    from dabp.driver.together import solve_together as solve_together
     from dabp.driver.trace import Trace as Trace
     from dabp.errors import DabpError as DabpError
     from dabp.errors import FormatError as FormatError

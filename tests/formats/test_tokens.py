@@ -14,7 +14,7 @@ _FILLER = b" 7" * 40
 @pytest.fixture(autouse=True)
 def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows the filler is parsed apart."""
-    monkeypatch.setattr("dabp.formats.tokens._CHUNK", 16)
+    monkeypatch.setattr("dabp.formats.large.PIECE", 16)
 
 
 @pytest.mark.parametrize(

@@ -92,3 +92,45 @@ def test_degenerate_problems_vanish(problem: Problem) -> None:
     reduced = presolve(problem)
     assert reduced.problem.num_variables == 0
     assert problem.cost(reduced.lift(np.zeros(0, dtype=np.int64))) == exhaustive(problem)[0]
+
+
+def test_large_problems_are_not_rebuilt_for_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would take away a small part is left, a large part is taken, and what comes back is an optimum."""
+    monkeypatch.setattr("dabp.presolve.pipeline.LARGE_VALUES", 1)
+    monkeypatch.setattr("dabp.presolve.pipeline.SAMPLE", 3)
+    untouched = 0
+    for seed in range(200):
+        problem = drawn_problem(np.random.default_rng(seed), hard=0.2 * (seed % 2), dense=seed % 4 == 0)
+        optimum, _ = exhaustive(problem)
+        reduced = presolve(problem, solve_small=seed % 5 == 0)
+        if reduced.infeasible:
+            assert optimum == np.inf
+            continue
+        least, best = exhaustive(reduced.problem)
+        assert least == pytest.approx(optimum)
+        assert problem.cost(reduced.lift(best)) == pytest.approx(optimum)
+        untouched += reduced.problem.num_variables == problem.num_variables
+    assert 0 < untouched < 200
+    monkeypatch.setattr("dabp.presolve.pipeline.NEGLIGIBLE", 2.0)
+    reduced = presolve(dense_pairs(), solve_small=False)
+    assert reduced.problem.num_variables == dense_pairs().num_variables
+
+
+def dense_pairs() -> Problem:
+    """A path with random costs: all of it could be eliminated."""
+    rng, steps = np.random.default_rng(0), np.arange(10)
+    edges = np.stack([steps[:-1], steps[1:]], axis=1)
+    return Problem(np.full(10, 3), edges.ravel(), 2 * steps, rng.integers(0, 99, size=81), 9 * steps)
+
+
+def test_some_variables_are_looked_at_as_all_are() -> None:
+    """Which of their values others dominate depends on their own factors only."""
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        problem = drawn_problem(rng, dense=seed % 2 == 0)
+        some = np.flatnonzero(rng.random(problem.num_variables) < 0.5)
+        starts = np.concatenate([[0], np.cumsum(problem.domain_sizes)])
+        whole, _ = undominated_values(problem)
+        part, _ = undominated_values(problem, None, some)
+        mine = np.concatenate([np.arange(starts[v], starts[v + 1]) for v in some]).astype(int) if len(some) else some
+        assert part.tolist() == whole[mine].tolist()

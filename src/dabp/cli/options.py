@@ -37,10 +37,12 @@ MANY = 20_000
 
 
 def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes: int | None) -> Problem:
-    """Read a problem as the options ask; ``-`` is standard input."""
+    """Read a problem as the options ask, a large one with a bar; ``-`` is standard input."""
+    from dabp.cli.reading import ReadingBar
     from dabp.formats import read
 
-    return read(file, format, max_cells=max_cells, max_bytes=max_bytes)
+    with ReadingBar(file) as bar:
+        return read(file, format, max_cells=max_cells, max_bytes=max_bytes, progress=bar)
 
 
 def pairs(texts: list[str], option: str) -> dict[str, str]:

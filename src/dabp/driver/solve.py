@@ -20,6 +20,7 @@ from dabp.driver.checkpoint.file import Origin
 from dabp.driver.checkpoint.schedule import Schedule, owned
 from dabp.driver.first_guess import first_guess
 from dabp.driver.interruption import Interruption
+from dabp.driver.peers import Peers, hear
 from dabp.driver.preparation import Preparation, Start
 from dabp.driver.relaxing import Relaxing
 from dabp.driver.result import Result
@@ -68,6 +69,7 @@ def solve(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     display: bool = False,
+    peers: Peers | None = None,
 ) -> Result:
     """Find an assignment of least cost (or largest, when the problem maximises).
 
@@ -87,14 +89,13 @@ def solve(
         Same seed and limits by iterations: same result.
     initial, fix
         An assignment to start from, by name and label, as value indices or an earlier result; values held, by name.
-    relax
-        Violate hard constraints, if they cannot all hold: the fewest, or the cheapest by these prices of their names.
-    presolve
-        Simplify exactly before solving; by default if the solver asks for it.
+    relax, presolve
+        Violate hard constraints, if they cannot all hold: the fewest, or the cheapest by these prices of their names;
+        simplify exactly before solving, by default if the solver asks for it.
     checkpoint, resume
         A file that the state is saved to every few seconds, and whether to continue from it.
-    callbacks, display
-        Called after each block with a `Progress`, a true answer ends it; whether to show cost, bound and time left.
+    callbacks, display, peers
+        Called after each block, a true answer ends it; whether to show progress; others at work (`solve_together`).
     """
     clock, given = Clock(), problem.build() if isinstance(problem, Model) else problem
     with Interruption() as interruption:
@@ -106,7 +107,7 @@ def solve(
         run, guard = Run(problem, name, as_seed(seed), clock), limits.guard(lambda: interruption.requested, clock)
         start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
         with owned(as_path(checkpoint), resume=resume) as path, _shown(display, as_callbacks(callbacks)) as told:
-            solving = _Solve(chosen, limits, guard, as_threads(threads), told, _schedule(path, chosen, run, fix))
+            solving = _Solve(chosen, limits, guard, as_threads(threads), told, _schedule(path, chosen, run, fix), peers)
             return relaxing.told(solving.result(run, start, resume=resume))
 
 
@@ -150,6 +151,7 @@ class _Solve:
     threads: int
     callbacks: tuple[Callback, ...]
     saving: Schedule
+    peers: Peers | None = None
 
     def result(self, run: Run, start: Start, *, resume: bool) -> Result:
         """From the first guess to the end, in stages that each ask the guard."""
@@ -224,8 +226,10 @@ class _Solve:
             run.progress.time_left = self.guard.seconds_left
             if finished is None:  # a search that has ended is resumed from before that, and ends again
                 self.saving.boundary(search, run, prepared.reduced)
+            if finished is None and self.peers is not None:
+                finished = hear(self.peers, search, run, prepared)
             answers = [callback(run.progress) for callback in self.callbacks]
-            told = any(answers)
+            told = any(answers) or (self.peers is not None and self.peers.ended)
             if finished is not None or told:
                 break
             idleness.look(step, run.clock.now)

@@ -22,7 +22,7 @@ def take(step: Step, run: Run, prepared: Preparation) -> Status | None:
         keep(step.best, run, prepared, claimed=step.best_cost)
     if step.bound is not None:
         run.tighten(step.bound)
-    return _ending(step.finished, run)
+    return ending(step.finished, run)
 
 
 def keep(assignment: Assignment, run: Run, prepared: Preparation, *, claimed: float | None = None) -> None:
@@ -48,7 +48,7 @@ def _check(claimed: float, actual: float, run: Run, *, exact: bool) -> None:
         )
 
 
-def _ending(finished: Status | None, run: Run) -> Status | None:
+def ending(finished: Status | None, run: Run) -> Status | None:
     """Why the search has ended, if it has: what it says, or what cost, bound and limit prove together."""
     cost, bound = run.progress.cost, run.progress.bound
     if finished is Status.OPTIMAL:

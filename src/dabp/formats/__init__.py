@@ -12,7 +12,7 @@ import importlib
 import lzma
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import IO, Any, cast
@@ -49,19 +49,37 @@ class Format:
     binary: bool = False
     """Whether it is no text, and says all there is to say of a problem."""
 
+    piecewise: bool = False
+    """Whether it is read piece by piece, so that a large file is never in memory as a whole."""
+
     def load(self) -> Any:
         """Import the module."""
         return importlib.import_module(f"dabp.formats.{self.module}")
 
 
 FORMATS: dict[str, Format] = {
-    "wcsp": Format("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
-    "cfn": Format("cfn", (".cfn",), "toulbar2's cost function networks: real costs, names, maximisation", names=True),
+    "wcsp": Format("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names", piecewise=True),
+    "cfn": Format(
+        "cfn",
+        (".cfn",),
+        "toulbar2's cost function networks: real costs, names, maximisation",
+        names=True,
+        piecewise=True,
+    ),
     "uai": Format(
-        "uai", (".uai",), "Markov and Bayesian networks of the UAI competitions, as probabilities", probabilities=True
+        "uai",
+        (".uai",),
+        "Markov and Bayesian networks of the UAI competitions, as probabilities",
+        probabilities=True,
+        piecewise=True,
     ),
     "lg": Format(
-        "uai", (".lg",), "the same with logarithms of probabilities", options={"logarithms": True}, probabilities=True
+        "uai",
+        (".lg",),
+        "the same with logarithms of probabilities",
+        options={"logarithms": True},
+        probabilities=True,
+        piecewise=True,
     ),
     "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files", names=True),
     "authors": Format("dcop_authors", (), "DCOP files as the program of DABP's authors reads them (--to authors)"),
@@ -96,6 +114,7 @@ def read(
     *,
     max_cells: int | None = None,
     max_bytes: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Problem:
     """Read a problem from a file, an open stream, or standard input (``"-"``, which needs `format`).
 
@@ -110,13 +129,23 @@ def read(
         whichever is most. The limits on values, cost functions and entries follow it (`dabp.formats.meter`).
     max_bytes
         The most bytes after decompression: by default 2^28, 2^24 for YAML, and from 2^24 on not more than 200 times
-        the compressed size.
+        the compressed size; 2^32 for plain files of the formats that are read piece by piece: ``.wcsp``, ``.cfn``,
+        ``.uai`` and ``.LG``.
+    progress
+        Called while a large file of these is read, with how many bytes are read and of how many.
     """
     line = format_of(place, format)
-    source = open_source(place, max_bytes=line.max_bytes if max_bytes is None else max_bytes, max_cells=max_cells)
+    most = line.max_bytes if max_bytes is None else max_bytes
+    told = format is not None or split_suffix(place_name(place))[0] != ".txt"
+    source = open_source(
+        place, max_bytes=most, max_cells=max_cells, piecewise=line.piecewise and told, progress=progress
+    )
     if format is None and split_suffix(source.name)[0] == ".txt":
         line = FORMATS[sniffed(source)]
-    return cast(Problem, line.load().read(source, **line.options))
+    try:
+        return cast(Problem, line.load().read(source, **line.options))
+    finally:
+        source.release()
 
 
 def write(problem: Problem, place: Place, format: str | None = None) -> list[str]:

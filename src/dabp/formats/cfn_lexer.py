@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.formats.comments import without_comments
+from dabp.formats.comments import Blanking
+from dabp.formats.large import pieces
 from dabp.formats.numbers import NUMBER, integer, parse_list
 from dabp.formats.text import Source
 
@@ -31,14 +34,35 @@ def _unquoted(word: str) -> str:
     return bare if bare in TAGS else word
 
 
+def text_pieces(source: Source) -> Iterator[str]:
+    """The file as text without its comments, piece by piece; what is no text is refused where it stands."""
+    decoder, blanking = codecs.getincrementaldecoder("utf-8-sig")(), Blanking(slashes=True)
+    done, line = 0, 1
+    for piece in pieces(source.content, b","):
+        done += len(piece)
+        blank = blanking(piece)
+        try:
+            text = decoder.decode(blank, final=done >= len(source.content))
+        except UnicodeDecodeError as error:
+            at, byte = line + error.object.count(b"\n", 0, error.start), error.object[error.start]
+            raise source.error(f"this is not UTF-8 text (byte 0x{byte:02x})", at) from None
+        if "\0" in text:
+            at = line + text.count("\n", 0, text.index("\0"))
+            raise source.error("this is not text (it has NUL bytes)", at)
+        line += text.count("\n")
+        yield text
+        source.advance(done)
+    source.release()
+
+
 class Lexer:
     """One word at a time, or all the numbers up to a closing bracket at once."""
 
     def __init__(self, source: Source):
         self._source = source
-        source.data = without_comments(source.data, slashes=True)
-        self._text = source.text()
-        source.release()
+        self._pieces = text_pieces(source)
+        self._text = ""  # what is read and not yet done with
+        self._ended = False
         self._at = 0
         self._peeked: tuple[str, int] | None = None
         self._counted = (0, 1)  # a place in the text and its line
@@ -50,15 +74,38 @@ class Lexer:
         self._counted = (self._at, line + self._text.count("\n", place, self._at))
         return self._counted[1]
 
+    def _more(self) -> bool:
+        """Let go of what is done with and read on; False at the end of the file."""
+        line = self.line
+        rest = self._text[self._at :]
+        # Twice as much each time that a word or list goes on, so that a long one is not copied often.
+        parts, wanted = [rest], max(1, len(rest))
+        while wanted > 0 and (part := next(self._pieces, None)) is not None:
+            parts.append(part)
+            wanted -= len(part)
+        self._ended = wanted > 0 and len(parts) == 1
+        self._text, self._at, self._counted = "".join(parts), 0, (0, line)
+        return not self._ended
+
     def _scan(self) -> tuple[str, int] | None:
         """The next word and where it ends."""
-        if self._peeked is None:
+        while self._peeked is None:
             match = _WORD.search(self._text, self._at)
+            if not self._ended and (match is None or self._may_go_on(match)):
+                self._more()
+                continue
             if match is None:
                 return None
             quoted, bracket, plain = match.groups()
             self._peeked = (bracket or plain if quoted is None else _unquoted(quoted), match.end())
         return self._peeked
+
+    def _may_go_on(self, match: re.Match[str]) -> bool:
+        """Whether the word, or a quote that was passed over before it, may have its end in what is not yet read."""
+        if match.end() == len(self._text):
+            return True
+        quote = self._text.find('"', self._at, match.start())
+        return quote >= 0 and "\n" not in self._text[quote:]
 
     def peek(self) -> str | None:
         """The next word without taking it, None at the end."""
@@ -135,7 +182,8 @@ class Lexer:
     def numbers(self) -> NDArray[np.float64]:
         """Every number up to the closing bracket, which is taken."""
         self._peeked = None
-        end = _BRACKET.search(self._text, self._at)
+        while (end := _BRACKET.search(self._text, self._at)) is None and self._more():
+            pass
         if end is None or end.group() in "{[":
             raise self._source.error("a list of costs has no end", self.line)
         text = self._text[self._at : end.start()].translate(_SEPARATORS)

@@ -21,6 +21,31 @@ def without_comments(data: bytes, *, mark: bytes = b"#", trailing: bool = False,
     return b"".join(_blanked(chunk, mark[0], trailing, slashes) for chunk in lines_of(data))
 
 
+class Blanking:
+    """The same for a file that comes in pieces, which end where lines do or after white space in them."""
+
+    def __init__(self, *, mark: bytes = b"#", trailing: bool = False, slashes: bool = False):
+        self._mark, self._trailing, self._slashes = mark, trailing, slashes
+        self._commenting = False  # whether the next piece begins inside a comment
+        self._line_begins = True
+
+    def __call__(self, piece: bytes) -> bytes:
+        """The next piece, as long as it was."""
+        start = piece.find(b"\n") if self._commenting else 0
+        if start < 0:
+            return b" " * len(piece)
+        rest = piece[start:]
+        blank = rest
+        if self._mark in rest or (self._slashes and b"//" in rest):
+            # In the midst of a line a mark is not the first of it.
+            before = b"" if start or self._line_begins else b" " if self._trailing else b"0"
+            blank = _blanked(before + rest, self._mark[0], self._trailing, self._slashes)[len(before) :]
+        last = rest.rfind(b"\n") + 1
+        self._commenting = blank[last:] != rest[last:]
+        self._line_begins = rest.endswith(b"\n")
+        return b" " * start + blank
+
+
 def lines_of(data: bytes) -> Iterator[bytes]:
     """Chunks of whole lines."""
     start = 0

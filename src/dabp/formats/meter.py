@@ -19,6 +19,9 @@ Line = int | Callable[[], int] | None
 MAX_BYTES = 2**28
 """Bytes after decompression by default."""
 
+MAX_PLAIN_BYTES = 2**32
+"""Bytes by default of a plain file whose format is read piece by piece: it takes as much on the disk."""
+
 FREE_BYTES, MOST_TIMES = 2**24, 200
 """Any compressed file may expand to so many bytes by default; further only to so many times its own size."""
 

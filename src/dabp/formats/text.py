@@ -10,15 +10,18 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO
 
 from dabp.errors import FormatError
-from dabp.formats.meter import FREE_BYTES, MAX_BYTES, MOST_TIMES, Line, Meter, too_dense, too_long
+from dabp.formats import large
+from dabp.formats.large import LargeFile, pieces
+from dabp.formats.meter import FREE_BYTES, MAX_BYTES, MAX_PLAIN_BYTES, MOST_TIMES, Line, Meter, too_dense, too_long
 
 Place = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A path, ``-`` for standard input or output, or an open stream of text or bytes."""
@@ -40,10 +43,24 @@ class Source:
     name: str
     data: bytes
     max_cells: int | None = None
+    file: LargeFile | None = None
+    """Instead of `data`, if it is large and read piece by piece."""
+    progress: Callable[[int, int], object] | None = None
+    """Told how many bytes are read, and of how many."""
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.meter = Meter(self.name, len(self.data), self.max_cells)
+        self.meter = Meter(self.name, len(self.content), self.max_cells)
+
+    @property
+    def content(self) -> bytes | LargeFile:
+        """The bytes, for who asks for slices only."""
+        return self.data if self.file is None else self.file
+
+    def advance(self, done: int) -> None:
+        """Say how many bytes are read."""
+        if self.progress is not None:
+            self.progress(done, max(done, len(self.content)))
 
     @property
     def stem(self) -> str:
@@ -53,6 +70,8 @@ class Source:
     def release(self) -> None:
         """Forget the bytes, once they are parsed and memory is short."""
         self.data = b""
+        if self.file is not None:
+            self.file.close()
 
     def error(self, message: str, line: Line = None) -> FormatError:
         """An error that says where."""
@@ -76,10 +95,25 @@ class Source:
 
 
 def open_source(
-    place: Place, *, max_bytes: int | None = None, max_cells: int | None = None, empty: bool = False
+    place: Place,
+    *,
+    max_bytes: int | None = None,
+    max_cells: int | None = None,
+    empty: bool = False,
+    piecewise: bool = False,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Source:
-    """Read a file or stream wholly, decompressing it if it starts like a compressed one; `empty` allows it to be."""
+    """Read a file or stream wholly, decompressing it if it starts like a compressed one; `empty` allows it to be.
+
+    With `piecewise` a large plain file is only opened, and `progress` is told of what is read of it.
+    """
     name = place_name(place)
+    if piecewise and (file := _large_file(place, name, max_bytes)) is not None:
+        source = Source(name, b"", max_cells, file, progress)
+        if not empty and not any(piece.strip() for piece in pieces(file)):
+            source.release()
+            raise source.empty()
+        return source
     data = _all_bytes(place, name, MAX_BYTES if max_bytes is None else max_bytes)
     kind = next((kind for kind, start in COMPRESSED.items() if data.startswith(start)), "")
     suffix = split_suffix(os.fspath(place))[1] if isinstance(place, str | os.PathLike) else ""
@@ -91,6 +125,26 @@ def open_source(
     if not empty and not data.strip():
         raise source.empty()
     return source
+
+
+def _large_file(place: Place, name: str, max_bytes: int | None) -> LargeFile | None:
+    """A large plain file, opened; None for any other, which is read at once."""
+    if not isinstance(place, str | os.PathLike) or os.fspath(place) == "-" or split_suffix(os.fspath(place))[1]:
+        return None
+    try:
+        if not stat.S_ISREG((status := os.stat(place)).st_mode) or status.st_size < large.LARGE:
+            return None
+        file = LargeFile(place, name)
+    except (OSError, ValueError):
+        return None  # reading it at once will tell
+    if any(file[:8].startswith(start) for start in COMPRESSED.values()):
+        file.close()
+        return None
+    most = MAX_PLAIN_BYTES if max_bytes is None else max_bytes
+    if len(file) > most:
+        file.close()
+        raise too_long(name, most, packed=False)
+    return file
 
 
 def place_name(place: Place) -> str:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import FormatError
-from dabp.formats.comments import without_comments
+from dabp.formats.comments import Blanking
+from dabp.formats.large import pieces
 from dabp.formats.numbers import NUMBER_OR_INFINITY, parse_quickly
 from dabp.formats.text import Source
 
 WORD = -(2**63)
 """Stands in `Tokens.numbers` for a token that is not a number."""
 
-_CHUNK = 2**20
 _MOST_WORDS = 100_000
 _TOKEN = re.compile(rb"\S+")
-_SPACE = re.compile(rb"\s")
 _GLUED = re.compile(rb"[+-]?[0-9]+(?:[+-][0-9]+)+")
 _SIGNED = re.compile(rb"[+-]?[0-9]+")
 
@@ -44,37 +45,43 @@ class Tokens:
     """
 
     def __init__(self, source: Source, *, trailing_comments: bool = False):
-        self.source = source
-        data = source.data
-        if data.startswith(b"\xef\xbb\xbf"):
-            data = b"   " + data[3:]
-        self._data = data = without_comments(data, trailing=trailing_comments)
+        self.source, self._trailing = source, trailing_comments
         self._glued: list[int] = []  # indices of numbers that no space parts from the one before
         self.words: dict[int, str] = {}
         self.position = 0
-        first = _TOKEN.search(data)
-        if first is None:
+        self.first_line = 1
+        """The line of the first token."""
+        chunks = self._chunks()
+        for chunk in chunks:
+            first = _TOKEN.search(chunk)
+            if first is not None:
+                break
+            self.first_line += chunk.count(b"\n")
+        else:
             raise source.error("the file is empty")
+        self.first_line += chunk.count(b"\n", 0, first.start())
         self.title = first.group()[:1000].decode("utf-8", "replace")
-        self._start = first.end()
-        self.numbers: NDArray[Any] = self._parse(data)
+        self.numbers: NDArray[Any] = self._parse(chunk[first.end() :], chunks)
+
+    def _chunks(self) -> Iterator[bytes]:
+        """The file without its comments, in pieces of whole tokens."""
+        blanking, done = Blanking(trailing=self._trailing), 0
+        for piece in pieces(self.source.content):
+            chunk = blanking(b"   " + piece[3:] if done == 0 and piece.startswith(b"\xef\xbb\xbf") else piece)
+            done += len(piece)
+            yield chunk
+            self.source.advance(done)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def _parse(self, data: bytes) -> NDArray[Any]:
+    def _parse(self, first: bytes, others: Iterator[bytes]) -> NDArray[Any]:
         # Room for the most tokens that the bytes can hold; what is never written to is never resident.
-        room = (len(data) - self._start) // 2 + 2
+        room = len(self.source.content) // 2 + 2
         result: NDArray[Any] = np.empty(room, dtype=np.int32)
-        count, start = 0, self._start
-        while start < len(data):
-            end = len(data)
-            if start + _CHUNK < end:
-                match = _SPACE.search(data, start + _CHUNK)
-                end = match.end() if match else end
-            chunk = data[start:end]
-            start = end
-            if chunk.isspace():
+        count = 0
+        for chunk in chain([first], others):
+            if not chunk or chunk.isspace():
                 continue
             part = None if result.dtype == np.float64 else parse_quickly(chunk, np.dtype(np.int64))
             if part is None:
@@ -109,30 +116,25 @@ class Tokens:
 
     def release(self) -> None:
         """Forget everything but the title, once all is taken and memory is short."""
-        self.numbers, self._data = self.numbers[:0].copy(), b""
+        self.numbers = self.numbers[:0].copy()
         self.source.release()
-
-    @property
-    def first_line(self) -> int:
-        """The line of the first token."""
-        return self._data.count(b"\n", 0, self._start) + 1
 
     def line(self, index: int) -> int:
         """The line of a token; walks the file, for messages only."""
         index = min(index, len(self) - 1)
         remaining = index - bisect_right(self._glued, index)
-        start, number = self._start, self.first_line
-        while start < len(self._data):  # chunk by chunk, as a list of all lines may not fit
-            end = self._data.find(b"\n", min(start + _CHUNK, len(self._data))) + 1 or len(self._data)
-            chunk = self._data[start:end]
-            count = len(chunk.split())
+        number, titled = 1, False
+        for chunk in self._chunks():  # as a list of all lines may not fit
+            count = len(chunk.split()) - (not titled and not chunk.isspace())
             if remaining < count:
                 for line in chunk.split(b"\n"):
-                    remaining -= len(line.split())
+                    remaining -= len(line.split()) - (not titled and bool(line.strip()))
+                    titled |= bool(line.strip())
                     if remaining < 0:
                         return number
                     number += 1
-            start, remaining, number = end, remaining - count, number + chunk.count(b"\n")
+            titled |= not chunk.isspace()
+            remaining, number = remaining - count, number + chunk.count(b"\n")
         return self.first_line
 
     def error(self, message: str, index: int) -> FormatError:

@@ -29,7 +29,7 @@ _LARGEST_COST = 700.0  # exp(±700) is a float64
 
 def read(source: Source, *, logarithms: bool = False) -> Problem:
     """Parse a ``.uai`` file, or a ``.LG`` file, which has logarithms of probabilities."""
-    reversed_parents = _PYAGRUM.search(source.data, 0, _BEGINNING)
+    reversed_parents = _PYAGRUM.search(source.content[:_BEGINNING])
     tokens = Tokens(source, trailing_comments=True)
     if tokens.title.upper() not in ("MARKOV", "BAYES"):
         raise source.error(f"MARKOV or BAYES was expected, {tokens.title[:40]!r} found", tokens.first_line)
@@ -112,14 +112,23 @@ def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> NDArray[np.floa
     numbers = tokens.take(int(first[-1]) - tokens.position, "a number of a table")
     kept = np.ones(len(numbers), dtype=np.bool_)
     kept[first[:-1] - first[0]] = False
-    values = numbers[kept].astype(np.float64)
-    bad = (values == np.inf) | np.isnan(values) if logarithms else (values < 0) | ~np.isfinite(values)
+    values = numbers[kept].astype(np.float64, copy=False)  # a copy of its own: what follows is done in place
+    bad = _unlike(values, logarithms)
     if bad.any():
         at = int(np.argmax(bad))
         what = "a logarithm" if logarithms else "a probability"
         raise tokens.error(f"{what} cannot be {values[at]:g}", int(first[0] + np.flatnonzero(kept)[at]))
-    with np.errstate(divide="ignore"):
-        return 0.0 - (values if logarithms else np.log(values))
+    if not logarithms:
+        with np.errstate(divide="ignore"):
+            np.log(values, out=values)
+    return np.subtract(0.0, values, out=values)
+
+
+def _unlike(values: NDArray[np.float64], logarithms: bool) -> NDArray[np.bool_]:
+    """Which are no logarithms, or no probabilities."""
+    bad = np.isnan(values)
+    np.logical_or(bad, values == np.inf, out=bad)
+    return bad if logarithms else np.logical_or(bad, values < 0, out=bad)
 
 
 def _report(source: Source, sizes: NDArray[np.int64], scopes: Scopes, pool: NDArray[np.float64]) -> None:

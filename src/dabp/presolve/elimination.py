@@ -35,6 +35,8 @@ class Eliminated:
         Whether components with few assignments are eliminated entirely, as many as `COMPONENT_CELLS` allows.
     effort
         What it may do; variables that cost more than is left stay.
+    least
+        If no more than so many variables could go, nothing is done: `problem` is the one given.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Eliminated:
         growth: float = 4.0,
         components: bool = False,
         effort: Effort | None = None,
+        least: int = 0,
     ):
         effort = effort or Effort()
         unary, starts = unary_costs(problem)
@@ -69,7 +72,7 @@ class Eliminated:
         """The variables that are left, in their original numbers."""
         self.infeasible = not np.isfinite(constant)
         """Whether a part that is gone, or a factor without variables, is forbidden; `problem` is then as it was."""
-        if self.count == 0 or self.infeasible:
+        if self.count <= least or self.infeasible:
             self.problem = problem
             return
         unary[np.repeat(gone, problem.domain_sizes)] = 0.0
@@ -87,6 +90,11 @@ class Eliminated:
     def project(self, assignment: Assignment) -> Assignment:
         """Drop the eliminated variables."""
         return np.asarray(assignment, dtype=np.int64)[self.variables]
+
+
+def has_small_components(problem: Problem) -> bool:
+    """Whether any component has so few assignments that it may be eliminated entirely."""
+    return bool(_allowance(problem).any())
 
 
 def _allowance(problem: Problem) -> NDArray[np.float64]:

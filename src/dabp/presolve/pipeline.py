@@ -17,7 +17,7 @@ from dabp.graph.components import component_labels
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
 from dabp.presolve.effort import READ_PER_SECOND, Effort, Efforts
-from dabp.presolve.elimination import Eliminated
+from dabp.presolve.elimination import Eliminated, has_small_components
 from dabp.presolve.merging import MAX_UNSHARING, merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.presolve.sharing import sharing
@@ -33,6 +33,11 @@ MOST_READING = 0.25
 DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 10_000_000
 """Values are only taken away if tables grow at most `MAX_UNSHARING` times, as shared ones become different, or if they
 have at most this many cells afterwards; impossible values are worth more memory than dear ones."""
+LARGE_VALUES, NEGLIGIBLE = 500_000, 0.1
+"""From so many values on, what would take away less than this part of the variables, or of the values, is left: to
+rebuild the problem for it takes longer than it saves, and tables of many sizes are slower than those of one."""
+SAMPLE = 5_000
+"""Variables that are looked at first, where all would be many."""
 
 
 @dataclass
@@ -80,7 +85,10 @@ class Presolved:
     def __init__(self, original: Problem):
         self._original = original
         self._stages: list[Restricted | Eliminated] = []
-        self.problem = original.replace(variable_names=None, labels=None, factor_names=None, maximize=False)
+        self.problem = original
+        told = original.has_names or original.has_labels or original.has_factor_names or original.keys is not None
+        if told or len(original.definitions):  # otherwise it would be checked anew for nothing
+            self.problem = original.replace(variable_names=None, labels=None, factor_names=None)
         self.infeasible = False
         self.facts = Facts()
 
@@ -173,12 +181,13 @@ def presolve(problem: Problem, *, solve_small: bool = True, guard: Guard | None 
             break
         if guard.over:
             break
-        kept, replacement = undominated_values(result.problem, efforts.dominance)
-        facts.dominated_values += _restrict(result, kept, DOMINATED_CELLS, replacement)
+        if _promising(result.problem, efforts.dominance):
+            kept, replacement = undominated_values(result.problem, efforts.dominance)
+            facts.dominated_values += _restrict(result, kept, DOMINATED_CELLS, replacement, NEGLIGIBLE)
         efforts.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
         if len(result._stages) == stages or efforts.rounds.left < 0:
             break
-    if solve_small and not result.infeasible and not guard.over:
+    if solve_small and not result.infeasible and not guard.over and has_small_components(result.problem):
         _eliminate(result, efforts.elimination, components=True)
     return _described(result, problem)
 
@@ -196,19 +205,45 @@ def _described(result: Presolved, problem: Problem) -> Presolved:
 
 def _eliminate(result: Presolved, effort: Effort, *, components: bool) -> bool:
     """Minimise variables out; False if that proved infeasibility."""
-    eliminated = Eliminated(result.problem, components=components, effort=effort)
+    problem = result.problem
+    least = 0 if components or not _large(problem) else int(NEGLIGIBLE * problem.num_variables)
+    eliminated = Eliminated(problem, components=components, effort=effort, least=least)
     if eliminated.infeasible:
         result.infeasible = True
-    elif eliminated.count:
+    elif eliminated.count and eliminated.problem is not result.problem:
         result.facts.eliminated_variables += eliminated.count
         result.apply(eliminated)
     return not result.infeasible
 
 
-def _restrict(result: Presolved, kept: NDArray[np.bool_], max_cells: int, replacement: Indices | None = None) -> int:
-    """Take values away, and variables that have one value; returns how many values."""
+def _large(problem: Problem) -> bool:
+    return int(problem.domain_sizes.sum()) >= LARGE_VALUES
+
+
+def _promising(problem: Problem, effort: Effort) -> bool:
+    """Whether dominated values may be worth their removal: on a large problem a sample of its variables tells."""
+    if not _large(problem):
+        return True
+    step = max(1, problem.num_variables // SAMPLE)
+    kept, _ = undominated_values(problem, effort, np.arange(0, problem.num_variables, step))
+    return bool((~kept).mean() >= NEGLIGIBLE)
+
+
+def _restrict(
+    result: Presolved,
+    kept: NDArray[np.bool_],
+    max_cells: int,
+    replacement: Indices | None = None,
+    least: float = 0.0,
+) -> int:
+    """Take values away, and variables that have one value; returns how many values.
+
+    On a large problem nothing is done for less than a part `least` of the values.
+    """
     problem = result.problem
     if not kept.all() and sharing(problem, kept).cells > max(max_cells, MAX_UNSHARING * len(problem.pool)):
+        kept, replacement = np.ones_like(kept), None
+    if _large(problem) and (~kept).mean() < least:
         kept, replacement = np.ones_like(kept), None
     if kept.all() and (problem.domain_sizes > 1).all():
         return 0

@@ -52,6 +52,8 @@ def row_keys(rows: Indices, base: int) -> Indices:
 
 def cell_strides(problem: Problem) -> Indices:
     """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`."""
+    if len(problem.arity_groups) == 1:
+        return problem.arity_groups[0].strides.reshape(-1)
     strides = np.ones(len(problem.scope_variables), dtype=np.int64)
     for group in problem.arity_groups:
         places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
@@ -61,8 +63,8 @@ def cell_strides(problem: Problem) -> Indices:
 
 def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:
     """The place within its row of the first least entry of each row of a ragged array; no row is empty."""
-    if len(starts) < 2:
-        return np.zeros(0, dtype=np.int64)
+    if len(starts) < 2 or not values.any():
+        return np.zeros(max(0, len(starts) - 1), dtype=np.int64)
     least = np.repeat(np.minimum.reduceat(values, starts[:-1]), np.diff(starts))
     places = np.flatnonzero(values == least)
     first = places[np.searchsorted(places, starts[:-1])]

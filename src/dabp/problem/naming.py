@@ -22,7 +22,7 @@ Assignment = NDArray[np.int64]
 @functools.lru_cache(maxsize=1)
 def _numbered(count: int) -> tuple[str, ...]:
     """What variables without names are called; the same for all problems of a stream."""
-    return tuple(f"x{i}" for i in range(count))
+    return tuple(map("x".__add__, map(str, range(count))))
 
 
 _WRITTEN = (str, int, float, np.generic)

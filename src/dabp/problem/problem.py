@@ -189,8 +189,12 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         sizes = self.domain_sizes[self.scope_variables]
         for arity in np.unique(self.arities):
             factors = np.flatnonzero(self.arities == arity)
-            places = self.scope_offsets[factors][:, None] + np.arange(arity)
-            variables, lengths = self.scope_variables[places], sizes[places]
+            if len(factors) == self.num_factors:
+                shape = (len(factors), int(arity))
+                variables, lengths = self.scope_variables.reshape(shape), sizes.reshape(shape)
+            else:
+                places = self.scope_offsets[factors][:, None] + np.arange(arity)
+                variables, lengths = self.scope_variables[places], sizes[places]
             strides = np.ones_like(lengths)
             for axis in range(int(arity) - 2, -1, -1):
                 strides[:, axis] = strides[:, axis + 1] * lengths[:, axis + 1]

@@ -54,3 +54,18 @@ def test_reinforcement_grows_towards_one(rate: float) -> None:
     for iteration in range(1, 50):
         g += rate * (1.0 - g)
         assert gain_of(rate, iteration) == pytest.approx(g if rate else -1.0)
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.9])
+def test_factors_are_priced_however_many_values_change(damping: float) -> None:
+    """After every iteration each factor's cost is that of the assignment, whether few variables moved or most."""
+    moved = set()
+    for seed in range(6):
+        problem = mixed_problem(seed, 6)
+        engine = MinSum(problem, FactorGraph.from_problem(problem))
+        engine.reset(damping)
+        for _ in range(40):
+            engine.run(1, Rules())
+            assert np.array_equal(engine.memory.priced, problem.factor_costs(engine.memory.assignment))
+            moved.add(bool(engine.memory.moved.mean() > 0.25))
+    assert moved == {True, False}

@@ -75,3 +75,18 @@ def test_who_takes_too_long_to_start_is_left_out_but_never_all() -> None:
     assert not any("left out" in note for note in line_up(features, 1000.0).notes)
     chosen = line_up(features, 1e-3, names=frozenset({"tabu"}))
     assert [kind.name for kind in chosen.kinds] == ["tabu"]
+
+
+def test_few_iterations_are_not_shared() -> None:
+    """With time for few iterations one run has all threads and the others wait; not so where the time is ample."""
+    problem = generate("random-cop", variables=700, domain=4, density=0.01, seed=0)
+    huge = replace(features_of(problem), num_edges=4_000_000, num_cells=50_000_000)
+    kinds = {kind.name: kind for kind in line_up(huge, 20.0, threads=2).kinds}
+    run = kinds["bp-reinforced"].plan(Situation(0, np.random.default_rng(0), 18.0, 0.0, Incumbent(problem)))
+    assert run.budget.threads == 2
+    assert run.budget.time_limit is not None
+    assert 0.5 * 18.0 < run.budget.time_limit < 18.0
+    assert kinds["bp-reinforced"].delay == 0.0
+    assert all(kind.delay > 0.5 for name, kind in kinds.items() if name != "bp-reinforced")
+    for ample in (line_up(huge, 2000.0, threads=2), line_up(huge, 20.0)):
+        assert any(kind.delay == 0.0 for kind in ample.kinds if kind.name != "bp-reinforced")

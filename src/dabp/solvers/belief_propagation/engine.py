@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout
-from dabp.kernels.belief_propagation.iteration import gain_of, iterate, note_cost, verdict
+from dabp.kernels.belief_propagation.iteration import MANY_CHANGES, gain_of, iterate, note_cost, price_all, verdict
 from dabp.kernels.belief_propagation.layout import Layout, PairShape, Reals
 from dabp.kernels.belief_propagation.memory import (
     BEST,
@@ -36,11 +36,12 @@ WORTH_THREADS = 400_000
 
 @dataclass(frozen=True)
 class _Part:
-    """One thread's share: ranges of pairs, of higher factors and of variables."""
+    """One thread's share: ranges of pairs, of higher factors, of variables, and of all factors of the problem."""
 
     pairs: tuple[int, int]
     many: tuple[int, int]
     variables: tuple[int, int]
+    factors: tuple[int, int]
     values: NDArray[np.int64]
 
 
@@ -146,7 +147,9 @@ class MinSum:
         memory.counts[ITERATIONS] += 1
         outcomes = self._each(update)
         changed = sum(count for _, count in outcomes)
-        if changed:
+        if MANY_CHANGES * changed > self.graph.num_variables:
+            self._each(lambda part: price_all(layout.exact, memory, *part.factors))
+        elif changed:
             self._each(lambda part: price_moved(layout.exact, memory, *part.variables))
         note_cost(memory, rules, changed)
         return int(verdict(memory, rules, max(change for change, _ in outcomes)))
@@ -166,9 +169,12 @@ class MinSum:
         many_work = layout.many.table
         if len(many_work):
             many_work = np.multiply.reduceat(layout.many.domain, layout.many.start[:-1])
-        works = (pair_work, many_work, np.diff(layout.variables.message_start) + 1)
-        pairs, many, variables = (_cuts(work, threads) for work in works)
-        return [_Part(pairs[k], many[k], variables[k], np.zeros_like(self.memory.values)) for k in range(threads)]
+        works = (pair_work, many_work, np.diff(layout.variables.message_start) + 1, np.diff(layout.exact.start) + 1)
+        pairs, many, variables, factors = (_cuts(work, threads) for work in works)
+        return [
+            _Part(pairs[k], many[k], variables[k], factors[k], np.zeros_like(self.memory.values))
+            for k in range(threads)
+        ]
 
 
 def _memory(problem: Problem, graph: FactorGraph, layout: Layout) -> Memory:

@@ -27,6 +27,10 @@ from dabp.solvers.traffic import Traffic
 WARM_MESSAGE = 1.0
 """First v2f messages of a warm start: what they charge, in scaled units, for leaving the initial value."""
 
+COSTING_SECONDS = 2e-7
+"""Seconds of a block for each factor where these are many: whoever is told of a better assignment computes its cost
+anew, which takes as long as an iteration or more."""
+
 LARGE_SETUP = 200_000
 """Edges from which preparations are cut into stages."""
 
@@ -172,6 +176,7 @@ class BeliefPropagationSearch(Search):
         self._restarts = None if endless else solver.restarts or 1
         self._restart = 0
         self._iterations = 0
+        self._block_seconds = max(BLOCK_SECONDS, COSTING_SECONDS * problem.num_factors)
 
     def _stages(self) -> Iterator[None]:
         """The graph, its layout, the first start: on large problems seconds, between which a solve can be ended."""
@@ -216,7 +221,7 @@ class BeliefPropagationSearch(Search):
         clock = time.perf_counter()
         costs, why = self._iterate(min(self._block, left))
         seconds = max(time.perf_counter() - clock, 1e-6)
-        self._block = max(1, min(10 * self._block, int(len(costs) * BLOCK_SECONDS / seconds)))
+        self._block = max(1, min(10 * self._block, int(len(costs) * self._block_seconds / seconds)))
         self._iterations += len(costs)
         step = Step(costs)
         if engine.best_cost < before:

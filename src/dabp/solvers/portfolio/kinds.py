@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
 from dabp.solvers.portfolio.plan import (
+    ALONE_PART,
     BESIDE_ORDER,
     BESIDE_PART,
     FIRST_RATE,
@@ -28,6 +31,7 @@ from dabp.solvers.portfolio.plan import (
     SHARES,
     WORK_PER_SECOND,
     character,
+    few_iterations,
     setup_seconds,
 )
 
@@ -39,10 +43,16 @@ class LineUp(NamedTuple):
     notes: list[str]
 
 
-def line_up(features: Features, horizon: float, *, names: frozenset[str] | None = None) -> LineUp:
-    """The members that suit a problem and the time there is; `names` leaves only these, however long they take."""
+def line_up(
+    features: Features, horizon: float, *, names: frozenset[str] | None = None, threads: int | None = None
+) -> LineUp:
+    """The members that suit a problem and the time there is; `names` leaves only these, however long they take.
+
+    `threads` are those that one member may have all of, None where a clock may not decide.
+    """
     kind, reason = character(features)
     large = features.num_variables >= LARGE
+    alone = kind == "large" and few_iterations(features, horizon)
     ways = {
         "bp-reinforced": _Way(_Unhurried((0.2, 0.4), horizon) if large else _reinforced, patient=kind == "large"),
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3)), patient=True),
@@ -71,7 +81,26 @@ def line_up(features: Features, horizon: float, *, names: frozenset[str] | None 
         share = SHARES[name]
         prior = share.weights[kind]
         line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=share.delay, **ways[name]._asdict()))
+    if threads is not None and alone and "bp-reinforced" in chosen:
+        _leave_alone(line, threads)
     return line
+
+
+def _leave_alone(line: LineUp, threads: int) -> None:
+    """Give all threads to one run of reinforced BP: two that share the memory's bandwidth would both be cut short."""
+    for index, kind in enumerate(line.kinds):
+        if kind.name == "bp-reinforced":
+            line.kinds[index] = replace(kind, plan=partial(_alone, threads=threads))
+        else:
+            line.kinds[index] = replace(kind, delay=max(kind.delay, ALONE_PART))
+    line.kinds[:] = [kind for kind in line.kinds if kind.name != "bp-reinforced 2"]
+    line.notes.append("time for few iterations: one run of belief propagation has all threads")
+
+
+def _alone(situation: Situation, threads: int) -> Run:
+    """Reinforced BP for about the time that there is."""
+    budget = Budget(time_limit=ALONE_PART * situation.time_left, threads=threads)
+    return Run(make_solver("bp-reinforced", {"restarts": 1}), budget=budget)
 
 
 def elimination_kinds(features: Features, horizon: float, search: MiniBucketSearch | None) -> list[Kind]:

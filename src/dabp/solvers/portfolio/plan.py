@@ -146,11 +146,24 @@ FIRST_RATE = 1e-3
 SECOND_RUN, LONG_RUN = 0.15, 0.75
 """Parts of the time left that the second and later runs of reinforced BP on large problems are planned to take."""
 
+ALONE_ITERATIONS, ALONE_PART = 1_000, 0.85
+"""Where there is time for fewer iterations of BP than this on one core, one run of it has all threads, and the others
+wait until this part of the time has passed."""
+
+
+def few_iterations(features: Features, horizon: float) -> bool:
+    """Whether there is time for few iterations of BP, by about how long one takes on one core."""
+    return ALONE_ITERATIONS * 2e-9 * (10 * features.num_edges + 0.5 * features.num_cells) > horizon
+
+
 STALE, STALE_SECONDS = 0.5, 0.5
 """A patient run ends when it has found nothing better for this part of its time and so many seconds more …"""
 
 CLOSE = 0.005
 """… if what it found is within this of the incumbent, relative to its size: it has frozen, but for a few variables."""
+
+SLIVER = 0.1
+"""A member that one of several workers (`sharing`) would have only this part of its time for is left to others."""
 
 # ---- time among the members (`workers`, `bandit`) -------------------------------------------------------------------
 

@@ -27,8 +27,10 @@ from dabp.solvers.portfolio.plan import (
     ORDER_PART,
     SHARES,
     WORK_PER_SECOND,
+    few_iterations,
     order_seconds,
 )
+from dabp.solvers.portfolio.sharing import parse_share, shared_out
 from dabp.solvers.portfolio.timed_search import TimedSearch
 from dabp.solvers.warming import ANNEALING, missing, needed
 
@@ -54,6 +56,9 @@ class Portfolio(Solver):
         Names of the members that may take part, separated by commas; by default all that suit the problem.
     prove
         Whether toulbar2 takes part.
+    share
+        Which of several workers on the same problem this is, as in ``2/4``: it then runs only its part of the members.
+        `dabp.solve_together` sets it.
     """
 
     presolves: ClassVar[bool] = True
@@ -62,8 +67,11 @@ class Portfolio(Solver):
 
     members: str | None = None
     prove: bool = True
+    share: str | None = None
 
     def __post_init__(self) -> None:
+        if self.share is not None:
+            parse_share(self.share)
         if self.members is None:
             return
         for name in self._names() or ():
@@ -93,7 +101,8 @@ class Portfolio(Solver):
                 return self._search(part, features_of(part), seed, budget, start)
 
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
-        later = elimination_kinds(features, horizon, exact) if beside or exact else []
+        sought = beside and not few_iterations(features, horizon)
+        later = elimination_kinds(features, horizon, exact) if sought or exact else []
         return self._search(problem, features, seed, budget, initial, later)
 
     def _cold_search(
@@ -107,7 +116,7 @@ class Portfolio(Solver):
 
         def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
             horizon = _horizon(budget)
-            line = line_up(features_of(problem), horizon, names=ready & wanted)
+            line = line_up(features_of(problem), horizon, names=ready & wanted, threads=budget.threads)
             if not line.kinds:
                 return None
             return TimedSearch(
@@ -127,12 +136,16 @@ class Portfolio(Solver):
     ) -> Search:
         """All members on a problem; those in `later` beside them if there is a clock."""
         horizon = _horizon(budget)
-        line = line_up(features, horizon, names=self._names())
+        threads = budget.threads if budget.max_iterations is None else None
+        line = line_up(features, horizon, names=self._names(), threads=threads)
         if not line.kinds:
             raise ParameterError(f"none of the members {self.members!r} suits this problem")
+        if budget.max_iterations is None:
+            line.kinds.extend(later)
+        if self.share is not None:
+            line.kinds[:] = shared_out(line.kinds, *parse_share(self.share), budget.threads)
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
-        line.kinds.extend(later)
         return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
 
     def _names(self) -> frozenset[str] | None:

@@ -1,0 +1,64 @@
+"""Time of an iteration of belief propagation for each edge, from a thousand to a million variables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scale.bandwidth import bytes_an_iteration, stream_bandwidth
+from benchmarks.scale.problems import KINDS
+from benchmarks.scale.records import peak_gigabytes
+from dabp.graph import FactorGraph
+from dabp.kernels.belief_propagation.memory import Rules
+from dabp.solvers.belief_propagation.engine import MinSum
+
+SIZES = (10**3, 10**4, 10**5, 10**6)
+SOLVERS: dict[str, tuple[float | None, float, Rules]] = {
+    "bp": (None, 0.0, Rules()),
+    "dbp-scfg": (0.95, 0.9, Rules()),
+    "bp-reinforced": (None, 0.2, Rules(rate=1e-7)),
+}
+"""Split ratio, damping and rules; a slow reinforcement, so that beliefs do not freeze while they are timed."""
+SECONDS, ROUNDS = 0.4, 5
+
+
+def measurements() -> Iterator[dict[str, Any]]:
+    """Every kind, solver and size."""
+    for kind in ("degree 6", "grid", "chain"):
+        for solver in SOLVERS:
+            for size in SIZES:
+                yield {"kind": kind, "solver": solver, "variables": size}
+
+
+def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
+    """Nanoseconds of an edge in an iteration, the least of rounds of about `SECONDS`; bytes, and the bandwidth."""
+    problem = KINDS[kind](variables)
+    ratio, damping, rules = SOLVERS[solver]
+    graph = FactorGraph.from_problem(problem, split_ratio=ratio)
+    engine = MinSum(problem, graph)
+    engine.reset(damping)
+    engine.run(5, rules)
+    start = time.perf_counter()
+    engine.run(5, rules)
+    iterations = max(1, int(SECONDS / ((time.perf_counter() - start) / 5)))
+    best, cpu = np.inf, np.inf
+    for _ in range(ROUNDS):
+        engine.reset(damping)
+        start, used = time.perf_counter(), time.process_time()
+        done = len(engine.run(iterations, rules)[0])
+        best = min(best, (time.perf_counter() - start) / done)
+        cpu = min(cpu, (time.process_time() - used) / done)
+    moved, edges = bytes_an_iteration(engine, rules.rate > 0), graph.num_edges
+    bandwidth = stream_bandwidth()
+    return {
+        "edges": edges,
+        "ns": round(1e9 * best / edges, 3),
+        "cpu_ns": round(1e9 * cpu / edges, 3),
+        "bytes": round(moved / edges, 1),
+        "bandwidth": round(bandwidth / 1e9, 2),
+        "fraction": round(moved / best / bandwidth, 3),
+        "gigabytes": round(peak_gigabytes(), 2),
+    }

@@ -1,0 +1,178 @@
+"""The tables of ``docs/benchmarks/scale.md`` and its picture, from what is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.scale.cut import MACHINES, NETWORKS
+from benchmarks.scale.edges import SIZES, SOLVERS
+from benchmarks.scale.records import Records
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE, PICTURE = DOCS / "benchmarks" / "scale.md", DOCS / "pictures" / "scale.png"
+BEGIN, END = "<!-- tables: python -m benchmarks.scale page -->", "<!-- end of tables -->"
+Row = dict[str, Any]
+
+
+def write(records: Records) -> None:
+    """Replace the tables between the page's two marks, and draw the picture."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    tables = "\n\n".join("\n".join(part) for part in _parts(records) if part)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}", encoding="utf-8")
+    _draw(records.part("edges"))
+
+
+def _parts(records: Records) -> Iterator[list[str]]:
+    yield from _edges(records.part("edges"))
+    yield _setup(records.part("setup"))
+    yield _threads(records.part("threads"))
+    yield _grids(records.part("grid"))
+    yield _learning(records.part("dabp"))
+    yield _files(records.part("file"))
+    yield _cluster([row for row in records.part("cluster") if row["what"] != "killed"])
+    yield _deaths([row for row in records.part("cluster") if row["what"] == "killed"])
+    yield _cuts(records.part("cut"))
+
+
+def _table(title: str, heads: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
+    heads = list(heads)
+    lines = [" | ".join(map(str, row)) for row in rows]
+    if not lines:
+        return []
+    return [f"### {title}", "", f"| {' | '.join(heads)} |", "|" + " --- |" * len(heads), *(f"| {x} |" for x in lines)]
+
+
+def _edges(rows: list[Row]) -> Iterator[list[str]]:
+    found = {(row["kind"], row["solver"], row["variables"]): row for row in rows}
+    heads = ["problem, solver", *(f"{size:,}" for size in SIZES), "largest over smallest", "bytes", "of the bandwidth"]
+    lines = []
+    for kind, solver in dict.fromkeys((row["kind"], row["solver"]) for row in rows):
+        sizes = [found.get((kind, solver, size)) for size in SIZES]
+        known = [row for row in sizes if row is not None]
+        ns = [f"{row['ns']:.1f}" if row else "–" for row in sizes]
+        ratio = known[-1]["ns"] / known[0]["ns"]
+        last = known[-1]
+        lines.append(
+            [f"{kind}, {solver}", *ns, f"{ratio:.2f}", f"{last['bytes']:.0f}", f"{100 * last['fraction']:.0f} %"]
+        )
+    yield _table("Nanoseconds an edge and iteration, one thread, by number of variables", heads, lines)
+
+
+def _setup(rows: list[Row]) -> list[str]:
+    names = list(dict.fromkeys(name for row in rows for name in row["stages"]))
+    heads = ["at a million variables, CPU s (peak GB)", *names, "sum that counts"]
+    lines = [[row["kind"], *(_stage(row["stages"].get(name)) for name in names), f"{row['sum']:.2f} s"] for row in rows]
+    return _table("Preparations", heads, lines)
+
+
+def _stage(row: Row | None) -> str:
+    return "–" if row is None else f"{row['cpu']:.2f} ({row['gigabytes']:.1f})"
+
+
+def _threads(rows: list[Row]) -> list[str]:
+    heads = ["100,000 variables", "one thread, ms an iteration", "two threads", "speed-up"]
+    return _table(
+        "Two threads",
+        heads,
+        [[f"{row['kind']}, {row['solver']}", row["one"], row["two"], row["speed_up"]] for row in rows],
+    )
+
+
+def _grids(rows: list[Row]) -> list[str]:
+    heads = ["1000×1000, domain 5", "limit, s", "returned after, s", "cost a pair", "peak memory, GB"]
+    return _table(
+        "Grids of a million variables, two threads",
+        heads,
+        [
+            [f"{row['kind']}, {row['solver']}", row["seconds"], row["wall"], row["per_pair"], row["gigabytes"]]
+            for row in rows
+        ],
+    )
+
+
+def _learning(rows: list[Row]) -> list[str]:
+    heads = ["DABP", "threads", "edges (split)", "ms an iteration", "CPU ms", "CPU µs an edge", "peak memory, GB"]
+    names = ("threads", "edges", "ms", "cpu_ms", "us_an_edge", "gigabytes")
+    lines = [[f"{row['kind']} {row['variables']:,}", *(row[name] for name in names)] for row in rows]
+    return _table("DABP", heads, lines)
+
+
+def _files(rows: list[Row]) -> list[str]:
+    heads = ["file", "dabp: CPU s", "toulbar2: CPU s", "dabp: peak GB", "of the problem's own", "toulbar2: peak GB"]
+    lines = []
+    for row in rows:
+        ours, peer = row["dabp"], row["toulbar2"]
+        cpu, peak = (peer["cpu"], peer["peak"]) if isinstance(peer, dict) else (peer, "–")
+        ratio = f"{ours['peak'] / ours['final']:.1f} times {ours['final']} GB"
+        lines.append([f".{row['format']}, {row['bytes'] / 2**30:.2f} GB", ours["cpu"], cpu, ours["peak"], ratio, peak])
+    return _table("Large files", heads, lines)
+
+
+def _cluster(rows: list[Row]) -> list[str]:
+    heads = ["instance", "one worker", "two workers", "two below one"]
+    lines = []
+    for row in rows:
+        one, two = row["per_constraint_1"], row["per_constraint_2"]
+        lines.append([f"{row['kind']} {row['seed']}", f"{one:.4f}", f"{two:.4f}", f"{100 * (1 - two / one):+.3f} %"])
+    return _table("Two workers of one thread against one, cost a constraint", heads, lines)
+
+
+def _deaths(rows: list[Row]) -> list[str]:
+    heads = ["instance", "known when one of two was killed", "answer"]
+    return _table(
+        "A worker killed half-way",
+        heads,
+        [[f"{row['kind']} {row['seed']}", f"{row['known']:.0f}", f"{row['cost']:.0f}"] for row in rows],
+    )
+
+
+def _cuts(rows: list[Row]) -> list[str]:
+    heads = [
+        "problem",
+        "one machine, ms an iteration",
+        "machines",
+        "edges cut",
+        "kB a machine and iteration",
+        *NETWORKS,
+    ]
+    lines = []
+    for row in rows:
+        for machines in map(str, MACHINES):
+            one = row[machines]
+            speed = [f"{one['times'][name]:.2f}" for name in NETWORKS]
+            name = f"{row['kind']}, {row['variables']:,}"
+            lines.append([name, row["ms"], machines, f"{100 * one['cut']:.2f} %", one["kilobytes"], *speed])
+    return _table("Times faster than one machine, on paper", heads, lines)
+
+
+def _draw(rows: list[Row]) -> None:
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    from dabp.plots.style import PALETTE
+
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    if not kinds:
+        return
+    figure, axes = plt.subplots(1, len(kinds), figsize=(11, 3.6), layout="constrained", sharey=True, squeeze=False)
+    for ax, kind in zip(axes[0], kinds, strict=True):
+        for colour, solver in zip(PALETTE, SOLVERS, strict=False):
+            mine = [row for row in rows if row["kind"] == kind and row["solver"] == solver]
+            points = sorted((row["variables"], row["ns"], row["bytes"] / row["bandwidth"]) for row in mine)
+            if points:
+                sizes, ns, floor = zip(*points, strict=True)
+                ax.plot(sizes, ns, color=colour, marker="o", label=solver)
+                ax.plot(sizes, floor, color=colour, linestyle=":", linewidth=1)
+        ax.set_title(kind, fontsize=10)
+        ax.set_xscale("log")
+        ax.set_xlabel("variables")
+        ax.set_ylim(bottom=0)
+    axes[0][0].set_ylabel("ns an edge and iteration")
+    axes[0][0].legend(frameon=False, title="dotted: all at the memory's speed", title_fontsize=8)
+    figure.savefig(PICTURE, dpi=130)

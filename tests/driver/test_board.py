@@ -1,0 +1,45 @@
+"""Boards on which workers write what they know: the folder's; Dask's is tested with `solve_together`."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+
+from dabp.driver.board import INTERVAL, FolderBoard
+from dabp.driver.stopping import Progress
+
+
+def _progress(cost, bound=None):
+    return Progress(cost=cost, assignment=np.array([int(cost), 1]), bound=bound)
+
+
+def test_workers_see_each_other_and_the_host_sees_all(tmp_path):
+    """Each hears of the others what is new, once, and never of itself."""
+    board = FolderBoard(tmp_path)
+    one, two, three = (pickle.loads(pickle.dumps(board.place(worker))) for worker in range(3))
+    assert one.exchange(_progress(5.0, 1.0)) == []
+    assert [known.assignment.tolist() for known in two.exchange(_progress(7.0))] == [[5, 1]]
+    assert sorted(known.assignment[0] for known in three.exchange(_progress(9.0))) == [5, 7]
+    told = board.gather()
+    assert sorted(known.assignment[0] for known in told) == [5, 7, 9]
+    assert {known.bound for known in told} == {1.0, None}
+    assert board.gather() == []
+    assert one.exchange(_progress(4.0)) == [], f"not asked again within {INTERVAL} s"
+    board.close()
+    assert not list(tmp_path.iterdir()), "nothing is left behind"
+
+
+def test_the_host_ends_all_and_so_does_its_absence(tmp_path):
+    """By its word, and by its folder being gone."""
+    board = FolderBoard(tmp_path)
+    one, two = board.place(0), board.place(1)
+    one.exchange(_progress(5.0))
+    assert not one.ended
+    board.end()
+    two.exchange(_progress(5.0))
+    assert two.ended
+    board.close()
+    late = board.place(2)
+    assert late.exchange(_progress(3.0)) == []
+    assert late.ended

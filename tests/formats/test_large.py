@@ -1,0 +1,148 @@
+"""Large files, read piece by piece: what they say is what they say when read at once."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dabp
+from dabp.errors import DabpError, FormatError
+from dabp.formats import large
+from dabp.formats.comments import Blanking, without_comments
+from dabp.formats.large import LargeFile, pieces
+
+DATA = Path(__file__).parents[1] / "data"
+PIECEWISE = ("*.wcsp", "*.cfn", "*.uai", "*.LG")
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Every file is large, and comes in pieces of some bytes."""
+    monkeypatch.setattr(large, "LARGE", 1)
+
+    def of(size):
+        monkeypatch.setattr(large, "PIECE", size)
+
+    return of
+
+
+def _outcome(place):
+    """The problem in full, or what is said about it."""
+    try:
+        problem = dabp.read(place, format=Path(getattr(place, "name", place)).suffix[1:].lower())
+    except DabpError as error:
+        return str(error)
+    return (
+        problem.name,
+        problem.domain_sizes.tolist(),
+        problem.scope_variables.tolist(),
+        problem.scope_offsets.tolist(),
+        problem.pool[problem.pool == problem.pool].tolist(),
+        problem.factor_table.tolist(),
+        problem.constant,
+        problem.maximize,
+        problem.limit,
+        problem.variable_names,
+    )
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_every_file_says_the_same_in_pieces(small_pieces, size):
+    """All files of the tests, good and malformed: the same problem, or the same complaint at the same line."""
+    paths = sorted(path for pattern in PIECEWISE for path in DATA.rglob(pattern))
+    assert len(paths) > 10
+    for path in paths:
+        stream = io.BytesIO(path.read_bytes())
+        stream.name = str(path)
+        small_pieces(size)
+        parted = _outcome(path)
+        small_pieces(2**20)
+        assert parted == _outcome(stream), path.name
+
+
+WORDS = (
+    '{"problem": {"name": "p", "mustbe": "<9"}, ',
+    '"variables": {"a b": 2, "c": 2}, ',
+    '"functions": {',
+    '"f": {"scope": ["a b", "c"], "costs": [1, 2,\n3, 4]}',
+    *("}}", "\n", "# x\n", "// y\n", ", ", '"', "\u00e9", "\u00e9: [", "]"),
+)
+CFN = st.lists(st.sampled_from(WORDS), max_size=12).map(lambda parts: "".join(parts).encode())
+
+
+@given(CFN, st.integers(1, 9))
+def test_words_that_pieces_part(data, size):
+    """Quotes, comments, lists and letters of two bytes, wherever a piece ends."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large, "PIECE", 2**20)
+        whole = _outcome(_named(data))
+        patch.setattr(large, "PIECE", size)
+        assert _outcome(_named(data)) == whole
+
+
+def _named(data):
+    stream = io.BytesIO(data)
+    stream.name = "x.cfn"
+    return stream
+
+
+@given(
+    st.lists(st.sampled_from([b"#", b"/", b"//", b" ", b"\n", b"1", b"12 ", b"\t", b"a"]), max_size=30).map(b"".join),
+    st.integers(1, 9),
+    st.booleans(),
+    st.booleans(),
+)
+def test_comments_that_pieces_part(data, size, trailing, slashes):
+    """Blanked piece by piece as at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large, "PIECE", size)
+        blanking = Blanking(trailing=trailing, slashes=slashes)
+        parts = list(pieces(data))
+        assert b"".join(parts) == data
+        assert b"".join(map(blanking, parts)) == without_comments(data, trailing=trailing, slashes=slashes)
+
+
+def test_progress_is_told_to_the_end(tmp_path, small_pieces):
+    """It rises to the size of the file."""
+    small_pieces(64)
+    problem = dabp.generate("random-cop", variables=20, domain=3, density=0.5, seed=0)
+    for suffix in ("wcsp", "cfn", "uai", "LG"):
+        path = tmp_path / f"x.{suffix}"
+        dabp.write(problem.replace(pool=problem.pool / 100) if suffix == "uai" else problem, path)
+        told: list[tuple[int, int]] = []
+        again = dabp.read(path, progress=lambda *count, told=told: told.append(count))
+        assert again.num_factors == problem.num_factors
+        assert told == sorted(told)
+        assert told[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+def test_a_file_that_shrinks_is_told(tmp_path):
+    """It is not taken for one that ends there."""
+    path = tmp_path / "x"
+    path.write_bytes(bytes(range(100)))
+    file = LargeFile(path, "x")
+    assert file[10:12] == bytes([10, 11])
+    assert len(file) == 100
+    path.write_bytes(b"short")
+    with pytest.raises(FormatError, match="became shorter"):
+        file[10:12]
+    file.close()
+
+
+def test_the_most_bytes_hold_for_large_files(tmp_path, small_pieces):
+    """A limit that is given is one for them, too; compressed ones go the other way whatever their name."""
+    import gzip
+
+    small_pieces(64)
+    path = tmp_path / "x.uai"
+    path.write_text("MARKOV\n1\n2\n1\n1 0\n2\n0.25 0.75\n")
+    assert dabp.read(path).cost(np.array([1])) == pytest.approx(-np.log(0.75))
+    with pytest.raises(FormatError, match="max_bytes"):
+        dabp.read(path, max_bytes=10)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    assert dabp.read(path).num_variables == 1
