@@ -128,7 +128,7 @@ class Portfolio(Solver):
         """All members on a problem; those in `later` beside them if there is a clock."""
         horizon = _horizon(budget)
         line = line_up(features, horizon, names=self._names())
-        if not line.kinds:
+        if not any(kind.turn or budget.max_iterations is None for kind in line.kinds):
             raise ParameterError(f"none of the members {self.members!r} suits this problem")
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
