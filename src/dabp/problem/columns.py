@@ -130,7 +130,10 @@ def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
     rows = np.flatnonzero(problem.arities == 1)
     if len(rows):
         variables = problem.scope_variables[problem.scope_offsets[rows]]
-        source = ragged_positions(problem.pool_offsets, problem.factor_table[rows])
+        tables = problem.factor_table[rows]
+        if len(rows) == problem.num_variables and (np.diff(variables) == 1).all() and (np.diff(tables) == 1).all():
+            return problem.pool[problem.pool_offsets[tables[0]] : problem.pool_offsets[tables[-1] + 1]].copy(), starts
+        source = ragged_positions(problem.pool_offsets, tables)
         np.add.at(costs, ragged_positions(starts, variables), problem.pool[source])
     return costs, starts
 

@@ -79,8 +79,9 @@ def line_up(features: Features, horizon: float, *, names: frozenset[str] | None 
             line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
     for name in chosen:
         share = SHARES[name]
+        delay = share.image_delay if kind == "image" and share.image_delay is not None else share.delay
         prior = share.weights[kind]
-        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=share.delay, **ways[name]._asdict()))
+        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, **ways[name]._asdict()))
     return line
 
 

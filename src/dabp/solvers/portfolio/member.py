@@ -66,7 +66,7 @@ class Kind:
     polishing: bool = False
     """Whether its runs only improve the incumbent, so that the next one waits for another."""
     delay: float = 0.0
-    """Fraction of the time that passes before it takes part."""
+    """Fraction of the time that passes before it takes part, unless nobody else has anything to do."""
 
 
 @dataclass
