@@ -10,6 +10,7 @@ from dabp.problem.columns import (
     _row_hashes,
     cell_strides,
     different_rows,
+    distinct,
     nullary_constant,
     offsets_of,
     ragged_positions,
@@ -64,6 +65,13 @@ def test_columns_are_what_the_tables_say(seed: int) -> None:
         assert ranges[table] == (np.ptp(finite) if finite.size else 0.0)
     nullary = [float(factor.table) for factor in problem.factors if factor.arity == 0]
     assert nullary_constant(problem) == pytest.approx(problem.constant + sum(nullary))
+
+
+def test_distinct_entries() -> None:
+    """As NumPy finds them, in order; also of nothing."""
+    for size in (0, 1, 2, 50):
+        keys = np.random.default_rng(size).integers(-5, 5, size)
+        assert distinct(keys).tolist() == np.unique(keys).tolist()
 
 
 def test_unary_costs_that_lie_one_after_the_other() -> None:

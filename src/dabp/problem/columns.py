@@ -50,6 +50,12 @@ def row_keys(rows: Indices, base: int) -> Indices:
     return np.asarray(keys, dtype=np.int64)
 
 
+def distinct(keys: Indices) -> Indices:
+    """The different entries in order: `np.unique` by sorting, many times faster than its hash table on millions."""
+    ordered = np.sort(keys)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
 def cell_strides(problem: Problem) -> Indices:
     """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`."""
     strides = np.ones(len(problem.scope_variables), dtype=np.int64)

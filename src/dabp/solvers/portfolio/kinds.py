@@ -79,9 +79,10 @@ def line_up(features: Features, horizon: float, *, names: frozenset[str] | None 
             line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
     for name in chosen:
         share = SHARES[name]
-        delay = share.image_delay if kind == "image" and share.image_delay is not None else share.delay
-        prior = share.weights[kind]
-        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, **ways[name]._asdict()))
+        delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
+        eager = share.image_delay > 0 and kind == "image"
+        prior, way = share.weights[kind], ways[name]._asdict()
+        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
     return line
 
 

@@ -66,7 +66,9 @@ class Kind:
     polishing: bool = False
     """Whether its runs only improve the incumbent, so that the next one waits for another."""
     delay: float = 0.0
-    """Fraction of the time that passes before it takes part, unless nobody else has anything to do."""
+    """Fraction of the time that passes before it takes part."""
+    eager: bool = False
+    """Whether it begins before that if nobody else has anything to do."""
 
 
 @dataclass

@@ -102,9 +102,9 @@ class Share:
     turn: int
     """Iterations of its first turn when members take turns; 0 if it plans by time and then has none."""
     delay: float = 0.0
-    """Fraction of the time that passes before it takes part, unless nobody else has anything to do …"""
-    image_delay: float | None = None
-    """… and on images, if that is another."""
+    """Fraction of the time that passes before it takes part."""
+    image_delay: float = 0.0
+    """The same on images, where it begins sooner if nobody else has anything to do."""
     setup: float = 0.0
     """Seconds that it takes to start per million edges (a message of 50 costs counting as one more edge)."""
 
@@ -118,11 +118,11 @@ def _weights(
 SHARES = {
     "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4), 200, image_delay=0.6, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
-    "bp-cooled": Share(_weights(small=1.0, medium=3.0), 0, setup=2.0),
-    "cooling": Share(_weights(small=0.5, medium=3.0), 0, setup=2.0),
-    "tabu": Share(_weights(2.0, 2.0, 0.3, 0.0, 2.5), 100, setup=2.0),
-    "annealing": Share(_weights(1.5, 2.0, 0.6, 0.0, 3.0), 200, setup=2.0),
-    "annealing 2": Share(_weights(binary=0.5), 200, setup=2.0),
+    "bp-cooled": Share(_weights(small=1.0, medium=3.0), 0, setup=0.7),
+    "cooling": Share(_weights(small=0.5, medium=3.0), 0, setup=0.6),
+    "tabu": Share(_weights(2.0, 2.0, 0.3, 0.0, 2.5), 100, setup=0.6),
+    "annealing": Share(_weights(1.5, 2.0, 0.6, 0.0, 3.0), 200, setup=0.6),
+    "annealing 2": Share(_weights(binary=0.5), 200, setup=0.6),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=1.4),
     "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4), 40, image_delay=0.6, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),

@@ -120,5 +120,6 @@ class Workers:
             for i, member in enumerate(self._members)
             if i not in self._busy and not member.exhausted and not member.waits(cost)
         ]
-        available = [i for i in able if elapsed >= self._members[i].kind.delay] or able
+        available = [i for i in able if elapsed >= self._members[i].kind.delay]
+        available = available or [i for i in able if self._members[i].kind.eager]
         return self._bandit.choose(available, cost, self._incumbent.bound)
