@@ -26,6 +26,18 @@ def test_merging_keeps_every_cost_and_leaves_no_nested_scope() -> None:
         assert len({min(s) for s in scopes if len(s) == 1}) == sum(len(s) == 1 for s in scopes)
 
 
+def test_without_folding_only_scopes_are_merged() -> None:
+    """Flat tables stay where nothing shares a scope, and the costs are the same where something does."""
+    flat = Problem([2, 2], [0, 0, 1], [0, 1, 3], np.array([5.0, 5.0, 1.0, 1.0, 1.0, 1.0]), [0, 2, 6])
+    assert merge_factors(flat, folding=False) is flat
+    assert merge_factors(flat).num_factors == 0
+    twice = Problem([2, 2], [0, 1, 1, 0], [0, 2, 4], np.arange(8.0), [0, 4, 8])
+    merged = merge_factors(twice, folding=False)
+    assert merged.num_factors == 1
+    rows = all_assignments(twice)
+    assert np.allclose(twice.cost(rows), merged.cost(rows))
+
+
 def test_merging_does_not_unshare_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two tables that all pairs share stay two where a sum for each pair would take too much memory."""
     rng, size, count = np.random.default_rng(0), 6, 20

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dabp.problem import Problem
 from dabp.problem.columns import (
     _row_hashes,
     cell_strides,
     different_rows,
+    distinct,
     nullary_constant,
     offsets_of,
     ragged_positions,
@@ -63,6 +65,25 @@ def test_columns_are_what_the_tables_say(seed: int) -> None:
         assert ranges[table] == (np.ptp(finite) if finite.size else 0.0)
     nullary = [float(factor.table) for factor in problem.factors if factor.arity == 0]
     assert nullary_constant(problem) == pytest.approx(problem.constant + sum(nullary))
+
+
+def test_distinct_entries() -> None:
+    """As NumPy finds them, in order; also of nothing."""
+    for size in (0, 1, 2, 50):
+        keys = np.random.default_rng(size).integers(-5, 5, size)
+        assert distinct(keys).tolist() == np.unique(keys).tolist()
+
+
+def test_unary_costs_that_lie_one_after_the_other() -> None:
+    """One unary factor a variable, in their order: the same sums, as copies that may be changed."""
+    tables = [np.arange(2.0), np.arange(3.0, 6.0), np.array([7.0])]
+    pool = np.concatenate([[9.0], *tables])
+    problem = Problem([2, 3, 1], [0, 1, 2], [0, 1, 2, 3], pool, [0, 1, 3, 6, 7], [1, 2, 3])
+    costs, starts = unary_costs(problem)
+    assert costs.tolist() == [0, 1, 3, 4, 5, 7]
+    assert starts.tolist() == [0, 2, 5, 6]
+    costs[:] = 0.0
+    assert problem.pool.tolist() == pool.tolist()
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 0), (5, 0), (1, 4), (300, 1), (700, 256), (3, 100_000)])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.elimination import ordering as compiled
 from dabp.problem import Problem
-from dabp.problem.columns import offsets_of
+from dabp.problem.columns import distinct, offsets_of
 from dabp.problem.guard import Guard
 
 DENSE_LIMIT = 5_000
@@ -44,8 +44,8 @@ def edges(problem: Problem) -> NDArray[np.int64]:
             for j in range(i + 1, group.variables.shape[1]):
                 a, b = group.variables[:, i], group.variables[:, j]
                 both = several[a] & several[b]
-                keys.append(np.unique(np.minimum(a, b)[both] * n + np.maximum(a, b)[both]))
-    unique = np.unique(np.concatenate(keys))
+                keys.append(distinct(np.minimum(a, b)[both] * n + np.maximum(a, b)[both]))
+    unique = distinct(np.concatenate(keys))
     return np.stack([unique // max(n, 1), unique % max(n, 1)], axis=1)
 
 

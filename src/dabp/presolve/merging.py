@@ -21,25 +21,29 @@ MAX_SUBSETS = 128
 """Nested scopes are looked for between two arities only if the larger scope has at most this many such subsets."""
 
 
-def merge_factors(problem: Problem) -> Problem:
+def merge_factors(problem: Problem, *, folding: bool = True) -> Problem:
     """The same costs in as few factors as possible: at most one per scope, none nested in another's scope.
 
     Where shared tables would become so many different ones that memory is at stake, the largest are left as they are.
 
     Factors of arity 0 and tables with one repeated cost go into the constant, unary factors become one per
     variable with least cost 0 (none where all are 0). A unary factor stays apart although its scope is nested
-    everywhere: solvers want it so.
+    everywhere: solvers want it so. Without `folding` a problem with nothing else to merge stays as it is, whatever
+    its tables are.
     """
     target = _affordable(problem, merge_targets(problem))
     own = target == np.arange(problem.num_factors)
+    unary = problem.arities == 1
+    owners = problem.scope_variables[problem.scope_offsets[:-1][unary]]
+    one_each = bool((np.diff(owners) > 0).all()) or np.unique(owners).size == len(owners)
+    if own.all() and one_each and not folding:
+        return problem
     lowest, highest = np.zeros((2, len(problem.pool_offsets) - 1))
     table_summaries(problem.pool, problem.pool_offsets, lowest, highest)
     flat = ((lowest == highest) & np.isfinite(lowest))[problem.factor_table]
-    unary = problem.arities == 1
     receives = np.zeros(problem.num_factors, dtype=bool)
     receives[target[~own]] = True
     folded = flat & own & ~receives & ~unary
-    one_each = np.unique(problem.scope_variables[problem.scope_offsets[:-1][unary]]).size == unary.sum()
     if own.all() and one_each and not folded.any() and not (flat & unary).any():
         return problem
     kept = np.flatnonzero(own & ~receives & ~folded & ~unary)

@@ -50,6 +50,12 @@ def row_keys(rows: Indices, base: int) -> Indices:
     return np.asarray(keys, dtype=np.int64)
 
 
+def distinct(keys: Indices) -> Indices:
+    """The different entries in order: `np.unique` by sorting, many times faster than its hash table on millions."""
+    ordered = np.sort(keys)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
 def cell_strides(problem: Problem) -> Indices:
     """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`."""
     if len(problem.arity_groups) == 1:
@@ -132,7 +138,10 @@ def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
     rows = np.flatnonzero(problem.arities == 1)
     if len(rows):
         variables = problem.scope_variables[problem.scope_offsets[rows]]
-        source = ragged_positions(problem.pool_offsets, problem.factor_table[rows])
+        tables = problem.factor_table[rows]
+        if len(rows) == problem.num_variables and (np.diff(variables) == 1).all() and (np.diff(tables) == 1).all():
+            return problem.pool[problem.pool_offsets[tables[0]] : problem.pool_offsets[tables[-1] + 1]].copy(), starts
+        source = ragged_positions(problem.pool_offsets, tables)
         np.add.at(costs, ragged_positions(starts, variables), problem.pool[source])
     return costs, starts
 

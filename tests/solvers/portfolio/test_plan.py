@@ -35,7 +35,8 @@ def test_every_member_can_take_part() -> None:
     """Each name of the plan is one of the solver's members on some problem, so that none is there in vain."""
     rng = np.random.default_rng(0)
     image = from_pairs(25, 4, lambda: rng.integers(1, 9) * (1.0 - np.eye(4)))
-    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image)
+    binary = from_pairs(25, 2, lambda: rng.choice([-1.0, 1.0]) * np.eye(2))
+    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image, binary)
     taking_part = {kind.name for problem in problems for kind in line_up(features_of(problem), 100.0).kinds}
     assert taking_part | {"elimination"} == set(SHARES)
 

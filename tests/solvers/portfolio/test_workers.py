@@ -63,6 +63,22 @@ def test_nobody_works_while_none_is_active() -> None:
     workers.close()
 
 
+def test_who_is_to_come_later_comes_at_once_if_nobody_else_has_anything_to_do() -> None:
+    """A thread does not wait for the moment of a member while all others are done."""
+    problem = cliques(1, 6, 3)
+    plan = {name: (lambda _, name=name: Run(make_solver(name))) for name in ("mbe", "dual")}
+    kinds = [Kind("dual", plan["dual"], once=True, delay=0.9, eager=True), Kind("mbe", plan["mbe"], once=True)]
+    members = [Member(kind, problem, 0, number) for number, kind in enumerate(kinds)]
+    bandit = Bandit([1.0] * 2, [False] * 2, [False] * 2, 1.0)
+    workers = Workers(members, bandit, Incumbent(problem), 1, lambda: 0.0, 60.0)
+    workers.start()
+    order: list[str] = []
+    while "dual" not in order:
+        order.append(workers.reports.get(timeout=60.0).member)
+    workers.close()
+    assert order[0] == "mbe"
+
+
 class Slow(Search):
     """A search with one long step."""
 

@@ -198,7 +198,8 @@ class BeliefPropagationSearch(Search):
             self._engine = MinSum(self._problem, self._graph, self._budget.threads)
         if len(self._graph.edge_variable) > LARGE_SETUP:
             yield
-        self._block = max(1, FIRST_BLOCK // max(len(self._engine.layout.tables), 1))
+        looked_at = max(len(self._engine.layout.tables), len(self._engine.memory.v2f))
+        self._block = max(1, FIRST_BLOCK // max(looked_at, 1))
         self._begin(self._initial)
 
     def _set_up(self) -> None:

@@ -71,6 +71,11 @@ def pairs_of(problem: Problem) -> tuple[Pairs, Costs]:
 def _padded_rows(values: Costs, starts: Indices, row: Indices) -> Costs:
     """Rows of a ragged array, each made as long as `row` says by copies of its last entry."""
     lengths, widths = np.diff(starts), np.diff(row)
+    if len(lengths) and (lengths == lengths[0]).all():
+        padded = np.empty((len(lengths), widths[0]))
+        padded[:, : lengths[0]] = values.reshape(len(lengths), lengths[0])
+        padded[:, lengths[0] :] = padded[:, lengths[0] - 1 : lengths[0]]
+        return padded.ravel()
     within = np.arange(row[-1]) - np.repeat(row[:-1], widths)
     source = np.repeat(starts[:-1], widths) + np.minimum(within, np.repeat(lengths - 1, widths))
     return np.asarray(values[source])

@@ -284,7 +284,7 @@ def _supported(problem: Problem, guard: Guard) -> tuple[Problem, list[Restricted
     Raises `Stopped` if the guard does not let it go on.
     """
     ask(guard)
-    problem = merge_factors(problem)
+    problem = merge_factors(problem, folding=False)
     ask(guard)
     kept = supported_values(problem)
     if kept is None:

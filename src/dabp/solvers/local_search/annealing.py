@@ -83,10 +83,12 @@ class Annealing(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with a descent from `initial` or a random assignment."""
-        return _AnnealingSearch(self, problem, seed, budget, initial)
+        return AnnealingSearch(self, problem, seed, budget, initial)
 
 
-class _AnnealingSearch(LocalSearch):
+class AnnealingSearch(LocalSearch):
+    """Cycles of sweeps, one after the other."""
+
     def __init__(self, solver: Annealing, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
         self._solver = solver

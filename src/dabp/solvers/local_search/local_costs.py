@@ -153,7 +153,7 @@ class LocalCosts(Table[State, Moves]):
         rows = self.costs.rows
         owner = np.repeat(np.arange(len(state.x)), rows.width)
         rise = (state.local - np.repeat(state.local[rows.start + state.x], rows.width)).astype(np.float64)
-        open_to = np.unique(owner[self.allowed & (rise > 0)])
+        open_to = np.flatnonzero(np.bincount(owner[self.allowed & (rise > 0)], minlength=len(state.x)))
         chosen = np.zeros(len(state.x), dtype=bool)
         chosen[rng.choice(open_to, min(len(open_to), most), replace=False)] = True
         keep = chosen[owner] & self.allowed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST, damping_and_rate
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
+from dabp.solvers.local_search.cooling import Cooling
 from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
@@ -22,6 +24,11 @@ from dabp.solvers.portfolio.plan import (
     ALONE_PART,
     BESIDE_ORDER,
     BESIDE_PART,
+    COOLED_PART,
+    COOLED_RATE,
+    COOLING_HEAT,
+    COOLING_PARTS,
+    COOLINGS,
     FIRST_RATE,
     GENEROUS,
     LARGE,
@@ -29,6 +36,7 @@ from dabp.solvers.portfolio.plan import (
     SECOND_RUN,
     SETUP_PART,
     SHARES,
+    SHORTEST_COOLING,
     WORK_PER_SECOND,
     character,
     few_iterations,
@@ -56,6 +64,8 @@ def line_up(
     ways = {
         "bp-reinforced": _Way(_Unhurried((0.2, 0.4), horizon) if large else _reinforced, patient=kind == "large"),
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3)), patient=True),
+        "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
+        "cooling": _Way(_CooledIncumbents(horizon), patient=True),
         "tabu": _Way(_restarted("tabu")),
         "annealing": _Way(_restarted("annealing")),
         "annealing 2": _Way(_restarted("annealing")),
@@ -79,8 +89,10 @@ def line_up(
             line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
     for name in chosen:
         share = SHARES[name]
-        prior = share.weights[kind]
-        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=share.delay, **ways[name]._asdict()))
+        delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
+        eager = share.image_delay > 0 and kind == "image"
+        prior, way = share.weights[kind], ways[name]._asdict()
+        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
         _leave_alone(line, threads)
     return line
@@ -174,11 +186,94 @@ class _Unhurried:
         return Run(make_solver("bp-reinforced", {**params, "reinforcement": self._rate}))
 
 
+class _Coolings(ABC):
+    """Coolings that begin from the best so far of a start, until some have found no better; then another start.
+
+    Parameters
+    ----------
+    horizon
+        Seconds that the solve is planned for.
+    """
+
+    def __init__(self, horizon: float) -> None:
+        self._horizon = horizon
+        self._answer: Assignment | None = None
+        """The best of this start."""
+        self._cost, self._failed = np.inf, 0
+
+    def __call__(self, situation: Situation) -> Run:
+        """Cool once more, or start anew."""
+        if situation.last_cost < self._cost:
+            self._answer, self._cost, self._failed = situation.last_answer, situation.last_cost, 0
+        else:
+            self._failed += 1
+        if self._answer is None or self._failed >= COOLINGS:
+            self._answer, self._cost, self._failed = None, np.inf, 0
+            return self.begin(situation)
+        return self.cooling(situation, self._answer, float(situation.rng.choice(COOLING_PARTS)))
+
+    @abstractmethod
+    def begin(self, situation: Situation) -> Run:
+        """Another start."""
+
+    def cooling(self, situation: Situation, start: Assignment | None, part: float) -> Run:
+        """For this part of the time that the solve has, from somewhere within a range of temperatures."""
+        heat = float(situation.rng.uniform(*COOLING_HEAT)) if start is not None else 1.0
+        seconds = min(part * self._horizon, situation.time_left / 2)
+        return Run(Cooling(heat=heat, seconds=max(seconds, SHORTEST_COOLING)), start, ends=True)
+
+
+class _CooledMessages(_Coolings):
+    """Starts are runs of reinforced BP.
+
+    Up to some hundred variables single runs differ by more than a slower one gains, and most of what they miss is
+    mended by annealing that begins half as hot as it would from scratch.
+    """
+
+    def __init__(self, horizon: float) -> None:
+        super().__init__(horizon)
+        self._rate, self._work, self._started = FIRST_RATE, 0.0, False
+
+    def __call__(self, situation: Situation) -> Run:
+        """Learn how long a run of BP takes."""
+        if self._started:
+            self._work, self._started = situation.last_seconds * self._rate, False
+        return super().__call__(situation)
+
+    def begin(self, situation: Situation) -> Run:
+        """As slow as a small part of the time allows, somewhere else each time."""
+        params = {"damping": 0.2, "restarts": 1}
+        if self._work:
+            self._rate = float(np.clip(self._work / max(COOLED_PART * situation.time_left, 1e-6), *COOLED_RATE))
+            params["damping"] = float(situation.rng.uniform(0.0, 0.5))
+            params["perturbation"] = float(situation.rng.uniform(0.0, 0.02))
+        self._started = True
+        return Run(make_solver("bp-reinforced", {**params, "reinforcement": self._rate}))
+
+
+class _CooledIncumbents(_Coolings):
+    """Starts are incumbents, and where nobody has found a better one, annealing from scratch, longer each time."""
+
+    def __init__(self, horizon: float) -> None:
+        super().__init__(horizon)
+        self._known, self._starts = np.inf, 0
+
+    def begin(self, situation: Situation) -> Run:
+        """A cooling of an incumbent that is new, or from scratch."""
+        start, cost = situation.incumbent.best()
+        if cost < self._known:
+            self._known = cost
+            return self.cooling(situation, start, float(situation.rng.choice(COOLING_PARTS)))
+        self._starts += 1
+        return self.cooling(situation, None, max(COOLING_PARTS) * self._starts)
+
+
 def _restarted(name: str) -> Callable[[Situation], Run]:
     """A local search that restarts by itself: the first run from scratch, later ones from the incumbent."""
 
     def plan(situation: Situation) -> Run:
-        return Run(make_solver(name), _incumbent(situation) if situation.round else None)
+        budget = Budget(time_limit=situation.time_left if np.isfinite(situation.time_left) else None)
+        return Run(make_solver(name), _incumbent(situation) if situation.round else None, budget)
 
     return plan
 

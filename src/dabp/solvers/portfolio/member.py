@@ -30,6 +30,10 @@ class Situation:
     last_seconds: float
     """How long its run before this one took."""
     incumbent: Incumbent
+    last_answer: Assignment | None = None
+    """The best that its run before this one found …"""
+    last_cost: float = np.inf
+    """… and what it costs."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Run:
     initial: Assignment | None = None
     budget: Budget = field(default_factory=Budget)
     """What the solver may think it has, if it plans by that."""
+    ends: bool = False
+    """Whether it ends by itself when planned, and says nothing before: it is not ended for that."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ class Kind:
     """Whether its runs only improve the incumbent, so that the next one waits for another."""
     delay: float = 0.0
     """Fraction of the time that passes before it takes part."""
+    eager: bool = False
+    """Whether it begins before that if nobody else has anything to do."""
 
 
 @dataclass
@@ -93,6 +101,10 @@ class Member:
         self.rounds = 0
         self.seconds = self._run_began = self._run_improved = 0.0
         self._run_best = np.inf
+        self._run_ends = False
+        self._answer: Assignment | None = None
+        """The best assignment of the run, or of the last one."""
+        self._answer_cost = np.inf
         self.exhausted = False
 
     def slice(
@@ -118,6 +130,8 @@ class Member:
                 report.best = min(report.best, float(step.costs.min()))
             if step.best is not None:
                 report.best = min(report.best, step.best_cost)
+                if step.best_cost < self._answer_cost:
+                    self._answer, self._answer_cost = step.best.copy(), step.best_cost
                 report.gain += incumbent.offer(step.best, self.kind.name, clock())
             if step.bound is not None:
                 report.gain += incumbent.raise_bound(step.bound, self.kind.name)
@@ -158,9 +172,12 @@ class Member:
     def start(self, incumbent: Incumbent, time_left: float, budget: Budget | None = None) -> None:
         """Begin a run as its kind plans it."""
         rng = np.random.default_rng(self._seed.spawn(1)[0])
-        run = self.kind.plan(Situation(self.rounds, rng, time_left, self.seconds - self._run_began, incumbent))
+        seconds = self.seconds - self._run_began
+        situation = Situation(self.rounds, rng, time_left, seconds, incumbent, self._answer, self._answer_cost)
+        run = self.kind.plan(situation)
         self._run_began = self._run_improved = self.seconds
-        self._run_best = np.inf
+        self._run_best = self._answer_cost = np.inf
+        self._run_ends, self._answer = run.ends, None
         given = replace(budget or run.budget, guard=self._guard)
         self._search = run.solver.start(self._problem, seed=int(rng.integers(2**31)), budget=given, initial=run.initial)
         self.rounds += 1
@@ -169,7 +186,9 @@ class Member:
         """Whether a patient run has come to rest without saying so."""
         if best < self._run_best:
             self._run_best, self._run_improved = best, now
-        if not self.kind.patient or self.kind.once or self._run_best - incumbent > CLOSE * abs(incumbent):
+        if not self.kind.patient or self.kind.once or self._run_ends:
+            return False
+        if self._run_best - incumbent > CLOSE * abs(incumbent):
             return False
         return now - self._run_improved > STALE_SECONDS + STALE * (now - self._run_began)
 

@@ -100,9 +100,11 @@ class Share:
     weights: dict[str, float]
     """Its weight beside the others' by `character`; where there is none it is left out."""
     turn: int
-    """Iterations of its first turn when members take turns."""
+    """Iterations of its first turn when members take turns; 0 if it plans by time and then has none."""
     delay: float = 0.0
     """Fraction of the time that passes before it takes part."""
+    image_delay: float = 0.0
+    """The same on images, where it begins sooner if nobody else has anything to do."""
     setup: float = 0.0
     """Seconds that it takes to start per million edges (a message of 50 costs counting as one more edge)."""
 
@@ -114,15 +116,17 @@ def _weights(
 
 
 SHARES = {
-    "bp-reinforced": Share(_weights(1.0, 1.0, 5.0, 0.4, 0.4), 200, setup=0.7),
+    "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4), 200, image_delay=0.6, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
-    "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5), 100, setup=2.0),
-    "annealing": Share(_weights(1.5, 4.0, 0.6, 0.0, 3.0), 200, setup=2.0),
-    "annealing 2": Share(_weights(medium=1.0, binary=0.5), 200, setup=2.0),
-    "bp-split": Share(_weights(0.3, 0.2, 0.3, 0.0, 0.1), 200, setup=1.4),
-    "forest-lns": Share(_weights(0.4, 0.3, 0.4, 0.3, 0.4), 40, setup=0.8),
+    "bp-cooled": Share(_weights(small=1.0, medium=3.0), 0, setup=0.7),
+    "cooling": Share(_weights(small=0.5, medium=3.0), 0, setup=0.6),
+    "tabu": Share(_weights(2.0, 2.0, 0.3, 0.0, 2.5), 100, setup=0.6),
+    "annealing": Share(_weights(1.5, 2.0, 0.6, 0.0, 3.0), 200, setup=0.6),
+    "annealing 2": Share(_weights(binary=0.5), 200, setup=0.6),
+    "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=1.4),
+    "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4), 40, image_delay=0.6, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
-    "dual": Share(_weights(0.35, 0.25, 0.35, 4.0, 0.35), 100, setup=0.4),
+    "dual": Share(_weights(0.35, 0.1, 0.35, 4.0, 0.35), 100, setup=0.4),
     "dabp": Share(_weights(small=0.3, medium=0.2, binary=0.3), 40, delay=0.25),
     "elimination": Share(_weights(0.5, 0.5, 0.5, 0.0, 0.5), 100, delay=0.1),
 }
@@ -155,6 +159,18 @@ def few_iterations(features: Features, horizon: float) -> bool:
     """Whether there is time for few iterations of BP, by about how long one takes on one core."""
     return ALONE_ITERATIONS * 2e-9 * (10 * features.num_edges + 0.5 * features.num_cells) > horizon
 
+
+COOLED_PART, COOLED_RATE = 0.08, (5e-5, FIRST_RATE)
+"""Part of the time left that a run of BP takes before its answer is cooled, and the rates that this may lead to."""
+
+COOLINGS = 4
+"""Coolings without a better answer after which another start is made."""
+
+COOLING_HEAT = (0.4, 0.8)
+"""Where a cooling begins, drawn from here, as a part of the temperature at which annealing from scratch would."""
+
+COOLING_PARTS, SHORTEST_COOLING = (0.02, 0.04, 0.08), 0.01
+"""Parts of the time that coolings take, one of them each, and the fewest seconds."""
 
 STALE, STALE_SECONDS = 0.5, 0.5
 """A patient run ends when it has found nothing better for this part of its time and so many seconds more …"""
@@ -229,6 +245,8 @@ COLD_MEMBERS = {
     "tabu": ("annealing", "tabu"),
     "bp-reinforced": ("annealing", "bp"),
     "bp-reinforced 2": ("annealing", "bp"),
+    "bp-cooled": ("annealing", "bp"),
+    "cooling": ("annealing",),
     "bp-split": ("annealing", "bp"),
     "dual": ("annealing", "dual"),
     "expansion": ("annealing", "expansion"),

@@ -115,9 +115,11 @@ class Workers:
     def _next(self) -> int | None:
         elapsed = self._clock() / max(self._horizon, 1e-9)
         cost = self._incumbent.cost
-        available = [
+        able = [
             i
             for i, member in enumerate(self._members)
-            if i not in self._busy and not member.exhausted and elapsed >= member.kind.delay and not member.waits(cost)
+            if i not in self._busy and not member.exhausted and not member.waits(cost)
         ]
+        available = [i for i in able if elapsed >= self._members[i].kind.delay]
+        available = available or [i for i in able if self._members[i].kind.eager]
         return self._bandit.choose(available, cost, self._incumbent.bound)

@@ -1,0 +1,65 @@
+"""One cooling from a given assignment."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from dabp.errors import ParameterError
+from dabp.generators import generate
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Budget
+from dabp.solvers.local_search.cooling import Cooling
+from dabp.solvers.status import Status
+from tests.problems import exhaustive_optimum, random_problem
+
+
+def cooled(problem: Problem, start: Assignment | None, seconds: float = 0.05, heat: float = 0.6) -> tuple[float, float]:
+    """The best cost of one cooling, and how long it took."""
+    search = Cooling(heat=heat, seconds=seconds).start(problem, seed=1, budget=Budget(), initial=start)
+    began, best = time.perf_counter(), np.inf
+    while True:
+        step = search.step()
+        if step.best is not None:
+            assert step.best_cost == pytest.approx(problem.cost(step.best))
+            best = min(best, step.best_cost)
+        if step.finished is not None:
+            assert step.finished in (Status.CONVERGED, Status.OPTIMAL, Status.INFEASIBLE)
+            return best, time.perf_counter() - began
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(25) if not random_problem(seed).maximize])
+def test_finds_the_optimum_of_small_problems(seed: int) -> None:
+    """Of any arity, domain and forbidden combinations, from a random start and hot enough to leave it."""
+    problem = random_problem(seed)
+    optimum = exhaustive_optimum(problem)
+    best, _ = cooled(problem, None, seconds=0.03, heat=1.0)
+    assert best == (np.inf if optimum is None else pytest.approx(optimum, abs=1e-9))
+
+
+def test_ends_no_worse_than_it_began_and_by_itself() -> None:
+    """A good answer is kept where cooling finds none better; a poor one becomes better than by descent alone."""
+    problem = generate("random-cop", variables=60, seed=3)
+    poor = np.zeros(60, dtype=np.int64)
+    first, _ = cooled(problem, poor, seconds=0.001, heat=0.01)
+    second, _ = cooled(problem, poor)
+    assert second < first < problem.cost(poor)
+    search = Cooling(seconds=0.02).start(problem, seed=2, budget=Budget(), initial=poor)
+    good = None
+    for _ in range(50):
+        step = search.step()
+        good = step.best if step.best is not None else good
+        if step.finished is not None:
+            break
+    assert step.finished is Status.CONVERGED
+    assert good is not None
+    assert cooled(problem, good, seconds=0.002)[0] <= problem.cost(good)
+
+
+@pytest.mark.parametrize("params", [{"heat": 0.0}, {"seconds": 0.0}, {"heat": np.inf}, {"seconds": np.nan}])
+def test_impossible_parameters_are_refused(params: dict[str, float]) -> None:
+    """Temperatures and times are above 0."""
+    with pytest.raises(ParameterError, match="is a number above 0"):
+        Cooling(**params)
