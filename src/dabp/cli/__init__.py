@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import io
 import os
 import sys
@@ -12,19 +14,11 @@ import typer
 from dabp import __version__
 from dabp.errors import DabpError
 
-app = typer.Typer(
-    name="dabp",
-    help="Solve constraint optimisation problems: weighted CSPs, cost function networks, MAP/MPE, DCOPs.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
 _UNDERSCORES = {"token_normalize_func": lambda name: name.replace("_", "-")}
 """Options may be written as pyDCOP does, ``--row_count``."""
+
+COMPLETION = "_DABP_COMPLETE"
+"""Set where a shell asks what could come next, which any command can."""
 
 BROKEN_PIPE = 141
 """The exit code of a command whose output nobody reads any more, as a shell counts SIGPIPE."""
@@ -36,7 +30,6 @@ def _version(shown: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -45,36 +38,49 @@ def _options(
     pass
 
 
-def _register() -> None:
-    from dabp.cli.convert import convert
-    from dabp.cli.doctor import doctor
-    from dabp.cli.evaluate import evaluate
-    from dabp.cli.experiment import app as experiment
-    from dabp.cli.explain import explain
-    from dabp.cli.generate import generate
-    from dabp.cli.info import info
-    from dabp.cli.plot import app as plot
-    from dabp.cli.presolve import presolve
-    from dabp.cli.solve import solve
-    from dabp.cli.solvers import solvers
-    from dabp.cli.train_gat_pcm import train_gat_pcm
-    from dabp.cli.train_policy import train_policy
-    from dabp.cli.uai import uai
-
-    training = (train_gat_pcm, train_policy)
-    for command in (solve, info, evaluate, explain, convert, presolve, generate, solvers, *training, uai, doctor):
-        app.command(context_settings=_UNDERSCORES if command is generate else None)(command)
-    app.add_typer(experiment, name="experiment")
-    app.add_typer(plot, name="plot")
+COMMANDS = (
+    *("solve", "info", "evaluate", "explain", "convert", "presolve", "generate", "solvers", "train-gat-pcm"),
+    *("train-policy", "uai", "doctor", "experiment", "plot"),
+)
+"""In the order of the help; each is a module of this package."""
 
 
-_register()
+@functools.cache
+def application(only: str | None = None) -> typer.Typer:
+    """The command line with all commands, or with one: loading the others would take longer than some commands do."""
+    made = typer.Typer(
+        name="dabp",
+        help="Solve constraint optimisation problems: weighted CSPs, cost function networks, MAP/MPE, DCOPs.",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(_options)
+    for name in COMMANDS if only is None else (only,):
+        spoken = name.replace("-", "_")
+        module = importlib.import_module(f"dabp.cli.{spoken}")
+        if hasattr(module, "app"):
+            made.add_typer(module.app, name=name)
+        else:
+            settings = _UNDERSCORES if name == "generate" else None
+            made.command(name, context_settings=settings)(getattr(module, spoken))
+    return made
+
+
+def __getattr__(name: str) -> typer.Typer:
+    if name == "app":
+        return application()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def main() -> None:
     """Run the command line; whatever goes wrong is one line on standard error and exit code 2."""
     _ready_streams()
+    asked = sys.argv[1] if len(sys.argv) > 1 else None
     try:
+        app = application(asked if asked in COMMANDS and COMPLETION not in os.environ else None)
         code = app(standalone_mode=False)
         sys.stdout.flush()  # while a closed pipe can still be told from an error
     except DabpError as error:

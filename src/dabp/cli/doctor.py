@@ -71,14 +71,24 @@ def _package(name: str) -> tuple[str, str, bool]:
 
 
 _TORCH = """
-import torch
-found = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "cpu (no GPU found)"
-print(f"{found}, {torch.get_num_threads()} torch threads")
+import ctypes, glob, importlib.util, os, re
+folder = os.path.dirname(importlib.util.find_spec("torch").origin)
+for library in sorted(glob.glob(os.path.join(folder, "lib", "*torch_cpu*"))):
+    if library.endswith((".so", ".dylib", ".dll")):
+        ctypes.CDLL(library)
+with open(os.path.join(folder, "version.py"), encoding="utf-8") as source:
+    plain = re.search(r"^cuda\\b.*= None$", source.read(), re.MULTILINE) is not None
+if plain and not os.path.exists("/dev/kfd"):
+    print("cpu (this PyTorch is built without CUDA)")
+else:
+    import torch
+    print(torch.cuda.get_device_name(0) if torch.cuda.is_available() else "cpu (no GPU found)")
 """
+"""Loads PyTorch's library; all of PyTorch, which takes seconds, only where there may be a GPU to name."""
 
 
 def _ask_torch() -> subprocess.Popen[str]:
-    """Load PyTorch in a process of its own, beside the other checks: it takes longer than all of them."""
+    """Have PyTorch looked at in a process of its own, beside the other checks."""
     command = [sys.executable, "-c", _TORCH]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

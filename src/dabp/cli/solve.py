@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,11 +25,15 @@ if TYPE_CHECKING:
     from dabp.driver.trace import Trace
     from dabp.problem import Label, Problem
 
+NOTICEABLE = 0.05
+"""The part of the time limit from which on reading a file counts in it."""
 
 Solver = Annotated[
     str, typer.Option("--solver", "-s", help="Solver; `dabp solvers` lists them.", autocompletion=complete_solver)
 ]
-Seconds = Annotated[float | None, typer.Option("--time", "-t", help="Seconds.", show_default=False)]
+Seconds = Annotated[
+    float | None, typer.Option("--time", "-t", help="Seconds, reading the file included.", show_default=False)
+]
 Iterations = Annotated[int | None, typer.Option("--iterations", "-i", help="Iterations.", show_default=False)]
 Target = Annotated[float | None, typer.Option("--target", help="Stop at a cost as good as this.")]
 Stagnation = Annotated[
@@ -180,8 +185,10 @@ def _solve_all(
     rows: list[tuple[Problem, Result]] = []
     try:
         for source, written in sources:
+            begun = perf_counter()
             problem = source()
             held = {**options, **_given(problem, options["fix"], beside)}
+            held["time_limit"] = _left(options["time_limit"], perf_counter() - begun)
             if announcement and not rows:
                 print(f"dabp: {announcement} (--time)", file=sys.stderr)
             with Interruption() as interruption:  # also while the answer is written: it is not lost to a signal
@@ -195,6 +202,13 @@ def _solve_all(
             display.show(rows)
     if not all(result.assignment is not None for _, result in rows):
         raise typer.Exit(1)
+
+
+def _left(limit: float | None, reading: float) -> float | None:
+    """What is left of the time after a file was read, if that took long; a solve has half of it in any case."""
+    if limit is None or not limit > 0 or reading < NOTICEABLE * limit:
+        return limit
+    return max(limit - reading, limit / 2)
 
 
 def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[str, float]:

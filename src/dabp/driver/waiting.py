@@ -13,9 +13,6 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver
 
-MOST_CELLS, MOST_FACTORS = 20_000_000, 300_000
-"""The largest problem that is worked on meanwhile: an iteration on a larger one would outlast a limit."""
-
 
 @dataclass(frozen=True)
 class Wait:
@@ -24,7 +21,7 @@ class Wait:
     ready: bool = True
     """Whether the search can start, because its kernels are there, or compile where it runs, as nothing else helps."""
     stand_in: Assignment | None = None
-    """The best assignment that belief propagation in NumPy has found meanwhile, for the case that nothing else is."""
+    """The best assignment that was found in NumPy meanwhile, for the case that nothing else is."""
     seconds: float = 0.0
 
     def note(self, name: str) -> str | None:
@@ -34,7 +31,7 @@ class Wait:
         advice = "the next solve is faster, `dabp doctor --compile` makes all"
         if self.ready:
             return f"{self.seconds:.0f} s of it went into compiling the kernels of {name!r}: {advice}"
-        whose = "the first guess" if self.stand_in is None else "of belief propagation in NumPy"
+        whose = "the first guess" if self.stand_in is None else "of a search in NumPy"
         return f"the kernels of {name!r} were still being compiled at the end, and the answer is {whose}: {advice}"
 
 
@@ -43,7 +40,7 @@ def wait_for_kernels(
 ) -> Wait:
     """Have what `solver` needs compiled in a child process, until it is there or the guard ends it.
 
-    Meanwhile, if time is limited, belief propagation in NumPy looks for an answer. `stopped` is asked after each block.
+    Meanwhile, if time is limited, a search in NumPy looks for an answer. `stopped` is asked after each block.
     """
     if not solver.kernels:
         return Wait()
@@ -66,17 +63,14 @@ def wait_for_kernels(
             step = stand_in.step()
             if step.best is not None and step.best_cost < best_cost:
                 best, best_cost = step.best, step.best_cost
-            if step.finished is not None:
-                stand_in = None
     finally:
         compiler.close()
 
 
 def _stand_in(problem: Problem, seed: int, guard: Guard) -> Search | None:
-    """Somebody who needs no kernels, where the time is limited and the problem not too large for that."""
-    cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())
-    if math.isinf(guard.seconds_left) or cells > MOST_CELLS or problem.num_factors > MOST_FACTORS:
+    """Somebody who needs no kernels, where the time is limited."""
+    if math.isinf(guard.seconds_left):
         return None
-    from dabp.solvers.belief_propagation.plain import PlainBeliefPropagation
+    from dabp.solvers.portfolio.plain_search import PlainSearch
 
-    return PlainBeliefPropagation().start(problem, seed=seed, budget=Budget(guard=guard))
+    return PlainSearch(problem, seed, Budget(guard=guard))

@@ -9,7 +9,7 @@ import dabp
 from dabp.errors import ParameterError
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
-from dabp.solvers.local_search.annealing import Annealing, luby
+from dabp.solvers.local_search.annealing import Annealing
 from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem
 
@@ -26,11 +26,6 @@ def test_finds_the_optimum_of_small_problems(seed: int) -> None:
         assert result.cost is None
     else:
         assert result.cost == pytest.approx(optimum, abs=1e-9)
-
-
-def test_luby_sequence() -> None:
-    """The lengths of short cycles are Luby's."""
-    assert [luby(k) for k in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
 
 
 def test_goes_on_after_its_time_is_over() -> None:

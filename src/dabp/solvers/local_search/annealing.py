@@ -17,6 +17,7 @@ from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
 from dabp.solvers.local_search.search import LocalSearch
 from dabp.solvers.local_search.temperatures import temperature_range
+from dabp.solvers.luby import luby
 
 QUENCH = 8
 """Sweeps at temperature 0 that begin the search and end each cycle."""
@@ -210,10 +211,3 @@ class AnnealingSearch(LocalSearch):
 def _sweeps(length: float) -> int:
     """A length that a cycle can have."""
     return int(max(QUENCH + 1, min(length, LONGEST)))
-
-
-def luby(index: int) -> int:
-    """The sequence 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8 … (Luby, Sinclair & Zuckerman 1993), from index 1."""
-    while index & (index + 1):
-        index -= (1 << (index.bit_length() - 1)) - 1
-    return (index + 1) // 2

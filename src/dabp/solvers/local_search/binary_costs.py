@@ -20,7 +20,8 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, same
-from dabp.solvers.local_search.table import Differences, Table
+from dabp.solvers.local_search.table import Table
+from dabp.solvers.local_search.temperatures import Differences
 from dabp.solvers.local_search.units import Units
 from dabp.solvers.stopped import ask
 

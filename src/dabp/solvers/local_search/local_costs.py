@@ -16,7 +16,8 @@ from dabp.problem.columns import Indices
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.compiled_costs import compiled_costs
 from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, check_violated, same, within
-from dabp.solvers.local_search.table import Differences, Table
+from dabp.solvers.local_search.table import Table
+from dabp.solvers.local_search.temperatures import Differences
 from dabp.solvers.local_search.units import Units
 
 

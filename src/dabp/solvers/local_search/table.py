@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.tabu import Rules
 from dabp.problem import Assignment
+from dabp.solvers.local_search.temperatures import Differences
 from dabp.solvers.local_search.units import Units
 
 S = TypeVar("S", bound=Any)
 """The state of a search: a NamedTuple of arrays with `tally`, see `kernels.local_search.columns.SOFT`."""
 M = TypeVar("M", bound=Any)
 """What tabu search keeps of the moves: a NamedTuple of arrays."""
-
-
-class Differences(NamedTuple):
-    """What the values of some variables cost more than the present one; a variable's are adjacent."""
-
-    owner: NDArray[np.int64]
-    """Which variable, counted from 0."""
-    rise: NDArray[np.float64]
-    """In units; 0 for the present value, negative downhill."""
 
 
 class Table(ABC, Generic[S, M]):

@@ -6,14 +6,22 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-
-from dabp.solvers.local_search.table import Differences
+from numpy.typing import NDArray
 
 HOT, FEW = 0.25, 100
 """The share of updates uphill where a cycle begins on a problem with fewer variables than that."""
 
 COLD, FROZEN = 0.01, 0.001
 """The shares of updates in a local minimum that go uphill where a cycle ends: for costs of all sizes, and in steps."""
+
+
+class Differences(NamedTuple):
+    """What the values of some variables cost more than the present one; a variable's are adjacent."""
+
+    owner: NDArray[np.int64]
+    """Which variable, counted from 0."""
+    rise: NDArray[np.float64]
+    """In units; 0 for the present value, negative downhill."""
 
 
 class Range(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -9,9 +11,17 @@ import numpy as np
 from dabp.errors import SolverError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, State, Step
-from dabp.solvers.belief_propagation.plain import PlainBeliefPropagation
 from dabp.solvers.portfolio.incumbent import cheapest_values
-from dabp.solvers.portfolio.plan import COLD_CELLS, COLD_FACTORS, COLD_MEMBERS, COLD_PREPARATION, COLD_TRIES
+from dabp.solvers.portfolio.plain_search import PlainSearch
+from dabp.solvers.portfolio.plan import (
+    COLD_CELLS,
+    COLD_FACTORS,
+    COLD_MEMBERS,
+    COLD_PREPARATION,
+    COLD_TRIAL,
+    COLD_TRIAL_SECONDS,
+    HORIZON,
+)
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
 from dabp.solvers.warming import Compiler, missing, needed
@@ -21,10 +31,10 @@ Begin = Callable[[frozenset[str], Assignment | None], Search | None]
 
 
 class ColdSearch(Search):
-    """Belief propagation in NumPy and toulbar2's local search, until the portfolio can begin with what is compiled.
+    """Belief propagation and annealing in NumPy, and toulbar2, until the portfolio can begin with what is compiled.
 
     A child process compiles. Whenever the kernels of one more member are there, the portfolio begins anew with all
-    members that are ready, from the best assignment so far.
+    members that are ready, from the best assignment so far; the search in NumPy goes on until all are.
 
     Parameters
     ----------
@@ -50,8 +60,10 @@ class ColdSearch(Search):
         self._best, self._best_cost = start, float(problem.cost(start))
         self._bound = -np.inf
         self._told = np.inf
-        self._plain: Search | None = PlainBeliefPropagation().start(problem, seed=seed, budget=budget)
-        self._walk = _local_search(problem, seed, budget)
+        self._plain = PlainSearch(problem, seed, budget)
+        self._prover = _prover(problem, seed, budget)
+        seconds = min(budget.guard.seconds_left, HORIZON)
+        self._trial_ends = time.perf_counter() + max(COLD_TRIAL * seconds, COLD_TRIAL_SECONDS)
         self._needs = {name: needed(jobs, problem) for name, jobs in COLD_MEMBERS.items() if name in members}
         self._jobs = {*COLD_PREPARATION, *(job for jobs in self._needs.values() for job in jobs)}
         self._compiler = Compiler(missing(self._jobs))
@@ -66,14 +78,17 @@ class ColdSearch(Search):
         if ready != self._ready:
             self._ready = ready
             self._open()
+        step = self._plain.step()
+        self._take(step)
         if self._inner is not None:
-            step = self._inner.step()
-            self._take(step)
+            self._inner.offer(self._best, self._best_cost)
+            others = self._inner.step()
+            self._take(others)
+            step.costs = np.concatenate([step.costs, others.costs])
+            step.records, step.finished = others.records, others.finished
         else:
-            assert self._plain is not None
-            step = self._plain.step()
-            self._take(step)
-            step.finished = self._hear()  # that belief propagation has come to rest ends nothing
+            step.finished = self._hear()
+        step.best = None
         if self._best_cost < self._told or step.finished is not None:
             step.best, step.best_cost = self._best, self._best_cost
             self._told = self._best_cost
@@ -107,7 +122,7 @@ class ColdSearch(Search):
     def close(self) -> None:
         """End everything."""
         self._compiler.close()
-        for search in (self._walk, self._inner):
+        for search in (self._prover, self._inner):
             if search is not None:
                 search.close()
 
@@ -123,25 +138,23 @@ class ColdSearch(Search):
         inner = self._begin(self._ready, self._best)
         if inner is None:
             return
-        for search in (self._walk, self._inner):
+        for search in (self._prover, self._inner):
             if search is not None:
                 search.close()
-        self._walk, self._inner = None, inner
+        self._prover, self._inner = None, inner
 
     def _hear(self) -> Status | None:
-        """What toulbar2 has found by its local search, or proved."""
-        if self._walk is None:
+        """What toulbar2 has found, or proved; it is ended when it has had its time."""
+        if self._prover is None:
             return None
-        try:
-            step = self._walk.step()
-        except SolverError:  # it crashes on some problems; the others go on
-            self._walk.close()
-            self._walk = None
-            return None
-        self._take(step)
-        if step.finished is not None:
-            self._walk.close()
-            self._walk = None
+        step = Step()
+        with contextlib.suppress(SolverError):  # it crashes on some problems; the others go on
+            step = self._prover.step()
+            self._take(step)
+            if step.finished is None and time.perf_counter() < self._trial_ends:
+                return None
+        self._prover.close()
+        self._prover = None
         return step.finished if step.finished in (Status.OPTIMAL, Status.INFEASIBLE) else None
 
     def _take(self, step: Step) -> None:
@@ -151,11 +164,12 @@ class ColdSearch(Search):
             self._bound = max(self._bound, step.bound)
 
 
-def _local_search(problem: Problem, seed: int, budget: Budget) -> Search | None:
-    """toulbar2 with INCOP first, if the problem is not too large to be handed over."""
+def _prover(problem: Problem, seed: int, budget: Budget) -> Search | None:
+    """toulbar2, if the problem is not too large to be handed over."""
     cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())
     if cells > COLD_CELLS or problem.num_factors > COLD_FACTORS:
         return None
-    solver = Toulbar2(mode="incop", tries=COLD_TRIES)
     own = Budget(memory_limit=budget.memory_limit, guard=budget.guard)
-    return Toulbar2Search(solver, problem, seed=seed, budget=own, initial=None)
+    search = Toulbar2Search(Toulbar2(), problem, seed=seed, budget=own, initial=None)
+    search.patience = 0.0
+    return search

@@ -257,8 +257,17 @@ COLD_MEMBERS = {
 COLD_PREPARATION = ("presolve", "elimination")
 """Parts that must be there too before a solve prepares the problem as usual; compiled last."""
 
-COLD_TRIES = 30
-"""Runs of toulbar2's local search: more than there is time for."""
-
 COLD_CELLS, COLD_FACTORS = 20_000_000, 300_000
-"""The largest problem that toulbar2's local search is given."""
+"""The largest problem that belief propagation in NumPy and toulbar2 are given."""
+
+COLD_ENTRIES = 2_000_000
+"""Costs that a sweep of annealing in NumPy may gather, at most."""
+
+COLD_SETUP, COLD_SETUP_SECONDS = 0.1, 5e-7
+"""Part of the time left that laying out the tables for annealing may take, and seconds that such a cost takes."""
+
+COLD_LEAD = 3.0
+"""How many times the others' share the one of them has that found the best answer."""
+
+COLD_TRIAL, COLD_TRIAL_SECONDS = 0.2, 1.0
+"""Part of the time, but no less than these seconds, that toulbar2 has for a proof; what compiles needs the core."""

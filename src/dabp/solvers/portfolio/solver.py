@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.portfolio.cold_search import ColdSearch
-from dabp.solvers.portfolio.counted_search import CountedSearch
-from dabp.solvers.portfolio.exact_parts import PartlyNarrow, Settled, contradicted, exact_search, narrow_components
-from dabp.solvers.portfolio.features import Features, features_of
-from dabp.solvers.portfolio.kinds import elimination_kinds, line_up
-from dabp.solvers.portfolio.member import Kind
 from dabp.solvers.portfolio.plan import (
     BESIDE_PART,
     COLD_MEMBERS,
@@ -30,9 +24,11 @@ from dabp.solvers.portfolio.plan import (
     few_iterations,
     order_seconds,
 )
-from dabp.solvers.portfolio.sharing import parse_share, shared_out
-from dabp.solvers.portfolio.timed_search import TimedSearch
-from dabp.solvers.warming import ANNEALING, missing, needed
+
+if TYPE_CHECKING:  # loaded where they are used: a problem that presolve settles needs none of them
+    from dabp.solvers.portfolio.cold_search import ColdSearch
+    from dabp.solvers.portfolio.features import Features
+    from dabp.solvers.portfolio.member import Kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +67,8 @@ class Portfolio(Solver):
 
     def __post_init__(self) -> None:
         if self.share is not None:
+            from dabp.solvers.portfolio.sharing import parse_share
+
             parse_share(self.share)
         if self.members is None:
             return
@@ -80,6 +78,16 @@ class Portfolio(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
+        from dabp.solvers.portfolio.exact_parts import (
+            PartlyNarrow,
+            Settled,
+            contradicted,
+            exact_search,
+            narrow_components,
+        )
+        from dabp.solvers.portfolio.features import features_of
+        from dabp.solvers.portfolio.kinds import elimination_kinds
+
         if problem.num_variables == 0 or contradicted(problem):
             return Settled(problem)
         if budget.max_iterations is None and (cold := self._cold_search(problem, seed, budget, initial)) is not None:
@@ -109,6 +117,12 @@ class Portfolio(Solver):
         self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
     ) -> ColdSearch | None:
         """What to do while kernels are compiled; None where all are there."""
+        from dabp.solvers.portfolio.cold_search import ColdSearch
+        from dabp.solvers.portfolio.features import features_of
+        from dabp.solvers.portfolio.kinds import line_up
+        from dabp.solvers.portfolio.timed_search import TimedSearch
+        from dabp.solvers.warming import ANNEALING, missing, needed
+
         wanted = self._names() or frozenset(COLD_MEMBERS)
         jobs = {*COLD_PREPARATION, *(job for name in wanted & COLD_MEMBERS.keys() for job in COLD_MEMBERS[name])}
         if not missing(jobs | set(ANNEALING)) or not missing(needed(jobs, problem)):
@@ -135,6 +149,10 @@ class Portfolio(Solver):
         later: Sequence[Kind] = (),
     ) -> Search:
         """All members on a problem; those in `later` beside them if there is a clock."""
+        from dabp.solvers.portfolio.counted_search import CountedSearch
+        from dabp.solvers.portfolio.kinds import line_up
+        from dabp.solvers.portfolio.timed_search import TimedSearch
+
         horizon = _horizon(budget)
         threads = budget.threads if budget.max_iterations is None else None
         line = line_up(features, horizon, names=self._names(), threads=threads)
@@ -143,6 +161,8 @@ class Portfolio(Solver):
         if budget.max_iterations is None:
             line.kinds.extend(later)
         if self.share is not None:
+            from dabp.solvers.portfolio.sharing import parse_share, shared_out
+
             line.kinds[:] = shared_out(line.kinds, *parse_share(self.share), budget.threads)
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)

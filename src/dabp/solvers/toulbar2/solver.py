@@ -111,6 +111,8 @@ class Toulbar2Search(Search):
 
     def __init__(self, solver: Toulbar2, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None):
         self._solver, self._problem, self._budget = solver, problem, budget
+        self.patience = WAIT_SECONDS
+        """How long a step waits for something to be said; 0 where others work in this thread meanwhile."""
         self._incumbent: Assignment | None = None
         self._incumbent_cost = np.inf
         if initial is not None and np.isfinite(cost := problem.cost(initial)):
@@ -135,7 +137,7 @@ class Toulbar2Search(Search):
         if self._child is None:
             return self._trivial(step)
         costs: list[float] = []
-        wait = WAIT_SECONDS
+        wait = self.patience
         with contextlib.suppress(queue.Empty):
             while step.finished is None:
                 line = self._child.line(wait)
