@@ -47,10 +47,10 @@ class Entries(NamedTuple):
                 strides[:, : arity - 1] = np.where(rest < place, steps // size[:, None], steps)
                 table = problem.factor_table[group.factors]
                 parts.append((own, table, group.strides[:, place], size, others, strides))
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        variable = columns[0]
+        variable, table, stride, size, others, strides = (np.concatenate(column) for column in zip(*parts, strict=True))
         starts = offsets_of(np.bincount(variable, minlength=problem.num_variables))
-        return cls(*columns, np.argsort(variable, kind="stable"), starts)
+        order = np.argsort(variable, kind="stable")
+        return cls(variable, table, stride, size, others, strides, order, starts)
 
     def at(self, variables: Indices) -> tuple[Indices, Indices]:
         """The entries of some variables, one variable's after the other's, and how many each has."""
