@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
-from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
-from tests.problems import drawn_problem
+import dabp
+from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values, least_of_tables
+from tests.problems import drawn_problem, exhaustive_optimum, random_problem
 from tests.solvers.portfolio.shapes import cliques
 
 
@@ -44,3 +46,24 @@ def test_the_first_guess_is_the_cheapest_by_unary_costs() -> None:
                 other = guess.copy()
                 other[variable] = value
                 assert problem.factor_costs(other)[own].sum() >= least - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_least_of_each_table_is_a_bound(seed: int) -> None:
+    """It is told as one before anyone has worked, so it must never lie above the optimum."""
+    problem = random_problem(seed).minimized()
+    optimum = exhaustive_optimum(problem)
+    assert optimum is None or least_of_tables(problem) <= optimum
+
+
+def test_an_answer_that_costs_the_least_of_each_table_is_proved_at_once() -> None:
+    """A satisfied constraint problem needs no proof by search: no member is set to work."""
+    model = dabp.Model()
+    names = model.add_variables([f"x{v}" for v in range(30)], 4)
+    for x, y in itertools.pairwise(names):
+        model.add_cost([x, y], np.where(np.eye(4) > 0, 2.5, 0.0))
+    model.add_cost([names[0], names[-1]], np.where(np.eye(4) > 0, 2.5, 0.1))
+    result = dabp.solve(model, params={"prove": False}, presolve=False, time_limit=20)
+    assert result.status is dabp.Status.OPTIMAL
+    assert result.cost == result.bound == pytest.approx(0.1)
+    assert not any("time:" in note for note in result.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass
 
@@ -117,3 +118,10 @@ class Incumbent:
 def cheapest_values(problem: Problem) -> Assignment:
     """Each variable's cheapest value by its own costs: an answer before anyone has worked."""
     return first_least(*unary_costs(problem))
+
+
+def least_of_tables(problem: Problem) -> float:
+    """A bound at the price of a look at the tables: each factor costs what its least cell does at least."""
+    lowest, _ = problem.finite_extremes
+    total = problem.constant + math.fsum(lowest[problem.factor_table])
+    return total - problem.rounding_error

@@ -17,7 +17,7 @@ from dabp.solvers.clock import Clock
 from dabp.solvers.local_search.first_answer import descended
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.explain import explain
-from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
+from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values, least_of_tables
 from dabp.solvers.portfolio.kinds import LineUp
 from dabp.solvers.portfolio.member import Member, Report
 from dabp.solvers.portfolio.plan import FIRST_ANSWER, MEMORY, PROVER_CELLS, PROVER_FACTORS, SHARED_CORE
@@ -68,9 +68,11 @@ class TimedSearch(Search):
         self._heard = self._now()
         self._turn_ends, self._provers_turn = 0.0, True
         self._verdict: Status | None = None
-        self._workers.start()  # before toulbar2's process, whose start takes a moment
+        if not self._incumbent.proved:
+            self._workers.start()  # before toulbar2's process, whose start takes a moment
         cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())  # toulbar2 shares no tables
         affordable = cells <= PROVER_CELLS * horizon and problem.num_factors <= PROVER_FACTORS * horizon
+        affordable &= not self._incumbent.proved
         memory = budget.memory_limit
         try:
             self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if prove and affordable else None
@@ -130,7 +132,8 @@ class TimedSearch(Search):
     # ---- inside --------------------------------------------------------------------------------
 
     def _first_answers(self, problem: Problem, initial: Assignment | None, guard: Guard) -> None:
-        """A guess, the given start, and a descent from the better of them."""
+        """A guess, the given start, and a descent from the better of them; a bound that they may meet."""
+        self._incumbent.raise_bound(least_of_tables(problem), "the least cost of each factor")
         guess = cheapest_values(problem)
         self._incumbent.offer(guess, "the first guess", 0.0)
         if initial is not None:
