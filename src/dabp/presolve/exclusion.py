@@ -18,13 +18,16 @@ from dabp.problem.guard import Guard
 PER_VALUE = 6
 """Sets that a value is in on average at most: more slow a search down by more than their bound helps."""
 
+PER_VARIABLE = 3
+"""Values for each variable of a set on average at most: intervals of values (channels apart) bound little together."""
+
 MAX_CONFLICTS = 1_000_000
 """Forbidden pairs of values beyond which nothing is looked for."""
 
 MAX_VALUES = 20_000
 """Values in forbidden pairs beyond which nothing is looked for."""
 
-MAX_WORK = 500_000
+MAX_WORK = 200_000
 """Candidates compared (each with a set of all values) before the search for more sets ends, per thousand values."""
 
 Exclusion = dict[int, list[int]]
@@ -46,7 +49,11 @@ def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
     starts = offsets_of(problem.domain_sizes)
     variables = np.searchsorted(starts, values, side="right") - 1
     conflicts = _Conflicts(variables, ends[: len(first)], ends[len(first) :])
-    found = [(gain, clique) for gain, clique in conflicts.cliques(guard) if len(np.unique(variables[clique])) > 2]
+    found = [
+        (gain, clique)
+        for gain, clique in conflicts.cliques(guard)
+        if (concerned := len(np.unique(variables[clique]))) > 2 and len(clique) <= PER_VARIABLE * concerned
+    ]
     found.sort(key=lambda gained: -gained[0] / len(gained[1]))
     times = np.zeros(len(values), dtype=np.int64)
     kept = []
@@ -63,18 +70,14 @@ def _conflicts(problem: Problem) -> tuple[Indices, Indices]:
     group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
     if group is None:
         return nothing, nothing
-    tables, which = np.unique(problem.factor_table[group.factors], return_inverse=True)
-    cells = ragged_positions(problem.pool_offsets, tables)
-    lengths = np.diff(problem.pool_offsets)[tables]
-    forbidden = np.flatnonzero(np.isinf(problem.pool[cells]))
-    table = np.repeat(np.arange(len(tables)), lengths)[forbidden]
-    counts = np.bincount(table, minlength=len(tables))
-    if not 0 < int(counts[which].sum()) <= MAX_CONFLICTS:
+    forbidden = np.flatnonzero(np.isinf(problem.pool))
+    table = np.searchsorted(problem.pool_offsets, forbidden, side="right") - 1
+    counts = np.bincount(table, minlength=len(problem.pool_offsets) - 1)
+    of_factor = counts[which := problem.factor_table[group.factors]]
+    if not 0 < int(of_factor.sum()) <= MAX_CONFLICTS:
         return nothing, nothing
-    offsets = offsets_of(counts)
-    of_factor = ragged_positions(offsets, which)
-    owner = np.repeat(np.arange(len(which)), counts[which])
-    cell = (forbidden - offsets_of(lengths)[table])[of_factor]
+    cell = (forbidden - problem.pool_offsets[table])[ragged_positions(offsets_of(counts), which)]
+    owner = np.repeat(np.arange(len(which)), of_factor)
     x, y = group.variables[owner, 0], group.variables[owner, 1]
     row, column = np.divmod(cell, problem.domain_sizes[y])
     starts = offsets_of(problem.domain_sizes)
