@@ -139,9 +139,20 @@ def _elimination() -> None:
 
 def _belief_propagation() -> None:
     """Message passing on small problems and, in threads, on large ones; exactly on forests."""
+    from dabp.graph import FactorGraph
+    from dabp.kernels.belief_propagation.memory import Rules
+    from dabp.solvers.belief_propagation.engine import MinSum
+
     _run(["bp", "dbp-scfg", "bp-reinforced"])
     _run(["bp"], [_chain(7, 3)])
-    _run(["bp-reinforced"], _worth_threads())
+    problems = list(_worth_threads())
+    _run(["bp-reinforced"], problems)
+    for problem in problems:  # where all values change at once, one of two ways to price factors is never taken
+        engine = MinSum(problem, FactorGraph.from_problem(problem), threads=2)
+        engine.reset(0.0)
+        engine.run(1, Rules())
+        engine.price(1)
+        engine.close()
 
 
 def _soft_belief_propagation() -> None:

@@ -147,12 +147,17 @@ class MinSum:
         memory.counts[ITERATIONS] += 1
         outcomes = self._each(update)
         changed = sum(count for _, count in outcomes)
-        if MANY_CHANGES * changed > self.graph.num_variables:
-            self._each(lambda part: price_all(layout.exact, memory, *part.factors))
-        elif changed:
-            self._each(lambda part: price_moved(layout.exact, memory, *part.variables))
+        self.price(changed)
         note_cost(memory, rules, changed)
         return int(verdict(memory, rules, max(change for change, _ in outcomes)))
+
+    def price(self, changed: int) -> None:
+        """Look up the costs of factors, in threads, after so many variables have changed their value."""
+        exact, memory = self.layout.exact, self.memory
+        if MANY_CHANGES * changed > self.graph.num_variables:
+            self._each(lambda part: price_all(exact, memory, *part.factors))
+        elif changed:
+            self._each(lambda part: price_moved(exact, memory, *part.variables))
 
     def _each(self, stage: Callable[[_Part], Any]) -> list[Any]:
         """One stage on all parts; returns when all are done."""
