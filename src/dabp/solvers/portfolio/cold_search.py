@@ -78,17 +78,19 @@ class ColdSearch(Search):
         if ready != self._ready:
             self._ready = ready
             self._open()
-        step = self._plain.step()
-        self._take(step)
+        step = Step()
+        if self._inner is None or self._compiler.waiting():
+            step = self._plain.step()
+            if self._take(step) and self._inner is not None:
+                self._inner.offer(self._best, self._best_cost)
         if self._inner is not None:
-            self._inner.offer(self._best, self._best_cost)
             others = self._inner.step()
             self._take(others)
             step.costs = np.concatenate([step.costs, others.costs])
             step.records, step.finished = others.records, others.finished
         else:
             step.finished = self._hear()
-        step.best = None
+        step.best, step.best_cost = None, np.inf
         if self._best_cost < self._told or step.finished is not None:
             step.best, step.best_cost = self._best, self._best_cost
             self._told = self._best_cost
@@ -157,11 +159,14 @@ class ColdSearch(Search):
         self._prover = None
         return step.finished if step.finished in (Status.OPTIMAL, Status.INFEASIBLE) else None
 
-    def _take(self, step: Step) -> None:
-        if step.best is not None and step.best_cost < self._best_cost:
-            self._best, self._best_cost = np.asarray(step.best, dtype=np.int64), float(step.best_cost)
+    def _take(self, step: Step) -> bool:
+        """Keep what a step has found; whether it is better than all before."""
         if step.bound is not None:
             self._bound = max(self._bound, step.bound)
+        if step.best is None or step.best_cost >= self._best_cost:
+            return False
+        self._best, self._best_cost = np.asarray(step.best, dtype=np.int64), float(step.best_cost)
+        return True
 
 
 def _prover(problem: Problem, seed: int, budget: Budget, seconds: float) -> Search | None:
