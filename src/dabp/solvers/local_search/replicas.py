@@ -195,5 +195,5 @@ def _own(costs: NDArray[np.float64], starts: Indices, members: Indices, width: i
     rows[np.arange(width) < sizes[:, None]] = costs[ragged_positions(starts, members)]
     least = rows.min(axis=1, keepdims=True)
     rows -= np.where(np.isfinite(least), least, 0.0)
-    costs: Costs = np.minimum(rows, NEVER).astype(np.float32)[:, None]
-    return costs
+    limited: Costs = np.minimum(rows, NEVER).astype(np.float32)[:, None]
+    return limited
