@@ -31,8 +31,13 @@ from dabp.solvers.registry import make_solver
 ITERATIONS = 24
 """Of each small solve; enough for every kernel to be called, and for a window of DABP."""
 
-COMMAND = [sys.executable, "-c", f"import sys; from {__name__} import main; main(sys.argv[1:])"]
-"""Runs `main` with the names of jobs in a process of its own."""
+COMMAND = [
+    sys.executable,
+    *["-" + "O" * sys.flags.optimize] * (sys.flags.optimize > 0),
+    "-c",
+    f"import sys; from {__name__} import main; main(sys.argv[1:])",
+]
+"""Runs `main` with the names of jobs in a process of its own, of the same kind: ``-O`` changes what is compiled."""
 
 _ENVIRONMENT = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
 """Of processes that compile: Numba colours what it says about every signature that it tries and drops."""
@@ -202,7 +207,7 @@ CHAINS = (
 
 @functools.cache
 def stamp() -> str:
-    """Names this version of all kernels, of Numba, of Python and of the processor."""
+    """Names this version of all kernels, of Numba, of Python and of the processor, and what they were told."""
     import numba
 
     from dabp.kernels import cache
@@ -211,6 +216,9 @@ def stamp() -> str:
     for path in sorted(cache.ROOT.rglob("*.py")):
         sha.update(path.read_bytes())
     sha.update(repr((numba.__version__, sys.version_info[:3], platform.machine(), _processor())).encode())
+    chosen = (sys.flags.optimize, numba.config.CPU_NAME, numba.config.CPU_FEATURES)
+    if any(chosen):  # Numba compiles anew for these
+        sha.update(repr(chosen).encode())
     return sha.hexdigest()[:16]
 
 
