@@ -249,17 +249,19 @@ def missing(jobs: Iterable[str] = JOBS) -> list[str]:
 
 def needed(jobs: Iterable[str], problem: Problem) -> list[str]:
     """Those of the jobs that a problem needs: of annealing's, which come first and differ by kind, only its own."""
-    from dabp.solvers.local_search.binary_costs import BinaryCosts
-    from dabp.solvers.local_search.units import Units
-
     wanted = list(dict.fromkeys(jobs))
     if not set(ANNEALING) & set(wanted):
         return wanted
+    return [problem.derived(_annealing_job), *(job for job in wanted if job not in ANNEALING)]
+
+
+def _annealing_job(problem: Problem) -> str:
+    from dabp.solvers.local_search.binary_costs import BinaryCosts
+    from dabp.solvers.local_search.units import Units
+
     if BinaryCosts.fits(problem):
-        own = "annealing-binary"
-    else:
-        own = "annealing" if Units(problem).dtype == np.int32 else "annealing-wide"
-    return [own, *(job for job in wanted if job not in ANNEALING)]
+        return "annealing-binary"
+    return "annealing" if Units(problem).dtype == np.int32 else "annealing-wide"
 
 
 def make(job: str) -> None:
