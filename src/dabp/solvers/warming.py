@@ -261,7 +261,7 @@ def _annealing_job(problem: Problem) -> str:
 
     if BinaryCosts.fits(problem):
         return "annealing-binary"
-    return "annealing" if Units(problem).dtype == np.int32 else "annealing-wide"
+    return "annealing" if problem.integral and Units(problem).dtype == np.int32 else "annealing-wide"
 
 
 def make(job: str) -> None:
