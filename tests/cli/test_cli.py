@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import dabp
+from dabp.cli import COMMANDS, app
 from tests.cli.conftest import Run
 
 
@@ -56,6 +57,22 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     assert err.count("\n") == 1
     assert err.startswith("dabp: ")
     assert message in err
+
+
+def test_a_command_loads_no_other(problem_file: Path) -> None:
+    """`dabp info` does not load experiments and plots; `app`, for the reference, has all commands."""
+    script = (
+        f"import sys; sys.argv = ['dabp', 'info', {str(problem_file)!r}]\n"
+        "from dabp.cli import COMMANDS, main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "loaded = [name for name in COMMANDS if f\"dabp.cli.{name.replace('-', '_')}\" in sys.modules]\n"
+        "print(loaded, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "['info']"
+    shown = {command.name or command.callback.__name__ for command in app.registered_commands}
+    assert shown | {group.name for group in app.registered_groups} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["info", "FILE"], ["solvers"]])

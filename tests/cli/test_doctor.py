@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,3 +36,14 @@ def test_what_is_broken_is_told_and_ends_with_1(run: Run, monkeypatch: pytest.Mo
     failed = [line.split()[1] for line in out.splitlines() if line.startswith("FAIL")]
     assert code == 1
     assert failed == ["toulbar2", "write"]
+
+
+def test_a_folder_that_is_gone_is_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Working in a folder that was removed is one failed line, not the end of the command."""
+    place = tmp_path / "gone"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    place.rmdir()
+    code, out, _ = run("doctor")
+    assert code == 1
+    assert [line.split()[1:3] for line in out.splitlines() if line.startswith("FAIL")] == [["write", "access"]]

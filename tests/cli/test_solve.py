@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from dabp.cli.options import available_cores
+from dabp.cli.solve import _left
 from dabp.driver import solve as solving
 from dabp.formats import read
 from tests.cli.conftest import Run
@@ -404,3 +406,13 @@ def test_an_interrupt_while_modules_are_loaded_is_no_traceback(problem_file: Pat
         assert json.loads(done.stdout)["cost"] is not None
     else:
         assert (done.returncode, done.stdout) == (130, "")
+
+
+def test_reading_counts_in_the_time_limit() -> None:
+    """What a slow file took is taken off, never more than half; without a limit, or where it is little, nothing."""
+    assert _left(10.0, 3.0) == 7.0
+    assert _left(10.0, 9.0) == 5.0
+    assert _left(10.0, 0.1) == 10.0
+    assert _left(None, 3.0) is None
+    assert _left(math.inf, 3.0) == math.inf
+    assert _left(-1.0, 3.0) == -1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,14 @@ def test_nothing_is_left_to_compile_for_any_kind_of_problem() -> None:
     assert kinds >= 40
     assert solved > 4 * kinds
     assert compiled == []
+
+
+@pytest.mark.parametrize(("options", "variables"), [(["-O"], {}), ([], {"NUMBA_CPU_NAME": "generic"})])
+def test_what_numba_compiles_anew_for_is_not_taken_for_ready(options: list[str], variables: dict[str, str]) -> None:
+    """Without docstrings or for another processor nothing in the cache fits, so its stamp is another one."""
+    script = "from dabp.solvers.warming import stamp; print(stamp())"
+    environment = {**os.environ, **variables}
+    done = subprocess.run(
+        [sys.executable, *options, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() != warming.stamp()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def doctor(
         *(_package(name) for name in PACKAGES),
         _kernels(),
         _toulbar2(),
-        _writable(Path.cwd()),
+        _writable(),
         _device(asked),
     ]
     for what, found, good in checks:
@@ -90,7 +91,8 @@ else:
 def _ask_torch() -> subprocess.Popen[str]:
     """Have PyTorch looked at in a process of its own, beside the other checks."""
     command = [sys.executable, "-c", _TORCH]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    root = Path(sys.executable).anchor  # a folder that is there
+    return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def _device(asked: subprocess.Popen[str]) -> tuple[str, str, bool]:
@@ -122,9 +124,11 @@ def _toulbar2() -> tuple[str, str, bool]:
         return "toulbar2", f"does not load: {error}", False
 
 
-def _writable(folder: Path) -> tuple[str, str, bool]:
+def _writable() -> tuple[str, str, bool]:
+    folder = "this folder"
     try:
+        folder = os.getcwd()
         with tempfile.TemporaryFile(dir=folder):
-            return "write access", str(folder), True
+            return "write access", folder, True
     except OSError as error:
         return "write access", f"{folder}: {error.strerror}", False

@@ -31,8 +31,13 @@ from dabp.solvers.registry import make_solver
 ITERATIONS = 24
 """Of each small solve; enough for every kernel to be called, and for a window of DABP."""
 
-COMMAND = [sys.executable, "-c", f"import sys; from {__name__} import main; main(sys.argv[1:])"]
-"""Runs `main` with the names of jobs in a process of its own."""
+COMMAND = [
+    sys.executable,
+    *["-" + "O" * sys.flags.optimize] * (sys.flags.optimize > 0),
+    "-c",
+    f"import sys; from {__name__} import main; main(sys.argv[1:])",
+]
+"""Runs `main` with the names of jobs in a process of its own, of the same kind: ``-O`` changes what is compiled."""
 
 _ENVIRONMENT = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
 """Of processes that compile: Numba colours what it says about every signature that it tries and drops."""
@@ -213,7 +218,7 @@ CHAINS = (
 
 @functools.cache
 def stamp() -> str:
-    """Names this version of all kernels, of Numba, of Python and of the processor."""
+    """Names this version of all kernels, of Numba, of Python and of the processor, and what they were told."""
     import numba
 
     from dabp.kernels import cache
@@ -222,6 +227,9 @@ def stamp() -> str:
     for path in sorted(cache.ROOT.rglob("*.py")):
         sha.update(path.read_bytes())
     sha.update(repr((numba.__version__, sys.version_info[:3], platform.machine(), _processor())).encode())
+    chosen = (sys.flags.optimize, numba.config.CPU_NAME, numba.config.CPU_FEATURES)
+    if any(chosen):  # Numba compiles anew for these
+        sha.update(repr(chosen).encode())
     return sha.hexdigest()[:16]
 
 
@@ -252,17 +260,19 @@ def missing(jobs: Iterable[str] = JOBS) -> list[str]:
 
 def needed(jobs: Iterable[str], problem: Problem) -> list[str]:
     """Those of the jobs that a problem needs: of annealing's, which come first and differ by kind, only its own."""
-    from dabp.solvers.local_search.binary_costs import BinaryCosts
-    from dabp.solvers.local_search.units import Units
-
     wanted = list(dict.fromkeys(jobs))
     if not set(ANNEALING) & set(wanted):
         return wanted
+    return [problem.derived(_annealing_job), *(job for job in wanted if job not in ANNEALING)]
+
+
+def _annealing_job(problem: Problem) -> str:
+    from dabp.solvers.local_search.binary_costs import BinaryCosts
+    from dabp.solvers.local_search.units import Units
+
     if BinaryCosts.fits(problem):
-        own = "annealing-binary"
-    else:
-        own = "annealing" if Units(problem).dtype == np.int32 else "annealing-wide"
-    return [own, *(job for job in wanted if job not in ANNEALING)]
+        return "annealing-binary"
+    return "annealing" if problem.integral and Units(problem).dtype == np.int32 else "annealing-wide"
 
 
 def make(job: str) -> None:

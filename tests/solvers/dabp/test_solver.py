@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -31,3 +34,10 @@ def test_refuses_wrong_parameters(name: str, value: object) -> None:
     """A value outside a parameter's range is an error that names it."""
     with pytest.raises(ParameterError, match=name):
         dabp.solve(small_problem(), "dabp", params={name: value})
+
+
+def test_pytorch_is_loaded_where_a_search_starts() -> None:
+    """Naming the solver loads no PyTorch, so that a short limit on a machine without kernels is held."""
+    script = "import sys; from dabp.solvers import make_solver; make_solver('dabp'); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -42,8 +42,11 @@ FREEZES = 1.5
 LONGEST = 100_000
 """Iterations of that one at most."""
 
-SAMPLED = 1000
-"""Tables of each shape that a typical difference is found from."""
+SAMPLED = 200_000
+"""Cells of each shape of tables that a typical difference is found from, about."""
+
+MANY_CELLS, BREAKS_TIES = 500_000, 1e-6
+"""In tables with more cells than this, unary costs of so much break ties, in scaled units."""
 
 FROZEN = 25
 """A run ends when no value has changed for so many iterations, or after twice its length."""
@@ -80,7 +83,8 @@ class PlainBeliefSearch(Search):
         self._total, self._most, self._guard = 0, budget.max_iterations, budget.guard
         self._started = time.perf_counter()
         self._solver, self._problem, self._rng = solver, problem, generator(seed)
-        self._graph = FactorGraph.from_problem(problem, dtype=np.float64, seed=seed)
+        ties = BREAKS_TIES if len(problem.pool) > MANY_CELLS else None  # the smallest difference would take seconds
+        self._graph = FactorGraph.from_problem(problem, dtype=np.float64, seed=seed, perturbation=ties)
         self._groups = [_Group(group, self._graph) for group in self._graph.groups]
         self._typical = _typical_difference(self._graph)
         self._best_cost = np.inf
@@ -222,7 +226,8 @@ def _typical_difference(graph: FactorGraph) -> float:
     """The median of what cells cost more than the least of their table, where they do and it is not forbidden."""
     rises = []
     for group in graph.groups:
-        tables = group.tables[:SAMPLED].reshape(min(len(group.tables), SAMPLED), -1).astype(np.float64)
+        few = group.tables[: 1 + SAMPLED // group.tables[0].size]
+        tables = few.reshape(len(few), -1).astype(np.float64)
         rises.append((tables - tables.min(axis=1, keepdims=True)).ravel())
     rise = np.concatenate([np.zeros(0), *rises])
     rise = rise[rise > 0]

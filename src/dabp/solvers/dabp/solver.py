@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
+from typing import TYPE_CHECKING, ClassVar
 
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.dabp.alg1 import DabpSearch
+
+if TYPE_CHECKING:
+    import torch
 
 LARGEST = 1e30
 """Of the numbers that float32 must hold."""
@@ -106,11 +106,15 @@ class Dabp(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with a fresh network; an initial assignment is not used, messages start at zero."""
+        from dabp.solvers.dabp.alg1 import DabpSearch  # PyTorch takes seconds to load, which a limit may not have
+
         return DabpSearch(self, problem, seed, budget, torch_device(self.device))
 
 
 def torch_device(name: str) -> torch.device:
     """The device, if this machine has it."""
+    import torch
+
     try:
         device = torch.device(name)
         torch.empty(0, device=device)

@@ -103,12 +103,18 @@ class PlainAnnealingSearch(Search):
             return 0.0
         return float(self._hot * (self._cold / self._hot) ** (self._swept / cooling))
 
+    def _calibrate(self) -> None:
+        """Find the range of temperatures from the differences of cost around the first local minimum."""
+        differences = Differences(*self._replicas.rises(self._values, SAMPLE))
+        if not (differences.rise > 0).any():
+            differences = Differences(np.zeros(0, dtype=np.int64), np.zeros(0))  # all costs are equal
+        self._hot = uphill_temperature(differences, HOT)
+        self._cold = max(min(uphill_temperature(differences, COLD), self._hot / 2), self._hot * COOLED)
+
     def _next_cycle(self, *, feasible: bool) -> None:
         """Begin the next, from random assignments."""
         if self._cycle == 0:
-            differences = Differences(*self._replicas.rises(self._values, SAMPLE))
-            self._hot = uphill_temperature(differences, HOT)
-            self._cold = max(min(uphill_temperature(differences, COLD), self._hot / 2), self._hot * COOLED)
+            self._calibrate()
         if not feasible:
             self._replicas.penalise(HARDER)
         length = FIRST_CYCLE * 2.0 ** min(self._cycle, 40)

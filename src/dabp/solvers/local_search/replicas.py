@@ -22,6 +22,9 @@ Costs = NDArray[np.float32]
 NOISE = 2**20
 """Random numbers that are drawn once, and used again from different places on."""
 
+LARGEST = 1e300
+"""No range of costs counts as more than this."""
+
 NEVER = 1e30
 """What values cost that a variable does not have or that are forbidden by themselves."""
 
@@ -91,7 +94,7 @@ class Replicas:
         self._sizes = problem.domain_sizes
         _, ranges = table_ranges(problem)
         used = ranges[problem.factor_table[problem.arities > 0]]
-        self.scale = float(used.max(initial=0.0)) or 1.0
+        self.scale = min(float(used.max(initial=0.0)), LARGEST) or 1.0
         self.penalty = 1.0
         widths = padded_widths(problem.domain_sizes)
         entries = Entries.of(problem)
@@ -177,7 +180,7 @@ class Replicas:
             seen += len(costs)
             if seen >= most:
                 break
-        return np.concatenate(owners), np.concatenate(rises)
+        return np.unique(np.concatenate(owners), return_inverse=True)[1], np.concatenate(rises)
 
 
 def _log_exponential(rng: np.random.Generator, count: int) -> Costs:
@@ -192,4 +195,5 @@ def _own(costs: NDArray[np.float64], starts: Indices, members: Indices, width: i
     rows[np.arange(width) < sizes[:, None]] = costs[ragged_positions(starts, members)]
     least = rows.min(axis=1, keepdims=True)
     rows -= np.where(np.isfinite(least), least, 0.0)
-    return np.where(np.isfinite(rows), rows, NEVER).astype(np.float32)[:, None]
+    limited: Costs = np.minimum(rows, NEVER).astype(np.float32)[:, None]
+    return limited

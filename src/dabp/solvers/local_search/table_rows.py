@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
 
+MOST = 1e6
+"""No scaled cost counts as more than this: costs beyond all ranges come from rounding only."""
+
 
 class Entries(NamedTuple):
     """One for each (factor, variable) of the scopes of factors with two variables or more."""
@@ -97,11 +100,14 @@ class TableRows:
         cells = first[:, None] + np.minimum(value, size[block][:, None] - 1) * step[:, None]
         costs = problem.pool[cells]
         own = value < size[block][:, None]
-        self._forbidden = np.flatnonzero(np.isinf(costs) & own)
+        barred = np.isinf(costs) & own
+        self._forbidden = np.flatnonzero(barred)
         least = np.where(own, costs, np.inf).min(axis=1, keepdims=True, initial=np.inf)
-        costs = (costs - np.where(np.isfinite(least), least, 0.0)) / scale
-        costs[~own] = 0.0  # what they cost the variable itself says
-        self.costs: NDArray[np.float32] = np.where(np.isinf(costs), 1.0, costs).astype(np.float32)
+        costs[barred | ~own] = 0.0  # values that a variable does not have cost what it says of itself
+        with np.errstate(over="ignore"):
+            costs = np.maximum(costs / scale - np.where(np.isfinite(least), least, 0.0) / scale, 0.0)
+        self.costs: NDArray[np.float32] = np.minimum(costs, MOST).astype(np.float32)
+        self.forbid(1.0)
 
     def base_of(self, chosen: Indices) -> Indices:
         """The first row of each entry."""

@@ -14,13 +14,13 @@ from dabp.solvers.base import Budget, Search, State, Step
 from dabp.solvers.portfolio.incumbent import cheapest_values
 from dabp.solvers.portfolio.plain_search import PlainSearch
 from dabp.solvers.portfolio.plan import (
-    COLD_CELLS,
-    COLD_FACTORS,
     COLD_MEMBERS,
     COLD_PREPARATION,
     COLD_TRIAL,
     COLD_TRIAL_SECONDS,
     HORIZON,
+    PROVER_CELLS,
+    PROVER_FACTORS,
 )
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
@@ -61,9 +61,9 @@ class ColdSearch(Search):
         self._bound = -np.inf
         self._told = np.inf
         self._plain = PlainSearch(problem, seed, budget)
-        self._prover = _prover(problem, seed, budget)
-        seconds = min(budget.guard.seconds_left, HORIZON)
-        self._trial_ends = time.perf_counter() + max(COLD_TRIAL * seconds, COLD_TRIAL_SECONDS)
+        trial = max(COLD_TRIAL * min(budget.guard.seconds_left, HORIZON), COLD_TRIAL_SECONDS)
+        self._prover = _prover(problem, seed, budget, trial)
+        self._trial_ends = time.perf_counter() + trial
         self._needs = {name: needed(jobs, problem) for name, jobs in COLD_MEMBERS.items() if name in members}
         self._jobs = {*COLD_PREPARATION, *(job for jobs in self._needs.values() for job in jobs)}
         self._compiler = Compiler(missing(self._jobs))
@@ -78,17 +78,19 @@ class ColdSearch(Search):
         if ready != self._ready:
             self._ready = ready
             self._open()
-        step = self._plain.step()
-        self._take(step)
+        step = Step()
+        if self._inner is None or self._compiler.waiting():
+            step = self._plain.step()
+            if self._take(step) and self._inner is not None:
+                self._inner.offer(self._best, self._best_cost)
         if self._inner is not None:
-            self._inner.offer(self._best, self._best_cost)
             others = self._inner.step()
             self._take(others)
             step.costs = np.concatenate([step.costs, others.costs])
             step.records, step.finished = others.records, others.finished
         else:
             step.finished = self._hear()
-        step.best = None
+        step.best, step.best_cost = None, np.inf
         if self._best_cost < self._told or step.finished is not None:
             step.best, step.best_cost = self._best, self._best_cost
             self._told = self._best_cost
@@ -157,17 +159,20 @@ class ColdSearch(Search):
         self._prover = None
         return step.finished if step.finished in (Status.OPTIMAL, Status.INFEASIBLE) else None
 
-    def _take(self, step: Step) -> None:
-        if step.best is not None and step.best_cost < self._best_cost:
-            self._best, self._best_cost = np.asarray(step.best, dtype=np.int64), float(step.best_cost)
+    def _take(self, step: Step) -> bool:
+        """Keep what a step has found; whether it is better than all before."""
         if step.bound is not None:
             self._bound = max(self._bound, step.bound)
+        if step.best is None or step.best_cost >= self._best_cost:
+            return False
+        self._best, self._best_cost = np.asarray(step.best, dtype=np.int64), float(step.best_cost)
+        return True
 
 
-def _prover(problem: Problem, seed: int, budget: Budget) -> Search | None:
-    """toulbar2, if the problem is not too large to be handed over."""
+def _prover(problem: Problem, seed: int, budget: Budget, seconds: float) -> Search | None:
+    """toulbar2, if the problem is not too large to be handed over in so many seconds."""
     cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())
-    if cells > COLD_CELLS or problem.num_factors > COLD_FACTORS:
+    if cells > PROVER_CELLS * seconds or problem.num_factors > PROVER_FACTORS * seconds:
         return None
     own = Budget(memory_limit=budget.memory_limit, guard=budget.guard)
     search = Toulbar2Search(Toulbar2(), problem, seed=seed, budget=own, initial=None)

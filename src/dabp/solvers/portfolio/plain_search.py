@@ -49,7 +49,8 @@ class PlainSearch(Search):
             self._members.append(_Member(PlainBeliefPropagation().start(problem, seed=seed, budget=budget)))
         sweep = int(problem.domain_sizes[problem.scope_variables].sum())
         laid_out = COLD_SETUP_SECONDS * float((sizes * problem.arities).sum() + sweep)
-        self._anneals = sweep <= COLD_ENTRIES and laid_out < COLD_SETUP * budget.guard.seconds_left
+        affordable = sweep <= COLD_ENTRIES and laid_out < COLD_SETUP * budget.guard.seconds_left
+        self._anneals = problem.num_variables > 0 and affordable
 
     def step(self) -> Step:
         """A block of the one whose turn it is."""

@@ -258,7 +258,7 @@ COLD_PREPARATION = ("presolve", "elimination")
 """Parts that must be there too before a solve prepares the problem as usual; compiled last."""
 
 COLD_CELLS, COLD_FACTORS = 20_000_000, 300_000
-"""The largest problem that belief propagation in NumPy and toulbar2 are given."""
+"""The largest problem that belief propagation in NumPy is given."""
 
 COLD_ENTRIES = 2_000_000
 """Costs that a sweep of annealing in NumPy may gather, at most."""

@@ -86,7 +86,6 @@ class Portfolio(Solver):
             narrow_components,
         )
         from dabp.solvers.portfolio.features import features_of
-        from dabp.solvers.portfolio.kinds import elimination_kinds
 
         if problem.num_variables == 0 or contradicted(problem):
             return Settled(problem)
@@ -102,6 +101,8 @@ class Portfolio(Solver):
         exact = None if beside else exact_search(problem, WORK_PER_SECOND * BESIDE_PART * horizon, guard)
         if exact is not None and (exact.work <= work or budget.max_iterations is not None):
             return exact
+        from dabp.solvers.portfolio.kinds import elimination_kinds  # all solvers: loaded where they are needed
+
         narrow = () if beside or exact is not None else narrow_components(problem, work, guard)
         if len(narrow):
 
@@ -117,16 +118,16 @@ class Portfolio(Solver):
         self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
     ) -> ColdSearch | None:
         """What to do while kernels are compiled; None where all are there."""
-        from dabp.solvers.portfolio.cold_search import ColdSearch
-        from dabp.solvers.portfolio.features import features_of
-        from dabp.solvers.portfolio.kinds import line_up
-        from dabp.solvers.portfolio.timed_search import TimedSearch
         from dabp.solvers.warming import ANNEALING, missing, needed
 
         wanted = self._names() or frozenset(COLD_MEMBERS)
         jobs = {*COLD_PREPARATION, *(job for name in wanted & COLD_MEMBERS.keys() for job in COLD_MEMBERS[name])}
         if not missing(jobs | set(ANNEALING)) or not missing(needed(jobs, problem)):
             return None
+        from dabp.solvers.portfolio.cold_search import ColdSearch
+        from dabp.solvers.portfolio.features import features_of
+        from dabp.solvers.portfolio.kinds import line_up
+        from dabp.solvers.portfolio.timed_search import TimedSearch
 
         def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
             horizon = _horizon(budget)
