@@ -157,7 +157,9 @@ class Portfolio(Solver):
         horizon = _horizon(budget)
         threads = budget.threads if budget.max_iterations is None else None
         line = line_up(features, horizon, names=self._names(), threads=threads)
-        if not any(kind.turn or budget.max_iterations is None for kind in line.kinds):
+        if budget.max_iterations is not None:
+            line.kinds[:] = [kind for kind in line.kinds if kind.turn]  # the others plan by the clock
+        if not line.kinds:
             raise ParameterError(f"none of the members {self.members!r} suits this problem")
         if budget.max_iterations is None:
             line.kinds.extend(later)
