@@ -47,6 +47,9 @@ ABLATIONS: dict[str, dict[str, Any]] = {
 
 OURS = "bp-learned"
 
+CORE = 0.75
+"""Runs that had less than this part of a core do not count, and are made again."""
+
 
 class Record:
     """Runs by key, one line of JSON each."""
@@ -54,7 +57,8 @@ class Record:
     def __init__(self, path: Path = RECORDED):
         self._path = path
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        self.rows: dict[str, dict[str, Any]] = {row["key"]: row for row in map(json.loads, lines)}
+        rows = [row for row in map(json.loads, lines) if row["cpu"] >= CORE * min(row["seconds"], row["wall"])]
+        self.rows: dict[str, dict[str, Any]] = {row["key"]: row for row in rows}
 
     def run(self, kind: str, instance: int, name: str, seconds: float, params: dict[str, Any]) -> dict[str, Any]:
         """One solve, unless it was done before; kernels are loaded off the record."""

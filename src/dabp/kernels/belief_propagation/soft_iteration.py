@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.belief_propagation.iteration import note_cost, verdict
+from dabp.kernels.belief_propagation.iteration import MANY_CHANGES, note_cost, price_all, verdict
 from dabp.kernels.belief_propagation.layout import Ints, Layout, Reals
 from dabp.kernels.belief_propagation.memory import CURRENT, ITERATIONS, RUNNING, Memory, Rules
 from dabp.kernels.belief_propagation.min_sum import price_moved, update_variables
@@ -67,7 +67,9 @@ def iterate_softly(
                 memory.damping[:] = course.damping[t]
             memory.counts[ITERATIONS] += 1
             change, changed = update_variables(layout, memory, course.gain[t], lanes, span[2, 0], span[2, 1])
-            if changed > 0:
+            if MANY_CHANGES * changed > len(layout.variables.domain):
+                price_all(layout.exact, memory, span[2, 0], len(memory.priced))
+            elif changed > 0:
                 price_moved(layout.exact, memory, span[2, 0], span[2, 1])
             note_cost(memory, rules, changed)
             trace[t - 1] = memory.costs[CURRENT]
