@@ -40,8 +40,17 @@ def in_between(family: str, variables: int, seed: int) -> Problem:
     return dabp.generate(family, variables=variables, seed=seed, **sizes[family])
 
 
+def _of(member: tuple[str, dict[str, Any]], seconds: float) -> tuple[str, float, dict[str, Any]]:
+    """What a run needs of a member: solver, seconds, parameters."""
+    return member[0], seconds, member[1]
+
+
 def between(runs: Runs, options: argparse.Namespace) -> None:
-    """How far `auto` is above the best of its members alone, in per cent; negative where it is below."""
+    """How far `auto` is above the best of its members alone, in per cent; negative where it is below.
+
+    The members have one thread each and run two at a time; `--peers` takes fewer of them.
+    """
+    members = {name: MEMBERS[name] for name in (options.peers.split(",") if options.peers else MEMBERS)}
     seconds = (options.seconds or [10.0])[0]
     sizes = options.sizes if options.sizes != [60, 80, 100] else [200, 300, 500]
     table(["problem", "best member", *(f"auto, {t} threads, above it, %" for t in options.threads)])
@@ -52,10 +61,10 @@ def between(runs: Runs, options: argparse.Namespace) -> None:
                 seed = FIRST_BETWEEN + number
                 problem = in_between(family, variables, seed)
                 key = f"between-{family}-{variables}-{seed}-{seconds:g}s"
-                alone = {
-                    name: cost_of(runs.alone(Run(f"{key}-{name}", problem, solver, seconds, params)))
-                    for name, (solver, params) in MEMBERS.items()
-                }
+                rows = runs.together(
+                    [Run(f"{key}-{name}", problem, *_of(member, seconds)) for name, member in members.items()]
+                )
+                alone = dict(zip(members, map(cost_of, rows), strict=True))
                 best = min(alone, key=lambda name: alone[name])
                 cells = []
                 for threads in options.threads:

@@ -20,6 +20,20 @@ def test_the_bandit_follows_gains_and_comes_back() -> None:
     assert chosen.min() > 5
 
 
+def test_with_little_time_who_weighs_little_has_none() -> None:
+    """The first slices go to the members of most weight, not once to everybody."""
+    bandit = Bandit([0.3, 5.0, 3.0], [False] * 3, [False] * 3, memory=5.0, unit=0.1)
+    order = []
+    for _ in range(8):
+        index = bandit.choose(range(3), 100.0, 0.0)
+        assert index is not None
+        order.append(index)
+        bandit.reward(index, 0.1, 0.0, 100.0)
+    assert order[:2] == [1, 2]
+    assert 0 not in order
+    assert order.count(1) > order.count(2)
+
+
 def test_without_an_answer_time_goes_to_the_search_for_one() -> None:
     """No incumbent is no small gap, and no bound no proof at hand."""
     bandit = Bandit([1.0, 1.0], [False, True], [False, True], 1.0)

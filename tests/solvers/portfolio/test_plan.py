@@ -11,7 +11,7 @@ import dabp.solvers.portfolio
 from dabp.problem import Problem
 from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.kinds import line_up
-from dabp.solvers.portfolio.plan import SHARES, character, setup_seconds
+from dabp.solvers.portfolio.plan import FIRST_RATE, SHARES, character, first_rate, iteration_seconds, setup_seconds
 from tests.solvers.portfolio.shapes import cliques, from_pairs
 
 
@@ -62,3 +62,14 @@ def test_starting_takes_longer_the_larger_the_problem() -> None:
     small, larger = (features_of(from_pairs(side, 3, lambda: np.eye(3))) for side in (5, 20))
     for name in SHARES:
         assert 0.0 <= setup_seconds(name, small) <= setup_seconds(name, larger) < 0.1
+
+
+def test_a_first_run_of_messages_ends_in_time() -> None:
+    """The larger the problem and the less the time, the faster the first run freezes; never slower than a short one."""
+    small, large = features_of(from_pairs(10, 4, lambda: np.eye(4))), features_of(from_pairs(40, 4, lambda: np.eye(4)))
+    assert first_rate(small, 10.0) == first_rate(large, 10.0) == FIRST_RATE
+    rates = [first_rate(large, horizon) for horizon in (0.1, 0.01, 0.001)]
+    assert rates == sorted(rates)
+    assert FIRST_RATE < rates[1] < 1.0
+    for horizon in (0.01, 0.02):
+        assert iteration_seconds(large) / first_rate(large, horizon) <= horizon

@@ -116,7 +116,12 @@ def test_a_member_that_breaks_costs_nothing_else(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(DualSearch, "step", broken)
     with pytest.warns(UserWarning, match="dual failed"):
         result = dabp.solve(
-            cliques(1, 30, 6), "auto", params={"prove": False}, time_limit=0.7, threads=2, presolve=False
+            cliques(1, 30, 6),
+            "auto",
+            params={"prove": False, "members": "tabu,dual"},
+            time_limit=0.7,
+            threads=2,
+            presolve=False,
         )
     assert result.cost is not None
     assert any("dual gave up: ZeroDivisionError" in note for note in result.notes)

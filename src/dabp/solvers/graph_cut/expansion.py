@@ -23,6 +23,13 @@ WORK = 20_000
 """Nodes that the flow looks at between two looks at the clock."""
 
 
+FAR = 0.01
+"""An offered assignment that is better by this, relative to its cost, is taken as it is, as a fusion would."""
+
+FUSE_EVERY = 0.25
+"""Part of the values that have their turn between two fusions, as each takes as long as one of them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Expansion(Solver):
     """α-expansion and fusion moves, for problems whose factors have one or two variables, most of them at least.
@@ -70,6 +77,7 @@ class ExpansionSearch(Search):
         self._turns_left = solver.cycles * self._labels
         self._label, self._idle = 0, 0
         self._offered: Assignment | None = None
+        self._offered_cost, self._since_fusion = np.inf, self._labels
         self._proposal: Assignment | None = None
         self._told = False
 
@@ -99,8 +107,9 @@ class ExpansionSearch(Search):
         return Step(np.array(costs), best, self._cost if best is not None else np.inf, finished=finished)
 
     def offer(self, assignment: Assignment, cost: float) -> None:
-        """Fuse it with the own one next."""
-        self._offered = np.array(assignment, dtype=np.int64)
+        """Fuse it with the own one soon, or take it if it is much better."""
+        if cost != self._cost or (assignment != self._values).any():
+            self._offered, self._offered_cost = np.array(assignment, dtype=np.int64), cost
 
     def state_dict(self) -> State:
         """The assignment and whose turn it is."""
@@ -122,8 +131,13 @@ class ExpansionSearch(Search):
 
     def _propose(self) -> None:
         """Choose the next move: an offered assignment first, else the next value where a variable has it."""
-        if self._offered is not None:
-            self._proposal, self._offered = self._offered, None
+        if self._offered is not None and self._cost - self._offered_cost > FAR * abs(self._offered_cost):
+            self._values, self._cost, self._offered = self._offered, self._offered_cost, None
+            self._idle = 0
+        fusing = self._since_fusion >= FUSE_EVERY * self._labels or self._idle >= self._labels
+        self._since_fusion += 1
+        if self._offered is not None and fusing:
+            self._proposal, self._offered, self._since_fusion = self._offered, None, 0
             self._idle = 0 if (self._proposal != self._values).any() else self._idle
         else:
             self._proposal = np.where(self._label < self._problem.domain_sizes, self._label, self._values)

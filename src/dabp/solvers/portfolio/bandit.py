@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dabp.solvers.portfolio.plan import CLOSING, DRIFT, FLOOR, PATIENT_RUNS, SMALL_GAP
+from dabp.solvers.portfolio.plan import CLOSING, DRIFT, FLOOR, PATIENT_RUNS, SLICE_SECONDS, SMALL_GAP
 
 
 @dataclass
@@ -35,8 +35,8 @@ class Bandit:
     """Shares time in proportion to weights that follow what members achieve.
 
     A member's weight is its prior times (`FLOOR` + e^(−distance) + share of the recent gains), distance being how far
-    its recent best is from the incumbent in units of the median member's distance. The next slice goes to whoever is
-    furthest behind its share.
+    its recent best is from the incumbent in units of the median member's distance. The next slice goes to whoever will
+    be furthest behind its share after it, so that with little time those of little weight have none.
 
     Parameters
     ----------
@@ -47,16 +47,25 @@ class Bandit:
         more when the gap is small.
     memory
         Seconds after which a gain counts half.
+    unit
+        Seconds of a slice.
     """
 
-    def __init__(self, priors: Collection[float], patient: Collection[bool], bounding: Collection[bool], memory: float):
+    def __init__(
+        self,
+        priors: Collection[float],
+        patient: Collection[bool],
+        bounding: Collection[bool],
+        memory: float,
+        unit: float = SLICE_SECONDS,
+    ):
         self.arms = [Arm(*arm) for arm in zip(priors, patient, bounding, strict=True)]
-        self._memory = max(memory, 1e-3)
+        self._memory, self._unit = max(memory, 1e-3), unit
 
     def choose(self, available: Collection[int], incumbent: float, bound: float) -> int | None:
         """The member to run next, None if none is available."""
         weights = self.weights(incumbent, bound)
-        behind = {i: self.arms[i].used / weights[i] for i in available if weights[i] > 0}
+        behind = {i: (self.arms[i].used + self._unit) / weights[i] for i in available if weights[i] > 0}
         return min(behind, key=lambda i: (behind[i], i)) if behind else None
 
     def weights(self, incumbent: float, bound: float) -> list[float]:

@@ -25,7 +25,7 @@ class CountedSearch(Search):
         self._incumbent = Incumbent(problem)
         if initial is not None:
             self._incumbent.offer(initial, "the given start", 0.0)
-        self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(line.kinds) if kind.turn]
+        self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(line.kinds)]
         self._left = budget.max_iterations
         self._turn, self._done = 0, 0
         self._told = -np.inf

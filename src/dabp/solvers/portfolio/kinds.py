@@ -40,6 +40,7 @@ from dabp.solvers.portfolio.plan import (
     WORK_PER_SECOND,
     character,
     few_iterations,
+    first_rate,
     setup_seconds,
 )
 
@@ -61,9 +62,12 @@ def line_up(
     kind, reason = character(features)
     large = features.num_variables >= LARGE
     alone = kind == "large" and few_iterations(features, horizon)
+    first = first_rate(features, horizon)
     ways = {
-        "bp-reinforced": _Way(_Unhurried((0.2, 0.4), horizon) if large else _reinforced, patient=kind == "large"),
-        "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3)), patient=True),
+        "bp-reinforced": _Way(
+            _Unhurried((0.2, 0.4), first, horizon) if large else _reinforced, patient=kind == "large"
+        ),
+        "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3), first), patient=True),
         "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
         "cooling": _Way(_CooledIncumbents(horizon), patient=True),
         "tabu": _Way(_restarted("tabu")),
@@ -157,13 +161,15 @@ class _Unhurried:
     ----------
     dampings
         The damping factor of the first three runs, and the largest that later runs draw.
+    first
+        The rate of the first run.
     horizon
         If given, the second run is the one that the solver itself would plan for so many seconds.
     """
 
-    def __init__(self, dampings: tuple[float, float], horizon: float | None = None):
+    def __init__(self, dampings: tuple[float, float], first: float, horizon: float | None = None):
         self._dampings, self._horizon = dampings, horizon
-        self._rate = FIRST_RATE
+        self._rate = self._fastest = first
         self._work = 0.0
         """Seconds of a run times its rate."""
 
@@ -179,7 +185,7 @@ class _Unhurried:
             planned = SECOND_RUN * situation.time_left
             if situation.round > 1 or planned < 2 * situation.last_seconds:
                 planned = LONG_RUN * situation.time_left
-            self._rate = float(np.clip(self._work / max(planned, 1e-6), SLOWEST, FIRST_RATE))
+            self._rate = float(np.clip(self._work / max(planned, 1e-6), SLOWEST, self._fastest))
         if situation.round >= 3:
             params["damping"] = float(rng.uniform(0.0, self._dampings[1]))
             params["perturbation"] = float(rng.uniform(0.0, 0.02))

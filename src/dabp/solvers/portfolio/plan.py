@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dabp.solvers.belief_propagation.reinforcement import FASTEST
+
 if TYPE_CHECKING:
     from dabp.solvers.portfolio.features import Features
 
@@ -144,8 +146,20 @@ def setup_seconds(name: str, features: Features) -> float:
     return SHARES[name].setup * 1e-6 * (features.num_edges + features.num_messages / EDGE_COSTS)
 
 
-FIRST_RATE = 1e-3
-"""Reinforcement of a first run: an answer at once, and how long an iteration takes here."""
+FIRST_RATE, FIRST_PART = 1e-3, 0.25
+"""Reinforcement of a first run: an answer at once, and how long an iteration takes here; faster if it would take more
+than this part of the time."""
+
+
+def iteration_seconds(features: Features) -> float:
+    """About how long an iteration of BP takes on one core."""
+    return 2e-9 * (10 * features.num_edges + 0.5 * features.num_cells)
+
+
+def first_rate(features: Features, horizon: float) -> float:
+    """The rate of a first run of reinforced BP, which takes about 1 / rate iterations."""
+    return float(min(FASTEST, max(FIRST_RATE, iteration_seconds(features) / (FIRST_PART * max(horizon, 1e-3)))))
+
 
 SECOND_RUN, LONG_RUN = 0.15, 0.75
 """Parts of the time left that the second and later runs of reinforced BP on large problems are planned to take."""
@@ -157,7 +171,7 @@ wait until this part of the time has passed."""
 
 def few_iterations(features: Features, horizon: float) -> bool:
     """Whether there is time for few iterations of BP, by about how long one takes on one core."""
-    return ALONE_ITERATIONS * 2e-9 * (10 * features.num_edges + 0.5 * features.num_cells) > horizon
+    return ALONE_ITERATIONS * iteration_seconds(features) > horizon
 
 
 COOLED_PART, COOLED_RATE = 0.08, (5e-5, FIRST_RATE)
@@ -186,8 +200,14 @@ SLIVER = 0.1
 GRACE = 0.15
 """Seconds that the end of a solve waits for members in the midst of a step; who takes longer ends by itself."""
 
-SLICE_SECONDS = 0.15
-"""How long a member runs before the bandit is asked again."""
+SLICE_SECONDS, SLICE_PART = 0.15, 0.04
+"""How long a member runs before the bandit is asked again: so many seconds, or this part of all if that is less."""
+
+
+def slice_seconds(horizon: float) -> float:
+    """How long a slice is in a solve of so many seconds."""
+    return min(SLICE_SECONDS, SLICE_PART * horizon)
+
 
 MEMORY = 0.25
 """Fraction of the time after which a gain counts half."""
@@ -227,6 +247,9 @@ TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
 VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
 """From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is
 hopeless, and stays so when nobody improves any more."""
+
+VAST_SECONDS = 2.0
+"""With less time than this toulbar2 does not begin on such a problem: its start alone takes much of it."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""

@@ -16,11 +16,14 @@ from dabp.solvers.portfolio.plan import (
     LONGEST_TRIAL,
     MANY_DIGITS,
     MAX_JOBS,
+    PROVER_CELLS,
+    PROVER_FACTORS,
     SHORTEST_TRIAL,
     STALL,
     TRIAL,
     VAST_DIGITS,
     VAST_GAP,
+    VAST_SECONDS,
     VAST_TRIAL,
 )
 from dabp.solvers.status import Status
@@ -37,7 +40,7 @@ class Prover:
     ):
         self._budget = Budget(memory_limit=memory_limit)
         part = VAST_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
-        self._trial = float(np.clip(part * horizon, SHORTEST_TRIAL, LONGEST_TRIAL))
+        self._trial = float(np.clip(part * horizon, min(SHORTEST_TRIAL, TRIAL * horizon), LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
         apart = 1 < incumbent.num_components <= MAX_JOBS
@@ -161,6 +164,13 @@ class Prover:
         total = float(self._proved.sum()) + constant
         if np.isfinite(total):
             self._incumbent.raise_bound(total, self.name)
+
+
+def worth_proving(problem: Problem, horizon: float) -> bool:
+    """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer."""
+    cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())  # toulbar2 shares no tables
+    small = cells <= PROVER_CELLS * horizon and problem.num_factors <= PROVER_FACTORS * horizon
+    return small and (horizon >= VAST_SECONDS or _digits(problem) <= VAST_DIGITS)
 
 
 def _digits(problem: Problem) -> float:

@@ -20,8 +20,8 @@ from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values, least_of_tables
 from dabp.solvers.portfolio.kinds import LineUp
 from dabp.solvers.portfolio.member import Member, Report
-from dabp.solvers.portfolio.plan import FIRST_ANSWER, MEMORY, PROVER_CELLS, PROVER_FACTORS, SHARED_CORE
-from dabp.solvers.portfolio.prover import Prover
+from dabp.solvers.portfolio.plan import FIRST_ANSWER, MEMORY, SHARED_CORE, slice_seconds
+from dabp.solvers.portfolio.prover import Prover, worth_proving
 from dabp.solvers.portfolio.workers import Workers
 from dabp.solvers.status import Status
 
@@ -60,6 +60,7 @@ class TimedSearch(Search):
             [kind.patient for kind in kinds],
             [kind.bounding for kind in kinds],
             MEMORY * horizon,
+            slice_seconds(horizon),
         )
         self._workers = Workers(self._members, bandit, self._incumbent, budget.threads, self._now, horizon)
         self._threads = budget.threads
@@ -68,14 +69,12 @@ class TimedSearch(Search):
         self._heard = self._now()
         self._turn_ends, self._provers_turn = 0.0, True
         self._verdict: Status | None = None
-        if not self._incumbent.proved:
+        settled = self._incumbent.proved
+        if not settled:
             self._workers.start()  # before toulbar2's process, whose start takes a moment
-        cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())  # toulbar2 shares no tables
-        affordable = cells <= PROVER_CELLS * horizon and problem.num_factors <= PROVER_FACTORS * horizon
-        affordable &= not self._incumbent.proved
-        memory = budget.memory_limit
+        memory, useful = budget.memory_limit, prove and not settled and worth_proving(problem, horizon)
         try:
-            self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if prove and affordable else None
+            self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if useful else None
         except BaseException:
             self._workers.close()
             raise

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Member, Report
-from dabp.solvers.portfolio.plan import GRACE, SLICE_SECONDS
+from dabp.solvers.portfolio.plan import GRACE, slice_seconds
 
 
 class Workers:
@@ -94,7 +94,7 @@ class Workers:
             now = self._clock()
             try:
                 report = member.slice(
-                    SLICE_SECONDS,
+                    slice_seconds(self._horizon),
                     self._incumbent,
                     self._clock,
                     max(0.0, self._horizon - now),
