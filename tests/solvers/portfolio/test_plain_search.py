@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
+import pytest
 
 import dabp
 from dabp.problem import Problem
@@ -43,3 +46,28 @@ def test_a_problem_without_pairs_is_solved() -> None:
     steps = [search.step() for _ in range(4)]
     assert all(step.finished is None for step in steps)
     assert min(step.best_cost for step in steps) == 1.0
+
+
+_FORBIDDEN = np.full((2, 2), np.inf)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem.from_tables([], []),
+        Problem.from_tables([3, 3], [((0, 1), np.full((3, 3), 5.0))]),
+        Problem.from_tables([1, 1], [((0, 1), np.array([[2.0]]))]),
+        Problem.from_tables([2, 3], []),
+        Problem.from_tables([2, 2], [((0, 1), _FORBIDDEN)]),
+        Problem.from_tables([2, 2], [((0,), _FORBIDDEN[0]), ((0, 1), np.eye(2))]),
+        Problem.from_tables([2, 2], [((0, 1), np.array([[1e15, -1e14], [0.0, np.inf]]))]),
+        Problem.from_tables([2, 2], [((0, 1), np.array([[1e-300, 2e-300], [np.inf, 5e-310]]))]),
+        Problem.from_tables([2] * 8, [(tuple(range(8)), np.random.default_rng(0).random((2,) * 8))]),
+    ],
+    ids=["empty", "constant", "one value", "no factors", "forbidden", "no value", "large", "tiny", "arity 8"],
+)
+def test_odd_problems_are_searched_to_the_least_of_all_assignments(problem: Problem) -> None:
+    """Without a warning, by what exhaustive search finds; where nothing is allowed, nothing is told."""
+    least = min(float(problem.cost(list(values))) for values in product(*map(range, problem.domain_sizes.tolist())))
+    search = PlainSearch(problem, 0, Budget(guard=Guard(60.0)))
+    assert min(search.step().best_cost for _ in range(6)) == least
