@@ -118,11 +118,12 @@ def _worth_threads() -> Iterator[Problem]:
 
     rng = np.random.default_rng(0)
     for domain, forbidden in ((8, False), (16, False), (8, True)):
-        table = rng.integers(0, 9, (domain, domain)) * 1.0
-        if forbidden:
-            table[0, 0] = np.inf
         count = int(1.2 * WORTH_THREADS / domain**2 / 3)
-        pairs = [((i, (i + step) % count), table) for i in range(count) for step in (1, 2, 5)]
+        tables = rng.integers(0, 99, (3 * count, domain, domain)) * 1.0  # each its own: equal ones are kept once
+        if forbidden:
+            tables[:, 0, 0] = np.inf
+        links = [(i, (i + step) % count) for i in range(count) for step in (1, 2, 5)]
+        pairs = list(zip(links, tables, strict=True))
         yield Problem.from_tables([domain] * count, pairs)
 
 

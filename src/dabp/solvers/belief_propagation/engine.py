@@ -161,7 +161,8 @@ class MinSum:
 
     def _each(self, stage: Callable[[_Part], Any]) -> list[Any]:
         """One stage on all parts; returns when all are done."""
-        others = [] if self._pool is None else [self._pool.submit(stage, part) for part in self._parts[1:]]
+        assert self._pool is not None
+        others = [self._pool.submit(stage, part) for part in self._parts[1:]]
         return [stage(self._parts[0]), *(other.result() for other in others)]
 
     def _cut(self, threads: int) -> list[_Part]:
