@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: fuzz kills torture embedding defects demo test test-browser lint docs paper-small clean
+.PHONY: fuzz kills torture embedding defects demo test test-browser lint kernels docs paper-small clean
 
 demo: $(VENV)/.installed
 	$(BIN)/dabp doctor --compile
@@ -13,9 +13,12 @@ demo: $(VENV)/.installed
 	$(BIN)/dabp plot problem examples/frequencies.cfn --output demo.png
 	@echo "The picture of the problem is in demo.png."
 
-test: lint
-	$(BIN)/dabp doctor --compile
+test: $(VENV)/.developing
+	$(MAKE) --jobs 2 lint kernels
 	$(BIN)/python -m pytest
+
+kernels: $(VENV)/.developing
+	$(BIN)/dabp doctor --compile
 
 test-browser: $(VENV)/.developing
 	command -v chromium || command -v chromium-browser || command -v google-chrome || apt-get install --yes --no-install-recommends chromium
@@ -64,9 +67,9 @@ $(VENV)/.experimenting: $(VENV)/.installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[experiments]"
 	touch $@
 
-$(VENV)/.developing: $(VENV)/.installed pyproject.toml
+$(VENV)/.developing: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch $@
+	touch $(VENV)/.installed $@
 
 $(VENV)/.documenting: $(VENV)/.installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
