@@ -56,8 +56,10 @@ def _compile() -> None:
 
     columns = (TextColumn("compiling kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("compile")
-        failed = make_all(lambda done, whole: bar.update(task, completed=done, total=whole), available_cores())
+        task = bar.add_task("compile", visible=False)  # until there is something to make
+        failed = make_all(
+            lambda done, whole: bar.update(task, completed=done, total=whole, visible=True), available_cores()
+        )
     if failed:
         raise DabpError(f"these kernels did not compile: {', '.join(failed)}; the lines above say why")
     print(f"all kernels are compiled, in {folder()}")
