@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import resource
+from functools import partial
 
 import numpy as np
 
+from benchmarks import expansion_peer
 from benchmarks.auto_runs import Run, Runs, cost_of, table
 from benchmarks.vision_problems import large_grid, vision_problems
 
@@ -15,10 +17,14 @@ IMAGE_PEERS = ("dual", "expansion")
 
 
 def vision(runs: Runs, options: argparse.Namespace) -> None:
-    """Gaps in per cent to the best bound that anything proved, by problem, seed and seconds."""
+    """Gaps in per cent to the best bound that anything proved, by problem, seed and seconds.
+
+    Beside the dual and expansion moves alone, expansion by PyMaxflow if that is there.
+    """
     limits = options.seconds or [2.0, 5.0, 10.0]
-    table(["problem", "s", *(f"auto, {t} threads" for t in options.threads), *IMAGE_PEERS, "late, s"])
-    for seed in range(1, options.instances + 1):
+    peers = (*IMAGE_PEERS, *([expansion_peer.NAME] if expansion_peer.available() else []))
+    table(["problem", "s", *(f"auto, {t} threads" for t in options.threads), *peers, "late, s"])
+    for seed in range(options.first, options.first + options.instances):
         for name, problem in vision_problems(options.folder, seed).items():
             if options.only and name not in options.only:
                 continue
@@ -29,11 +35,13 @@ def vision(runs: Runs, options: argparse.Namespace) -> None:
                     rows[seconds, threads] = runs.alone(
                         Run(f"{key}-auto-{threads}", problem, "auto", seconds, threads=threads)
                     )
-                for peer in IMAGE_PEERS:
-                    rows[seconds, peer] = runs.alone(Run(f"{key}-{peer}", problem, peer, seconds))
+                for peer in peers:
+                    other = peer == expansion_peer.NAME
+                    run = expansion_peer.PeerRun if other else partial(Run, solver=peer)
+                    rows[seconds, peer] = runs.alone(run(key=f"{key}-{peer}", problem=problem, seconds=seconds))
             bound = max(row["bound"] for row in rows.values() if row["bound"] is not None)
             for seconds in limits:
-                mine = [rows[seconds, column] for column in (*options.threads, *IMAGE_PEERS)]
+                mine = [rows[seconds, column] for column in (*options.threads, *peers)]
                 cells = [f"{100 * (cost_of(row) - bound) / abs(bound):.4f}" for row in mine]
                 late = max(rows[seconds, t]["wall"] for t in options.threads) - seconds
                 print(f"| {name} {seed} | {seconds:g} | {' | '.join(cells)} | {late:.2f} |", flush=True)

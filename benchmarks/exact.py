@@ -3,7 +3,8 @@
 ``python -m benchmarks.exact toulbar2 FOLDER`` times ``dabp solve --solver toulbar2`` on the files of a folder beside
 the package reading and solving the same file, whole processes, alternating; ``python -m benchmarks.exact mbe`` runs
 mini-bucket elimination on ten instances of each of the paper's families that its row has;
-``python -m benchmarks.exact packing`` solves packing problems with and without the cliques found among forbidden pairs.
+``python -m benchmarks.exact packing`` solves packing problems with and without the cliques found among forbidden pairs;
+``python -m benchmarks.exact functions`` solves files whose functions are given by keyword.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import dabp
-from benchmarks.packing import compare
+from benchmarks import functions, packing
 
 PROVED = {
     "4queens.wcsp": 0,
@@ -117,11 +118,16 @@ def main() -> None:
     third = parts.add_parser("packing")
     third.add_argument("--seeds", type=int, default=3)
     third.add_argument("--time", type=float, default=20.0)
+    fourth = parts.add_parser("functions")
+    fourth.add_argument("--only", help="files whose name has this in it")
+    fourth.add_argument("--time", type=int, default=10)
     chosen = parser.parse_args()
     if chosen.part == "toulbar2":
         toulbar2(chosen.folder, chosen.repeats)
     elif chosen.part == "packing":
-        compare(chosen.seeds, chosen.time)
+        packing.compare(chosen.seeds, chosen.time)
+    elif chosen.part == "functions":
+        functions.compare(chosen.time, chosen.only)
     else:
         mini_buckets(chosen.instances, chosen.max_entries)
 

@@ -1,7 +1,7 @@
-"""What a new user meets in the first minutes, measured: ``python -m benchmarks.first_use [COMMAND]``.
+"""What a new user meets in the first minutes, measured: ``python -m benchmarks.first_use [COMMAND …] [--record]``.
 
-Without a command all of them, then one table, which is also written to ``benchmarks/recorded/first_use.jsonl``. Each
-has kernel caches of its own in a temporary folder; the user's stays as it is.
+Without a command all of them, then one table; ``--record`` puts its rows into ``benchmarks/recorded/first_use.jsonl``.
+Each has kernel caches of its own in a temporary folder; the user's stays as it is.
 
 ``doctor``
     ``dabp doctor --compile`` from nothing: seconds of wall clock, and of CPU in all its processes.
@@ -212,17 +212,27 @@ def interrupts(folder: Folder, options: argparse.Namespace) -> Iterator[Row]:
 COMMANDS = {"doctor": doctor, "quality": quality, "limits": limits, "startup": startup, "interrupts": interrupts}
 
 
+def _record(rows: list[Row]) -> None:
+    """Put rows in the place of older ones of their name, or at the end."""
+    kept = {row["what"]: row for row in map(json.loads, RECORD.read_text(encoding="utf-8").splitlines())}
+    kept |= {row.what: asdict(row) for row in rows}
+    RECORD.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept.values()), encoding="utf-8")
+
+
 def main() -> None:
     """Run the measurements, and tell at the end which hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", nargs="?", choices=list(COMMANDS), help="one of them only; nothing is recorded")
+    parser.add_argument("commands", nargs="*", metavar="COMMAND", help=f"only these of {', '.join(COMMANDS)}")
+    parser.add_argument("--record", action="store_true", help="keep the figures, in place of older ones")
     parser.add_argument("--count", type=int, default=20, help="notebooks to interrupt")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of interruption")
     options = parser.parse_args()
+    if unknown := set(options.commands) - set(COMMANDS):
+        parser.error(f"there is no {', '.join(unknown)}")
     rows = []
     with tempfile.TemporaryDirectory(prefix="dabp-first-use-") as place:
         folder = Folder(Path(place))
-        for command in [options.command] if options.command else list(COMMANDS):
+        for command in options.commands or COMMANDS:
             for row in COMMANDS[command](folder, options):
                 print(row.line(), flush=True)
                 rows.append(row)
@@ -230,8 +240,8 @@ def main() -> None:
     print(f"\nload average at the end {load:.1f}; {sum(not row.holds for row in rows)} of {len(rows)} bars missed")
     for row in rows:
         print(row.line())
-    if options.command is None:
-        RECORD.write_text("".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    if options.record:
+        _record(rows)
     sys.exit(0 if all(row.holds for row in rows) else 1)
 
 

@@ -11,6 +11,7 @@ from statistics import mean, median
 
 from dabp.errors import ParameterError
 from dabp.experiments.plan import Plan
+from dabp.experiments.statistics import mean_interval
 from dabp.experiments.store import Outcome, Results
 from dabp.experiments.table import Row, compare, rows, seconds
 
@@ -163,8 +164,8 @@ def ablation(results: Results, plan: Plan) -> str:
     body = []
     for family, outcomes in _families(results, plan):
         costs = _by_label(outcomes)
-        body.append([family, *(_mean(costs[label].values(), 3) for label in labels)])
-    versus = ["DABP: W / D / L", "", *(_wins(results, plan, labels[0], label) for label in labels[1:])]
+        body.append([family, *(_interval(costs[label].values()) for label in labels)])
+    versus = ["DABP: W / D / L (p)", "", *(_wins(results, plan, labels[0], label) for label in labels[1:])]
     return _markdown(["", *labels], [*body, versus])
 
 
@@ -212,7 +213,16 @@ def _wins(results: Results, plan: Plan, first: str, second: str) -> str:
         c = compare(results, plan, first, second)
     except ParameterError:  # no instance was answered by both
         return NONE
-    return f"{c.wins} / {c.draws} / {c.losses}"
+    return f"{c.wins} / {c.draws} / {c.losses} ({c.test.p_value:.2g})"
+
+
+def _interval(values: Iterable[float]) -> str:
+    """The mean and half of its 95 % confidence interval."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return NONE
+    centre, half = mean_interval(known)
+    return f"{centre:.3f}" if math.isnan(half) else f"{centre:.3f} ± {half:.3f}"
 
 
 def _least(columns: Iterable[Mapping[str, float]]) -> dict[str, float]:
@@ -253,7 +263,8 @@ def _by_label(outcomes: Iterable[Outcome]) -> Mapping[str, dict[str, float]]:
 def _ours(row: Row) -> str:
     if not row.runs:
         return f"failed ({row.reasons})"
-    return f"{row.cost:.2f} ({seconds(row.cpu)}, n={row.runs})"
+    half = "" if math.isnan(row.half) else f" ± {row.half:.2f}"
+    return f"{row.cost:.2f}{half} ({seconds(row.cpu)}, n={row.runs})"
 
 
 def _markdown(heads: list[str], body: list[list[str]]) -> str:

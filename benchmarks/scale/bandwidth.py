@@ -24,15 +24,19 @@ def stream_bandwidth(repetitions: int = 5) -> float:
 
 
 def bytes_an_iteration(engine: MinSum, reinforced: bool) -> int:
-    """What an iteration of min-sum has to read and write, were nothing kept in caches between its two stages.
+    """What an iteration of min-sum has to read and write, were nothing kept in caches from variable to variable.
 
-    Factors: tables (shared ones once), positions, v2f read, f2v written. Variables: f2v read, v2f read and written,
-    damping and scales, unary costs, mask and field, offsets; the field is written if it is reinforced.
+    Tables in both orientations (shared ones once), positions, v2f messages of the neighbours and of the variable read,
+    new ones written, damping, unary costs, mask and field, offsets, values; the field is written if it is reinforced.
+    Pricing, where all factors are: scopes, strides, bases and a cost each read, its copy written. Counted are the
+    numbers used, not the cache lines around them.
     """
     layout, memory = engine.layout, engine.memory
-    tables = layout.tables.nbytes
-    places = sum(array.nbytes for array in (*layout.pairs, *layout.many))
-    messages = memory.v2f.nbytes
-    variables = sum(array.nbytes for array in layout.variables) + memory.damping.nbytes
-    variables += memory.field.nbytes * (2 if reinforced else 1) + memory.assignment.nbytes + memory.moved.nbytes
-    return tables + places + 5 * messages + variables
+    variables = layout.variables._replace(edge_scale=layout.variables.scales)  # used by those who make sums
+    arrays = [layout.tables, *layout.pairs, *layout.many, *variables, *3 * [memory.v2f], memory.damping]
+    arrays += [memory.field] * (2 if reinforced else 1) + [memory.assignment] * 2 + [memory.moved]
+    exact = layout.exact
+    arrays += [exact.start, exact.variable, exact.stride, exact.base, memory.priced, memory.priced]
+    if len(layout.many.table):
+        arrays += 2 * [memory.f2v]
+    return sum(array.nbytes for array in arrays)

@@ -101,11 +101,19 @@ def _learning(rows: list[Row]) -> list[str]:
     return _table("DABP", heads, lines)
 
 
+def _with_smaller(rows: list[Row]) -> Iterator[Row]:
+    """Each file, and after it the smaller one that toulbar2 has read, too."""
+    for row in rows:
+        yield row
+        if "smaller" in row:
+            yield {"format": row["format"], **row["smaller"]}
+
+
 def _files(rows: list[Row]) -> list[str]:
     heads = ["file", "dabp: CPU s", "toulbar2: CPU s", "dabp: peak GB", "of the problem's own", "toulbar2: peak GB"]
     lines = []
-    for row in rows:
-        ours, peer = row["dabp"], row["toulbar2"]
+    for row in _with_smaller(rows):
+        ours, peer = row["dabp"], row.get("toulbar2", "–")
         cpu, peak = (peer["cpu"], peer["peak"]) if isinstance(peer, dict) else (peer, "–")
         ratio = f"{ours['peak'] / ours['final']:.1f} times {ours['final']} GB"
         lines.append([f".{row['format']}, {row['bytes'] / 2**30:.2f} GB", ours["cpu"], cpu, ours["peak"], ratio, peak])
@@ -174,5 +182,6 @@ def _draw(rows: list[Row]) -> None:
         ax.set_xlabel("variables")
         ax.set_ylim(bottom=0)
     axes[0][0].set_ylabel("ns an edge and iteration")
-    axes[0][0].legend(frameon=False, title="dotted: all at the memory's speed", title_fontsize=8)
+    title = "dotted: all at the memory's speed"
+    axes[0][-1].legend(frameon=False, title=title, title_fontsize=8, loc="upper left")
     figure.savefig(PICTURE, dpi=130)

@@ -35,6 +35,15 @@ def test_commands_read_a_folder_and_a_packed_file(results, tmp_path):
     assert "Wilcoxon" in call("compare", packed, "short", "long (steps=10)")
 
 
+def test_unpacked_results_say_the_same(results, run, tmp_path):
+    """A folder made of a packed file is a folder of results; a folder itself has nothing to unpack."""
+    call("pack", results.path, "-o", tmp_path / "all.jsonl.xz")
+    call("unpack", tmp_path / "all.jsonl.xz", "-o", tmp_path / "again")
+    assert call("table", tmp_path / "again") == call("table", results.path)
+    code, _, err = run("experiment", "unpack", results.path, "-o", tmp_path / "third")
+    assert (code, "is a folder already" in err, (tmp_path / "third").exists()) == (2, True, False)
+
+
 @pytest.mark.parametrize("command", ["table", "plot", "report", "pack"])
 def test_packed_results_are_not_replaced_by_what_is_made_of_them(results, run, tmp_path, command):
     """By none of the commands that read and write: all runs would be lost."""

@@ -374,6 +374,8 @@ def test_the_answer_survives_a_disk_that_is_nearly_full(run: Run, tmp_path: Path
 INTERRUPTED = """
 import os, runpy, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has commands in the background ignore it
+
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == os.environ.get("AT"):

@@ -45,9 +45,16 @@ def test_the_last_share_writes_the_policy(run: Run, tmp_path: Path) -> None:
     assert np.isfinite(Policy.read(output).weights).all()
 
 
-@pytest.mark.parametrize("share", ["2/2", "x", "1"])
+@pytest.mark.parametrize("share", ["2/2", "x", "1", "²/3", "0/0", "1/99999"])
 def test_shares_are_checked(run: Run, tmp_path: Path, share: str) -> None:
     """One sentence."""
     code, _, err = run("train-policy", tmp_path / "policy.json", "--share", share)
     assert code == 2
     assert "--share" in err
+
+
+def test_results_are_not_written_over_the_policy(run: Run, tmp_path: Path) -> None:
+    """The file of results beside it has another name."""
+    code, _, err = run("train-policy", tmp_path / "a.progress")
+    assert code == 2
+    assert "would both be written" in err

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
+import tempfile
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+from dabp.driver import board as boards
 from dabp.driver.board import INTERVAL, FolderBoard
 from dabp.driver.stopping import Progress
 
@@ -43,3 +48,39 @@ def test_the_host_ends_all_and_so_does_its_absence(tmp_path):
     late = board.place(2)
     assert late.exchange(_progress(3.0)) == []
     assert late.ended
+
+
+@pytest.mark.parametrize("where", ["at once", "while writing"])
+def test_a_full_disk_ends_no_search_and_is_told_later(tmp_path, monkeypatch, where):
+    """What could not be written is written at the next look, and nothing half is left."""
+
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(boards, "INTERVAL", 0.0)
+    board = FolderBoard(tmp_path)
+    one = board.place(0)
+    with monkeypatch.context() as disk:
+        disk.setattr(*((tempfile, "mkstemp", full) if where == "at once" else (Path, "replace", full)))
+        assert one.exchange(_progress(5.0)) == []
+        assert board.gather() == []
+        disk.setattr(Path, "touch", full)
+        board.end()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    one.exchange(_progress(5.0))
+    assert [known.assignment.tolist() for known in board.gather()] == [[5, 1]]
+    board.close()
+
+
+def test_what_is_none_of_ours_is_left(tmp_path):
+    """Files that cannot be read, a folder and a dead link by the name of one: the others are heard."""
+    board = FolderBoard(tmp_path)
+    [folder] = tmp_path.iterdir()
+    (folder / "8.known").write_bytes(b"nonsense")
+    (folder / "9.known").mkdir()
+    (folder / "7.known").symlink_to(tmp_path / "nowhere")
+    one, two = board.place(0), board.place(1)
+    one.exchange(_progress(5.0))
+    assert [known.assignment.tolist() for known in two.exchange(_progress(6.0))] == [[5, 1]]
+    assert len(board.gather()) == 2
+    board.close()

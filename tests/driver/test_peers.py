@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,7 +50,17 @@ def test_what_is_known_survives_its_bytes(values, bound):
     assert values is None or again.assignment.tolist() == values
 
 
-@pytest.mark.parametrize("data", [b"", b"nonsense", b"\x08\0\0\0\0\0\0\0{}      "[:-2]])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"nonsense",
+        b"\x08\0\0\0\0\0\0\0{}      "[:-2],
+        safetensors.numpy.save({"assignment": np.array([0.5, np.nan])}),
+        safetensors.numpy.save({"bound": np.array([1.0, 2.0])}),
+        safetensors.numpy.save({"assignment": np.zeros(4, dtype=np.uint8)}).replace(b'"U8"', b'"F8_E4M3"'[:4]),
+    ],
+)
 def test_bytes_that_are_none_are_refused(data):
     """With a sentence, not with a stack trace of a parser."""
     with pytest.raises(SolverError, match="another worker told"):

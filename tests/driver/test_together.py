@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ import numpy as np
 import pytest
 
 import dabp
+from dabp.driver.board import FolderBoard
+from dabp.driver.together import _Task
 from dabp.errors import ParameterError, SolverError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, Step
@@ -183,3 +186,35 @@ def test_workers_that_all_fail_are_an_error_and_mistakes_are_told(problem):
             with pytest.raises(ParameterError, match=words):
                 dabp.solve_together(problem, **options)
     assert threading.active_count() <= before
+
+
+def test_a_pool_that_is_broken_before_is_replaced(problem):
+    """Its processes died before this solve: that is as if they died now."""
+    with _pool() as executor:
+        with pytest.raises(BrokenProcessPool):
+            executor.submit(os._exit, 1).result()
+        result = dabp.solve_together(problem, Trivial(), executor=executor, workers=2, time_limit=20)
+    assert result.cost is not None
+    assert any("was lost" in note for note in result.notes)
+
+
+def test_a_pool_that_is_closed_takes_no_work(problem):
+    """Said in one sentence."""
+    executor = ThreadPoolExecutor(2)
+    executor.shutdown()
+    with pytest.raises(ParameterError, match="executor takes no work"):
+        dabp.solve_together(problem, Trivial(), executor=executor, workers=2, time_limit=5)
+
+
+@pytest.mark.parametrize("ahead", [-3600.0, 3600.0])
+def test_a_worker_whose_clock_is_another_works_on(problem, tmp_path, ahead):
+    """By its clock it was sent in the future, or time is up: it asks the host, which ends it when time really is."""
+    board = FolderBoard(tmp_path)
+    task = _Task(Trivial(), 0, time.time() - ahead, 5.0, {}, board.place(0))
+    assert task.left == 5.0
+    assert 4.0 < _Task(Trivial(), 0, time.time() - 0.5, 5.0, {}, board.place(0)).left <= 4.5
+    board.end()
+    assert task.left == 0.0
+    assert task(problem).cost is not None
+    board.close()
+    assert task.left == 0.0

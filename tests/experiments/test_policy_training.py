@@ -1,8 +1,11 @@
 """Training: evolution lowers what it minimises, results are kept and taken up again, one fit joins them."""
 
+import json
+
 import numpy as np
 import pytest
 
+from dabp.errors import FormatError
 from dabp.experiments import policy_training
 from dabp.experiments.policy_families import FAMILIES, random_pairs
 from dabp.experiments.policy_training import LENGTHS, START, Family, Training, fitted, results, text_of, train
@@ -34,7 +37,7 @@ def test_evolution_finds_better_schedules(small, monkeypatch):
     hot = START.copy()
     hot[:2] = np.log([1.5, 1.5])
     monkeypatch.setattr(policy_training, "START", hot)
-    evolved = Family("a", Training(instances=3, generations=8, population=8)).evolved(40)
+    evolved = Family("a", Training(instances=3, generations=8, population=8)).evolved(40, hot, 8)
     assert evolved["curve"][-1] < min(0.0, evolved["curve"][0])
 
 
@@ -48,6 +51,22 @@ def test_training_is_resumed_and_shared(small, tmp_path):
     path = tmp_path / "policy.json"
     path.write_text(text_of(content))
     assert Policy.read(path).weights.shape == (len(OUTPUTS), len(FEATURES))
+
+
+def test_what_a_kill_left_unfinished_is_done_again(small, tmp_path):
+    """Half a line is no result, and the next one begins a line of its own; what is something else is refused."""
+    progress = tmp_path / "p.progress"
+    first, second, *_ = train(QUICK, progress, (0, 2))
+    whole = progress.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    progress.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])
+    assert [one["length"] for one in results(progress)] == [first["length"]]
+    assert [one.get("length", 0) for one in train(QUICK, progress, (0, 2))] == [second["length"], 0]
+    assert results(progress) == [json.loads(line) for line in lines]
+    for wrong in (b'{"family": "a"}', b'{"family": "none", "features": []}', b"[" * 10_000 + b"}", b"{}"):
+        progress.write_bytes(whole + wrong + b"\n")
+        with pytest.raises(FormatError, match=r"p\.progress:4: this is no result"):
+            results(progress)
 
 
 def test_the_fit_follows_the_features():

@@ -54,3 +54,20 @@ def test_a_packed_file_says_the_same(tmp_path, results):
     (tmp_path / "bad.jsonl.xz").write_bytes((tmp_path / "packed.jsonl.xz").read_bytes()[:-200])
     with pytest.raises(ParameterError, match="damaged"):
         Results(tmp_path / "bad.jsonl.xz")
+
+
+def test_an_experiment_goes_on_from_a_packed_file(tmp_path):
+    """What was sent is not run again, and what is in the folder already is not replaced."""
+    small, large = make_plan(tmp_path, 1, TRIVIAL), make_plan(tmp_path, 3, TRIVIAL)
+    run_plan(small, tmp_path / "first", command=["first"])
+    Results(tmp_path / "first").pack(tmp_path / "packed.jsonl.xz")
+    packed = Results(tmp_path / "packed.jsonl.xz")
+    assert packed.unpack(tmp_path / "second") == len(small.runs)
+    assert packed.unpack(tmp_path / "second") == 0
+    progress = run_plan(large, tmp_path / "second", command=["second"])
+    assert (progress.skipped, progress.done) == (len(small.runs), len(large.runs) - len(small.runs))
+    second = Results(tmp_path / "second")
+    key = small.runs[0].key
+    assert second.summary(key) == packed.summary(key)
+    assert second.trace(key) == packed.trace(key) != []
+    assert [session["command"] for session in second.environment()["earlier"]] == [["first"]]

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from safetensors.numpy import save
 
 import dabp
 from dabp.errors import FormatError
@@ -111,3 +112,43 @@ def test_a_stream_of_text_is_refused() -> None:
     """Bytes in a text stream would be lost or garbled."""
     with pytest.raises(FormatError, match="binary"):
         write(Problem.from_tables([2], [((0,), [0, 1])]), io.StringIO(), "dabp")
+
+
+def _file(columns: dict[str, list[int]], **facts: object) -> io.BytesIO:
+    """A file of two variables with a table, some columns and facts replaced."""
+    arrays = {
+        "domain_sizes": [2, 2],
+        "arities": [2],
+        "scope_variables": [0, 1],
+        "table_sizes": [4],
+        "factor_table": [0],
+        "definitions": [],
+        **columns,
+    }
+    told = {"maximize": False, "constant": "0x0p0", "limit": None, "name": "p", **facts}
+    words = json.dumps({"variable_names": None, "factor_names": None, "labels": None}).encode()
+    data = {name: np.array(column, dtype=np.int64) for name, column in arrays.items()}
+    data |= {"costs": np.zeros(4), "words": np.frombuffer(words, dtype=np.uint8)}
+    return io.BytesIO(save(data, {"kind": "dabp problem", "version": "1", "facts": json.dumps(told)}))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"domain_sizes": [2, 2, 2**62, 2**62, 2**62, 2**62]},
+        {"domain_sizes": [2, 2, 2**63 - 1]},
+        {"arities": [2**63 - 1, 2**63 - 1, 4], "factor_table": [0, 0, 0]},
+        {"table_sizes": [2**63 - 1, 2**63 - 1, 2, 4], "factor_table": [3]},
+    ],
+)
+def test_numbers_whose_sums_run_over_are_refused(columns: dict[str, list[int]]) -> None:
+    """Sums of 64 bits come round to what looks right."""
+    with pytest.raises(FormatError, match="that no file can hold"):
+        dabp.read(_file(columns), "dabp")
+
+
+@pytest.mark.parametrize("limit", ["nan", "-nan"])
+def test_a_limit_that_is_no_number_is_refused(limit: str) -> None:
+    """Nothing would be below it."""
+    with pytest.raises(FormatError, match="limit"):
+        dabp.read(_file({}, limit=limit), "dabp")

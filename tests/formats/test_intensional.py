@@ -94,7 +94,7 @@ def _all_different_cfn(functions: int, variables: int = 10) -> str:
 @pytest.mark.parametrize(("format", "text"), [("wcsp", _all_different), ("cfn", _all_different_cfn)])
 def test_limit_on_the_parts_of_a_file(format: str, text: Callable[[int], str]) -> None:
     """What functions fall apart into counts against max_cells for the whole file, not for each of them alone."""
-    limit = 3 * (45 * PART + 4)
+    limit = 3 * 45 * PART + 4
     assert read(io.StringIO(text(3)), format, max_cells=limit).num_factors == 3 * 45
     for functions, most in ((4, limit), (3, limit - 1)):
         with pytest.raises(FormatError, match=r"it would take more than the \d+ cells that are left \(max_cells\)"):
@@ -113,7 +113,7 @@ def test_work_grows_with_the_number_of_functions(monkeypatch: pytest.MonkeyPatch
     """Each function by keyword is counted once, not again with every one that follows."""
     seen = 0
 
-    def counted(parts: Sequence[object]) -> int:
+    def counted(parts: Sequence[object], known: object) -> int:
         nonlocal seen
         seen += len(parts)
         return 0
@@ -121,3 +121,27 @@ def test_work_grows_with_the_number_of_functions(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("dabp.formats.wcsp.counted", counted)
     problem = read(io.StringIO("p 2 2 500 9\n2 2\n" + "2 0 1 -1 >= 0 0\n" * 500), "wcsp")
     assert (problem.num_factors, seen) == (500, 500)
+
+
+_SHARED = "p 6 300 9 9\n300 300 300 300 300 2\n"
+
+
+def test_functions_that_say_the_same_share_a_table() -> None:
+    """Equal keywords, parameters and domains are one table, in memory and for the limit; others are their own."""
+    same = "2 0 1 -1 >= 3 0\n2 2 3 -1 >= 3 0\n2 4 0 -1 >= 3 0\n2 1 2 -1 >= 4 0\n"
+    others = "2 0 1 -1 > 3 0\n2 0 1 -1 >= 3 1\n2 0 5 -1 >= 3 0\n"
+    cliques = "3 0 1 2 -1 clique 1 1 7 1 7 1 7\n2 3 4 -1 clique 1 1 7 1 7\n"
+    problem = read(io.StringIO(_SHARED + same + others + cliques), "wcsp", max_cells=5 * 90_000 + 600 + 11 * PART)
+    assert [int(table) for table in problem.factor_table] == [0, 0, 0, 1, 2, 3, 4, 5, 5, 5, 5]
+    with pytest.raises(FormatError, match="max_cells"):
+        read(io.StringIO(_SHARED + same + others + cliques), "wcsp", max_cells=5 * 90_000 + 600 + 11 * PART - 1)
+
+
+def test_functions_that_say_the_same_share_a_table_in_cfn() -> None:
+    """So in the other format."""
+    function = "{scope: [x y], type: >=, params: [%d 0]}\n"
+    declared = "{problem: {name: p, mustbe: <9}, variables: {x: 300, y: 300}, functions: {\n"
+    problem = read(io.StringIO(declared + function % 3 + function % 3 + function % 4 + "}}"), "cfn")
+    assert (problem.num_factors, len(problem.pool)) == (3, 2 * 90_000)
+    expected = np.maximum(np.arange(300)[None, :] + 3 - np.arange(300)[:, None], 0)
+    assert np.array_equal(np.asarray(problem.cells(1)).reshape(300, 300), np.where(expected > 0, np.inf, 0.0))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 from pathlib import Path
 
 import numpy as np
@@ -85,9 +88,52 @@ def test_words_that_pieces_part(data, size):
         assert _outcome(_named(data)) == whole
 
 
-def _named(data):
+NUMBERS = {
+    "wcsp": b"name 3 3 3 29\n2 3 2\n2 0 1 0 2\n0 0 4\n1 2 17\n1 2 1 1\n0 5\n2 1 2 -1 >= 1 2\n",
+    "uai": b"MARKOV\n3\n2 3 2\n2\n2 0 1\n1 2\n\n6\n0.1 0.2 0.3 0.1 0.2 0.1\n2\n0.25 0.75\n",
+    "lg": b"MARKOV\n3\n2 3 2\n2\n2 0 1\n1 2\n\n6\n0.1 -0.2 1e-3 -inf 0.2 0.1\n2\n0.25 0.75\n",
+    "wcnf": b"p wcnf 3 4 10\n10 1 -2 0\n3 -1 0\n2 2 3 0\n1 -3 0\n",
+}
+INSERTED = st.tuples(
+    st.integers(0, 200),
+    st.sampled_from(
+        [b"\r\n", b"\r", b"\n# c 1 2\n", b"#", b"\xef\xbb\xbf", b"29-1", b"+", b"\x00", b" 7", b"inf", b"\xe9", b" \n "]
+    ),
+)
+
+
+@pytest.mark.parametrize("format", NUMBERS)
+@given(st.lists(INSERTED, max_size=4), st.booleans(), st.integers(1, 40))
+def test_numbers_that_pieces_part(format, inserted, windows, size):
+    """Marks, ends of lines, comments and words put anywhere: the same problem, or the same complaint at its line."""
+    data = NUMBERS[format].replace(b"\n", b"\r\n") if windows else NUMBERS[format]
+    for place, part in inserted:
+        data = data[:place] + part + data[place:]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large, "PIECE", 2**20)
+        whole = _outcome(_named(data, format))
+        patch.setattr(large, "PIECE", size)
+        assert _outcome(_named(data, format)) == whole
+
+
+@pytest.mark.parametrize("format", NUMBERS)
+@pytest.mark.parametrize("kind", ["gz", "xz", "bz2"])
+def test_compressed_files_cut_short_are_refused(tmp_path, format, kind):
+    """Wherever they end: half of a problem is none."""
+    compress = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}[kind]
+    data = compress(NUMBERS[format])
+    path = tmp_path / f"x.{format}.{kind}"
+    path.write_bytes(data)
+    assert dabp.read(path).num_variables == 3
+    for end in range(0, len(data), 5):
+        path.write_bytes(data[:end])
+        with pytest.raises(FormatError):
+            dabp.read(path)
+
+
+def _named(data, suffix="cfn"):
     stream = io.BytesIO(data)
-    stream.name = "x.cfn"
+    stream.name = f"x.{suffix}"
     return stream
 
 

@@ -14,6 +14,7 @@ _words = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.sampled_from(["1.", ".5", "+3", "1e5", "-.5E-3", "007"]),
 )
+_decimals = st.tuples(st.text("0123456789", max_size=9), st.text("0123456789", max_size=9)).map(".".join)
 
 
 @given(word=_words)
@@ -51,3 +52,15 @@ def test_lists(words: list[str], repeats: int) -> None:
 def test_lists_with_other_words(word: str, count: int) -> None:
     """A single other word among any number of numbers is noticed."""
     assert parse_list("1 " * count + word) is None
+
+
+@settings(deadline=None)
+@given(words=st.lists(_decimals, min_size=1, max_size=8), repeats=st.sampled_from([1, 5000]))
+def test_decimals_are_the_nearest_floats(words: list[str], repeats: int) -> None:
+    """Digits with a point have a way of their own: to the last bit as Python reads them, and a point alone is none."""
+    numbers = parse_list(" ".join(words * repeats))
+    if "." in words:
+        assert numbers is None
+    else:
+        assert numbers is not None
+        np.testing.assert_array_equal(numbers, np.array([float(word) for word in words] * repeats))

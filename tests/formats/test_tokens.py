@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 
+from dabp.errors import FormatError
+from dabp.formats import FORMATS, read
 from dabp.formats.text import Source
 from dabp.formats.tokens import WORD, Tokens
+from dabp.problem import Problem
 
 _FILLER = b" 7" * 40
 
@@ -46,3 +51,35 @@ def test_words_stand_among_numbers() -> None:
     assert tokens.words[place] == "word"
     assert tokens.numbers[place] == WORD
     assert tokens.numbers[[0, 1, place - 1, place + 1]].tolist() == [1, 2, 7, 3]
+
+
+def _read(text: str, name: str) -> tuple[object, ...]:
+    try:
+        problem = read(io.StringIO(text), name)
+    except FormatError as error:
+        return ("error", str(error))
+    return (problem, problem.pool.tolist(), problem.factor_table.tolist(), problem.constant)
+
+
+@pytest.mark.parametrize("name", ["wcsp", "uai"])
+@pytest.mark.parametrize("seed", range(12))
+def test_functions_of_one_form_are_taken_together(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of functions of one form, found in one go, are those found one by one; also where a file breaks off."""
+    rng = np.random.default_rng(seed)
+    tables = []
+    for _ in range(5):
+        arity = int(rng.integers(0, 4))
+        for _ in range(int(rng.integers(1, 40))):
+            scope = tuple(rng.choice(6, arity, replace=False).tolist())
+            tables.append((scope, rng.integers(0, 3, (2,) * arity) * 1.0))
+    text = "".join(FORMATS[name].load().write(Problem.from_tables([2] * 6, tables))[0])
+    words = text.split()
+    changed = words.copy()
+    changed[int(rng.integers(1, len(words)))] = "x"
+    cut = int(rng.integers(1, len(words)))
+    for version in (text, " ".join(changed), " ".join(words[:cut])):
+        found = []
+        for form in (0, 2, 10**9):
+            monkeypatch.setattr(f"dabp.formats.{name}.FORM", form)
+            found.append(_read(version, name))
+        assert found[0] == found[1] == found[2]

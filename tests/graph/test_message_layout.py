@@ -1,11 +1,13 @@
 """The layout holds every table, unary cost and message of the graph once where it says, and padding elsewhere."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import lane_count, make_layout
-from dabp.kernels.belief_propagation.layout import PADDING, PairShape
+from dabp.kernels.belief_propagation.layout import PADDING, UNIT, PairTables
 from dabp.problem import Problem
 from tests.kernels.belief_propagation.equations import mixed_problem
 
@@ -17,20 +19,39 @@ def test_pairs_find_their_tables_in_both_orientations(lanes: int, split: float |
     problem = mixed_problem(1, 13, arities=(1, 2, 2, 3))
     graph = FactorGraph.from_problem(problem, split_ratio=split, dtype=np.float64)
     layout = make_layout(problem, graph, lanes)
-    groups = [group for group in graph.groups if group.arity == 2]
-    assert len(layout.pairs.groups) == len(groups)
-    for group, row in zip(groups, layout.pairs.groups, strict=True):
-        shape = PairShape(*row.tolist())
-        assert (shape.first_domain, shape.second_domain) == group.shape
-        rows, columns = np.arange(group.shape[0]), np.arange(group.shape[1])
-        held = []
-        for start in layout.pairs.table[shape.start : shape.stop]:
-            over_first = layout.tables[start + columns[:, None] * shape.first_step + rows]
-            start += shape.second_domain * shape.first_step
-            over_second = layout.tables[start + rows[:, None] * shape.second_step + columns]
-            assert np.array_equal(over_first.T, over_second)
-            held.append(over_second.ravel().tolist())
-        assert sorted(held) == sorted(group.tables[t].ravel().tolist() for t in group.table_index)
+    variables, pairs, copies = layout.variables, layout.pairs, len(graph.scales)
+    met = 0
+    for group in graph.groups:
+        for g in range(group.num_factors if group.arity == 2 else 0):
+            table, first = group.tables[group.table_index[g]], group.first + 2 * copies * g
+            for side, other in ((0, 1), (1, 0)):
+                edge, i = first + side, group.scope[g, side]
+                at = int(np.flatnonzero(graph.variable_edges == edge)[0]) // copies
+                rows = np.arange(pairs.rows[at])[:, None] * variables.step[i]
+                held = layout.tables[pairs.table[at] + rows + np.arange(graph.domain_sizes[i])]
+                assert np.array_equal(held, table.T if side == 0 else table)
+                partner = int(np.flatnonzero(graph.variable_edges == first + other)[0])
+                width = np.diff(variables.unary_start)[group.scope[g, other]]
+                rank = partner - variables.edge_start[group.scope[g, other]]
+                assert UNIT * pairs.source[at] == variables.message_start[group.scope[g, other]] + rank * width
+                met += 1
+    assert met == (pairs.table >= 0).sum()
+    assert (pairs.table < 0).sum() == sum(group.scope.size for group in graph.groups if group.arity > 2)
+    blocks = [PairTables(*row) for row in pairs.blocks.tolist()]
+    ends = [block.start + block.tables * block.rows * block.step for block in blocks]
+    assert [block.start for block in blocks] == [0, *ends[:-1]]
+
+
+def test_tables_lie_in_the_order_in_which_variables_hear_them() -> None:
+    """Where each factor has its own table, those of one orientation are read from first to last."""
+    problem = mixed_problem(5, 1, arities=(2, 2))
+    rng = np.random.default_rng(0)
+    own = [(problem.scope_variables[a:b], rng.random((4, 4))) for a, b in pairwise(problem.scope_offsets.tolist())]
+    problem = Problem.from_tables([4] * problem.num_variables, [(scope, table) for scope, table in own])
+    pairs = make_layout(problem, FactorGraph.from_problem(problem), 8).pairs
+    for block in (PairTables(*row) for row in pairs.blocks.tolist()):
+        inside = pairs.table[(pairs.table >= block.start) & (pairs.table < block.start + block.tables * 16)]
+        assert np.array_equal(inside, block.start + 16 * np.arange(block.tables))
 
 
 def test_messages_of_a_variable_lie_side_by_side() -> None:
@@ -40,7 +61,8 @@ def test_messages_of_a_variable_lie_side_by_side() -> None:
     layout = make_layout(problem, graph, 8)
     starts = layout.variables.message_start
     widths = np.diff(layout.variables.unary_start)
-    first_copy = np.concatenate([layout.pairs.message.ravel(), layout.many.message[:, 0]])
+    heard = UNIT * layout.pairs.source[: len(layout.pairs.table)][layout.pairs.table >= 0].astype(np.int64)
+    first_copy = np.concatenate([heard, layout.many.message[:, 0]])
     owner = np.searchsorted(starts, first_copy, side="right") - 1
     both = np.concatenate([first_copy, first_copy + widths[owner]])
     assert (widths % 8 == 0).all()

@@ -62,6 +62,21 @@ def test_it_is_min_fill(seed: int) -> None:
     assert found.width == induced_width(graph, found.order.tolist())
 
 
+def test_looks_at_the_guard_change_nothing_and_may_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Min-fill is the same in steps of one vertex; ended in its midst it is a begun order, and is not remembered."""
+    monkeypatch.setattr(ordering, "BETWEEN_LOOKS", 1)
+    graph = nx.gnp_random_graph(40, 0.2, seed=7)
+    graph.add_edges_from((v, (v + 1) % 40) for v in range(40))
+    expected, problem = plain_min_fill(graph), problem_of(graph)
+    looks = iter([False] * 60)
+    begun = elimination_order(problem, guard=Guard(interrupted=lambda: next(looks, True)))
+    assert begun.width is None
+    assert sorted(begun.order.tolist()) == list(range(40))
+    assert begun.order.tolist()[:5] == expected[:5]
+    assert begun.order.tolist() != expected
+    assert elimination_order(problem).order.tolist() == expected
+
+
 @pytest.mark.parametrize(
     ("graph", "width"),
     [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dabp.kernels.decorators import array_kernel
-from dabp.kernels.simd import first_equal, full_like, lanes_of, least, load, maximum, minimum, splat, store
+from dabp.kernels.simd import first_equal, full_like, item, lanes_of, least, load, maximum, minimum, splat, store
 
 
 @array_kernel
@@ -27,3 +27,14 @@ def test_operations(dtype, count):
     np.testing.assert_allclose(out[:count], np.minimum(first, data[0]) + first * data[0], rtol=1e-6, atol=1e-6)
     np.testing.assert_array_equal(out[count:], np.maximum(first, data[0]) - dtype(0.5))
     assert (low, place) == (first.min(), 2)
+
+
+@array_kernel
+def items(wide, narrow, real, index):
+    return item(wide, index), item(narrow, index), item(real, index)
+
+
+def test_single_items_keep_their_sign():
+    """Whole numbers of any width come as int64."""
+    wide, narrow, real = np.array([5, -7]), np.array([3, -2], dtype=np.int32), np.array([0.5, -1.5], dtype=np.float32)
+    assert [items(wide, narrow, real, k) for k in (0, 1)] == [(5, 3, 0.5), (-7, -2, -1.5)]

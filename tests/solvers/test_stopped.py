@@ -21,7 +21,7 @@ def test_the_guard_is_asked() -> None:
         ask(Guard(time_limit=0.0))
 
 
-@pytest.mark.parametrize("solver", ["annealing", "tabu", "dsa", "mgm", "toulbar2"])
+@pytest.mark.parametrize("solver", ["annealing", "tabu", "dsa", "mgm", "toulbar2", "dual", "dabp"])
 @pytest.mark.parametrize("domain", [2, 3])
 def test_no_time_to_prepare_is_a_limit(solver: str, domain: int) -> None:
     """A search whose deadline passed before it was ready says so in its first step, and takes offers without harm."""

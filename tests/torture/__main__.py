@@ -9,8 +9,8 @@ import time
 from multiprocessing.connection import wait
 from typing import Any
 
-from dabp.solvers import SOLVERS
 from tests.torture.kinds import KINDS
+from tests.torture.solving import NAMES
 from tests.torture.worker import Worker
 
 SILENCE = 120.0
@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, action="append", help="only this one; repeatable")
-    parser.add_argument("--solver", action="append", choices=list(SOLVERS), help="only this one; repeatable")
+    parser.add_argument("--solver", action="append", choices=list(NAMES), help="only this one; repeatable")
     chosen = parser.parse_args()
     seeds = collections.deque(chosen.seed or range(chosen.first, chosen.first + chosen.problems))
     end = time.monotonic() + chosen.seconds

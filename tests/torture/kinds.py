@@ -92,7 +92,9 @@ def _problem(rng: np.random.Generator, shape: Shape, name: str) -> Problem:
         cells = math.prod(key)
         table = shape.draw(rng, cells)
         if scope:
-            table[rng.random(cells) < shape.forbidden] = -np.inf if maximize else np.inf
+            table[rng.random(cells) < shape.forbidden] = np.inf
+        if maximize:
+            table[np.isinf(table)] = -np.inf
         known[key] = len(pool)
         factor_table.append(len(pool))
         pool.append(table)
@@ -150,6 +152,13 @@ def _wide(rng: np.random.Generator) -> Shape:
     sizes = [int(rng.integers(100, 301)), int(rng.integers(1, 12)), int(rng.integers(1, 5))]
     sizes = [sizes[i] for i in rng.permutation(3)[: rng.integers(1, 4)]]
     return Shape(sizes, _scopes(rng, len(sizes), (1, 2, 2)), _any_draw(rng), float(rng.choice([0.0, 0.3])))
+
+
+def _differences(rng: np.random.Generator) -> Shape:
+    """Large tables of two variables that few numbers say."""
+    size = int(rng.integers(64, 100))
+    some = [[0, 1], [1, 0], [0], [1], [0, 1], [2], [0, 2]]
+    return Shape([size, size, 2], some[: rng.integers(1, len(some) + 1)], tables.by_difference)
 
 
 def _hard(rng: np.random.Generator) -> Shape:
@@ -254,4 +263,5 @@ KINDS: dict[str, Callable[[np.random.Generator], Shape]] = {
     "limit": lambda rng: _plain(_any_draw(rng))(rng),
     "evidence": lambda rng: _plain(_any_draw(rng))(rng),
     "warm": _hard,
+    "differences": _differences,
 }

@@ -12,11 +12,16 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import dabp
+from dabp.driver.result import Result
 from dabp.solvers import SOLVERS, parameters
 from dabp.solvers.numbers import SWITCH
 from dabp.solvers.status import Status
 from tests.torture.kinds import KINDS, Case
+from tests.torture.variants import VARIANTS
 from tests.torture.verdict import wrong
+
+NAMES = (*SOLVERS, *VARIANTS)
+"""Whoever solves."""
 
 SHARE = {
     "toulbar2": 2,
@@ -61,8 +66,8 @@ class Count(NamedTuple):
 def attempts(case: Case, solvers: list[str] | None = None) -> Iterator[tuple[str, bool]]:
     """The solvers that see a case, with and without presolve."""
     turn, kind = divmod(case.seed, len(KINDS))
-    for place, name in enumerate(SOLVERS):
-        share = SHARE.get(name, 1)
+    for place, name in enumerate(NAMES):
+        share = SHARE.get(name, 1) if name in SOLVERS else VARIANTS[name][1]
         if solvers is not None:
             if name in solvers:
                 yield from ((name, False), (name, True))
@@ -76,29 +81,33 @@ def attempts(case: Case, solvers: list[str] | None = None) -> Iterator[tuple[str
 
 def attempt(case: Case, name: str, presolve: bool) -> tuple[Count, list[Failure]]:
     """One solve, judged."""
-    known = parameters(name)
-    options: dict[str, Any] = {"max_iterations": ITERATIONS, "time_limit": SECONDS}
-    if (name == "auto" and case.seed % 4 < 2) or name.startswith("toulbar2"):
+    options: dict[str, Any] = {
+        "max_iterations": ITERATIONS,
+        "time_limit": SECONDS,
+        "fix": case.fix or None,
+        "initial": case.initial,
+        "presolve": presolve,
+        "seed": case.seed,
+    }
+    if (name == "auto" and case.seed % 4 < 2) or (name in SOLVERS and name.startswith("toulbar2")):
         del options["max_iterations"]
     try:
         with warnings.catch_warnings(), mock.patch.dict(os.environ, {SWITCH: "1"}):
             warnings.simplefilter("error")
-            result = dabp.solve(
-                case.problem,
-                name,
-                params={key: value for key, value in QUICK.items() if key in known},
-                fix=case.fix or None,
-                initial=case.initial,
-                presolve=presolve,
-                seed=case.seed,
-                **options,
-            )
+            result = _solved(case, name, options)
     except Exception as error:  # a problem that was accepted has an answer: whatever else comes is looked for
         what = f"{type(error).__name__}: {error}"
         return Count(name, "crashed"), [Failure(case.seed, case.kind, name, presolve, what)]
     proved = result.status in (Status.OPTIMAL, Status.INFEASIBLE)
     outcome = "proved" if proved else "answered" if result.assignment is not None else "nothing"
     return Count(name, outcome), [Failure(case.seed, case.kind, name, presolve, each) for each in wrong(case, result)]
+
+
+def _solved(case: Case, name: str, options: dict[str, Any]) -> Result:
+    if name in VARIANTS:
+        return VARIANTS[name][0](case, options)
+    known = parameters(name)
+    return dabp.solve(case.problem, name, params={key: QUICK[key] for key in QUICK if key in known}, **options)
 
 
 def judge(

@@ -72,3 +72,26 @@ def tiny(rng: np.random.Generator, cells: int) -> Table:
 def huge(rng: np.random.Generator, cells: int) -> Table:
     """Whole, with sums around 2⁵³: some are refused, the others have no bit to spare."""
     return np.rint(rng.uniform(0.2, 1.0, cells) * 2.0 ** float(rng.integers(48, 53)))
+
+
+def by_difference(rng: np.random.Generator, cells: int) -> Table:
+    """Costs of a square table that x − y decides: at least, between, apart, or out of it; else small and whole."""
+    size = round(cells**0.5)
+    if size < 3 or size * size != cells:
+        return rng.integers(0, 30, cells).astype(float)
+    x, y = np.indices((size, size))
+    gap, other = (int(rng.integers(-size // 3, size // 3)) for _ in range(2))
+    missing = np.maximum(y + gap - x, 0).astype(float)
+    delta = int(rng.integers(0, 2) * rng.integers(0, size))
+    band = (x - y >= min(gap, other)) & (x - y <= max(gap, other))
+    out = (x == size - 1) | (y == size - 1)
+    tables = (
+        np.where(missing <= delta, missing, np.inf),
+        np.where(band, 0.0, np.inf),
+        np.where(band, float(rng.integers(1, 30)), 0.0),
+        np.where(band & ~out, np.inf, np.where(x == size - 1, 3.0, 0.0) + np.where(y == size - 1, 4.0, 0.0)),
+    )
+    table = tables[int(rng.integers(len(tables)))].ravel()
+    if rng.random() < 0.3:  # what only looks like one
+        table[rng.integers(cells)] = 1.0
+    return table

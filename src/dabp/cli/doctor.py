@@ -52,7 +52,7 @@ def _compile() -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from dabp.kernels.cache import folder
-    from dabp.solvers.warming import make_all
+    from dabp.solvers.compiler import make_all
 
     columns = (TextColumn("compiling kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:

@@ -216,6 +216,21 @@ def pack(
     typer.echo(f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
 
 
+@app.command()
+def unpack(
+    results: ResultsPath,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder that results are put into.")] = Path("results"),
+) -> None:
+    """Put a packed file's plans and results into a folder, so that 'run' goes on from them; what is there stays."""
+    from dabp.experiments.store import Results
+
+    source = Results(results)
+    if results.is_dir():
+        raise ParameterError(f"{results} is a folder already: 'run -o {results}' goes on from it")
+    count = source.unpack(output)
+    typer.echo(f"wrote {count} results into {output}", err=True)
+
+
 def _emit(text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text, nl=False)

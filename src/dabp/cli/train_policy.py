@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from dabp.cli.paths import check_output
+from dabp.cli.paths import check_apart, check_output
+from dabp.driver.safe_files import replacing
 from dabp.errors import ParameterError
 
 
@@ -30,14 +32,15 @@ def train_policy(
     """
     from dabp.experiments.policy_training import Training, fitted, results, tasks, text_of, train
 
-    number, _, of = share.partition("/")
-    if not (number.isdigit() and of.isdigit() and int(number) < int(of)):
+    parts = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", share)
+    if parts is None or int(parts[1]) >= int(parts[2]):
         raise ParameterError(f"--share is a part such as 0/2 or 1/2, not {share!r}")
     check_output(output)
     progress = output.with_suffix(".progress")
+    check_apart({"OUTPUT": output, "its results": progress}, ())
     check_output(progress, replaced=True)
     training = Training(instances=instances, generations=generations, population=population, seed=seed)
-    for result in train(training, progress, (int(number), int(of))):
+    for result in train(training, progress, (int(parts[1]), int(parts[2]))):
         what = f"{result['length']} iterations" if result.get("length") else f"lengths: {result['best']:.0f}"
         print(f"dabp: {result['family']}, {what}", file=sys.stderr, flush=True)
     found = results(progress)
@@ -45,5 +48,6 @@ def train_policy(
         print(f"dabp: {len(found)} results in {progress}; other shares are still to be done", file=sys.stderr)
         return
     command = shlex.join(["dabp", *sys.argv[1:]])
-    output.write_text(text_of(fitted(found, training, command)), encoding="utf-8")
+    with replacing(output) as file:
+        file.write(text_of(fitted(found, training, command)))
     print(output)

@@ -18,6 +18,7 @@ from typing import Any
 
 from dabp.driver.peers import Known
 from dabp.driver.stopping import Progress
+from dabp.errors import SolverError
 
 INTERVAL = 0.5
 """Seconds between a worker's looks at the board."""
@@ -48,8 +49,9 @@ class Place(ABC):
     def tell(self, progress: Progress) -> None:
         """Put on the board what was not told before."""
         if (progress.cost, progress.bound) != self._told:
-            self._told = (progress.cost, progress.bound)
-            self.put(Known(progress.assignment, progress.bound).to_bytes())
+            with contextlib.suppress(OSError):  # a full disk must not end the search: told again at the next look
+                self.put(Known(progress.assignment, progress.bound).to_bytes())
+                self._told = (progress.cost, progress.bound)
 
     @abstractmethod
     def put(self, told: bytes) -> None:
@@ -58,6 +60,10 @@ class Place(ABC):
     @abstractmethod
     def look(self) -> list[Known]:
         """What others have put there since the last look; sets `ended`."""
+
+    @abstractmethod
+    def over(self) -> bool:
+        """Whether the host has ended the solve; what others have put there stays to be seen."""
 
 
 class Board(ABC):
@@ -96,8 +102,12 @@ class FolderPlace(Place):
 
     def look(self) -> list[Known]:
         """The files that changed."""
-        self.ended = self._files.ended
+        self.ended = self.over()
         return self._files.changed()
+
+    def over(self) -> bool:
+        """See `Place`."""
+        return self._files.ended
 
 
 class Files:
@@ -116,22 +126,26 @@ class Files:
         """Replace one's own file."""
         with contextlib.suppress(FileNotFoundError):  # the folder, when the host has gone
             handle, name = tempfile.mkstemp(dir=self._folder, prefix=".writing-")
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(told)
-            Path(name).replace(self._folder / self._own)
+            try:
+                with os.fdopen(handle, "wb") as stream:
+                    stream.write(told)
+                Path(name).replace(self._folder / self._own)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
 
     def changed(self) -> list[Known]:
-        """What others' files hold that are new or have changed since they were read."""
+        """What others' files hold that are new or have changed since they were read; what is none of ours is left."""
         found = []
         for path in sorted(self._folder.glob("*.known")):
-            if path.name == self._own:
+            if path.name == self._own or not path.is_file():
                 continue
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError, SolverError):
                 status = path.stat()
                 stamp = (status.st_mtime_ns, status.st_ino)
                 if self._seen.get(path.name) != stamp:
-                    found.append(Known.from_bytes(path.read_bytes()))
                     self._seen[path.name] = stamp
+                    found.append(Known.from_bytes(path.read_bytes()))
         return found
 
 
@@ -153,8 +167,9 @@ class FolderBoard(Board):
         return self._files.changed()
 
     def end(self) -> None:
-        """See `Board`."""
-        (self._folder / ENDED).touch()
+        """See `Board`; workers end by their own clocks where there is no room for the file."""
+        with contextlib.suppress(OSError):
+            (self._folder / ENDED).touch()
 
     def close(self) -> None:
         """Remove the folder; a worker that is still there sees by that that it has ended."""
@@ -189,6 +204,15 @@ class DaskPlace(Place):
         except TimeoutError:
             self.ended = True
             return []
+
+    def over(self) -> bool:
+        """See `Place`."""
+        from distributed import Variable, get_client
+
+        try:
+            return bool(Variable(f"{self._name}-version", client=get_client()).get(timeout=PATIENCE) == ENDED)
+        except TimeoutError:
+            return True
 
 
 class DaskBoard(Board):

@@ -43,11 +43,13 @@ class Known:
         try:
             arrays = safetensors.numpy.load(data)
             assignment, bound = arrays.get("assignment"), arrays.get("bound")
+            if assignment is not None and assignment.dtype.kind not in "iu":
+                raise ValueError("an assignment of no whole numbers")
             return cls(
                 None if assignment is None else assignment.astype(np.int64).ravel(),
                 None if bound is None else float(bound.item()),
             )
-        except (safetensors.SafetensorError, ValueError) as error:
+        except (safetensors.SafetensorError, ValueError, TypeError, KeyError) as error:
             raise SolverError(f"another worker told what cannot be read: {error}") from None
 
 

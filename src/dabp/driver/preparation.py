@@ -14,6 +14,7 @@ from dabp.driver.result import Result
 from dabp.driver.run import Run
 from dabp.errors import ProblemError, SolverError
 from dabp.problem import Assignment, Problem
+from dabp.problem.enumeration import Enumerated, few_assignments
 from dabp.problem.guard import Guard
 from dabp.problem.reduction import Conditioned, Reduction
 from dabp.problem.units import InUnits
@@ -57,6 +58,11 @@ class Preparation:
 
     def _presolve(self, guard: Guard) -> None:
         """Simplify, unless the time is limited and the kernels for it would first have to be compiled."""
+        if few_assignments(self.reduced):
+            solved = Enumerated(self.reduced)
+            self._reductions.append(solved)
+            self.notes += solved.summary
+            return
         from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
         from dabp.solvers.warming import ready
 

@@ -132,6 +132,13 @@ class Run:
             progress.bound = signed
             self.trace.bounds.append((self.elapsed, progress.iterations, signed))
 
+    def believe(self, beliefs: tuple[NDArray[np.float64], ...] | None) -> None:
+        """Keep what a search believes, if there is something to believe: of what is infeasible nothing is probable."""
+        if beliefs is not None and self.progress.cost is None:
+            self.notes.append("no beliefs: they mean nothing without a feasible assignment, and none was found")
+            return
+        self.beliefs = beliefs
+
     def state(self) -> RunState:
         """What `restore` needs, at the end of the last recorded block."""
         at = self.progress

@@ -188,7 +188,7 @@ class _Solve:
             ended = self._loop(search, run, prepared)
             run.notes += search.summary()
             run.traffic = search.traffic()
-            run.beliefs = prepared.lift_beliefs(search.beliefs())
+            run.believe(prepared.lift_beliefs(search.beliefs()))
         finally:
             search.close()
         return ended

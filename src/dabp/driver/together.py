@@ -81,7 +81,8 @@ def solve_together(
     workers
         How many share the work; as many should be free, for those that wait for others get what time is left.
     time_limit
-        Seconds for all of them, from this call. On several machines this needs clocks that agree.
+        Seconds for all of them, from this call. A worker whose clock differs from this machine's may begin with more
+        or less; it ends with the others.
     seed
         Decides the workers' seeds. What they tell each other depends on the clock, and so does the result.
     callbacks
@@ -96,7 +97,7 @@ def solve_together(
             shares = [_share(solver, options.get("params"), k, workers) for k in range(workers)]
             limits = Limits(time_limit, target=options.get("target"), maximize=problem.maximize)
             tasks = [
-                _Task(share, own, time.time() + time_limit, {**options, "params": None}, board.place(k))
+                _Task(share, own, time.time(), time_limit, {**options, "params": None}, board.place(k))
                 for k, (share, own) in enumerate(zip(shares, restart_seeds(seed, workers), strict=True))
             ]
             together = _Together(run, board, limits, tuple(as_callbacks(callbacks)), lambda: interruption.requested)
@@ -141,16 +142,30 @@ class _Task:
 
     solver: Solver
     seed: int
-    deadline: float
+    sent: float
+    """When, by the host's clock."""
+    seconds: float
+    """What all have from then on."""
     options: Mapping[str, Any]
     place: Place
 
     def __call__(self, problem: Problem) -> Result:
         """Solve in the time that is left, and tell the last that was found."""
-        left = max(0.0, self.deadline - time.time())
-        result = solve(problem, self.solver, seed=self.seed, time_limit=left, peers=self.place, **self.options)
+        result = solve(problem, self.solver, seed=self.seed, time_limit=self.left, peers=self.place, **self.options)
         # The problem and the trace stay here: they are large, and the host has its own.
         return dataclasses.replace(result, problem=None, values=None, trace=type(result.trace)())
+
+    @property
+    def left(self) -> float:
+        """Seconds from now on.
+
+        Where clocks say that none are left, or that it was sent in the future, the host is asked: if it has not ended
+        the solve, this machine's clock is another, and the host will say when it is over.
+        """
+        waited = time.time() - self.sent
+        if 0.0 <= waited < self.seconds:
+            return self.seconds - waited
+        return 0.0 if self.place.over() else self.seconds
 
 
 class _Together:
@@ -284,8 +299,17 @@ class _Pool(_Crew):
         self._count = 0
 
     def submit(self, problem: Problem, tasks: list[_Task]) -> dict[Future[Result], _Task]:
-        self._count = len(tasks)
-        return {self._executor.submit(task, problem): task for task in tasks}
+        self._count, submitted = len(tasks), {}
+        for task in tasks:
+            try:
+                submitted[self._executor.submit(task, problem)] = task
+            except BrokenProcessPool as broken:  # a process of it died before: taken as one that dies later
+                future: Future[Result] = Future()
+                future.set_exception(broken)
+                submitted[future] = task
+            except RuntimeError as error:
+                raise ParameterError(f"executor takes no work: {error}") from None
+        return submitted
 
     def replaced(self) -> _Pool:
         self.close()

@@ -44,7 +44,8 @@ def wait_for_kernels(
     """
     if not solver.kernels:
         return Wait()
-    from dabp.solvers.warming import Compiler, missing, needed  # Numba, loaded only when wanted
+    from dabp.solvers.compiler import Compiler  # Numba, loaded only when wanted
+    from dabp.solvers.warming import missing, needed
 
     if not (lacking := missing(needed(solver.kernels, problem))):
         return Wait()

@@ -17,6 +17,7 @@ from dabp.driver.result import Result
 from dabp.driver.trace import Trace
 from dabp.errors import DabpError, ParameterError
 from dabp.experiments.plan import Run
+from dabp.experiments.prefixes import RESTARTS, Glances, carried
 from dabp.experiments.schema import FORMAT
 from dabp.experiments.trust import is_own, own_solver
 from dabp.problem import Problem
@@ -40,12 +41,14 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
     try:
         problem = instance_of(run)
         made = time.perf_counter()
+        glances = Glances(run, started)
         result = dabp.solve(
             problem,
             _solver(run, trust),
             time_limit=math.inf if run.limits.time is None else run.limits.time,
             max_iterations=run.limits.iterations,
             seed=run.seed,
+            callbacks=[glances] if run.shorter else [],
         )
         traced = _trace_lines(result.trace)
     except Exception as error:  # a run's bug is that run's result
@@ -54,14 +57,18 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
         return [json.dumps(failure(run, "crash", "a signal told it to stop"))]
     summary = {**identity(run), **_outcome(result, problem)}
     summary["generation_time"] = round(made - started, 4)
-    return [json.dumps(summary), *traced]
+    shorter = [
+        carried({**summary, **identity(each), **outcome}, traced, each.parameters[RESTARTS])
+        for each, outcome in glances.results()
+    ]
+    return [json.dumps(summary), *traced, *shorter]
 
 
 def identity(run: Run) -> dict[str, Any]:
     """What every result says about its run."""
     data = run.to_dict()
-    for label in ("group", "series", "swept"):
-        del data[label]
+    for label in ("group", "series", "swept", "shorter"):
+        data.pop(label, None)
     return {**data, "format": FORMAT, "instance_key": run.instance_key, "version": dabp.__version__}
 
 

@@ -71,6 +71,8 @@ class Run:
     series: str = ""
     """The solver's label, without the parameters that its entry sweeps."""
     swept: Mapping[str, Any] = field(default_factory=dict)
+    shorter: tuple[int, ...] = ()
+    """Numbers of restarts whose runs this one stands for, too (`prefixes`); no part of a plan or a result."""
 
     @property
     def label(self) -> str:
@@ -98,13 +100,15 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for a message or a file."""
-        return {**asdict(self), "key": self.key}
+        data = {**asdict(self), "key": self.key}
+        return data if self.shorter else {name: value for name, value in data.items() if name != "shorter"}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Run:
         """What `to_dict` gave."""
         fields = {name: value for name, value in data.items() if name != "key"}
-        return cls(**{**fields, "limits": Limits(**data["limits"])})
+        shorter = tuple(data.get("shorter", ()))
+        return cls(**{**fields, "limits": Limits(**data["limits"]), "shorter": shorter})
 
 
 @dataclass(frozen=True)

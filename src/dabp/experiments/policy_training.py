@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.errors import FormatError
 from dabp.experiments.policy_families import FAMILIES, HELD_OUT
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST_OF_START, Rules
@@ -40,6 +41,13 @@ START = np.array([np.log(24.0), np.log(4.4), np.log(0.25), 0.25, -0.8, 0.0, np.l
 LENGTHS = (120, 500)
 """Iterations of the runs that schedules are evolved for."""
 
+LONG = 2000
+LASTING = ("sparse 400", "colouring 300", "regular 800", "grid 40", "Potts 35")
+"""Long runs, for families large enough that they take them, from what evolution found for those of 500 iterations."""
+
+LATE = 6
+"""Generations of those."""
+
 CANDIDATES = (120, 250, 500, 1000, 2000)
 """Lengths that are compared at `TOTAL` iterations in all."""
 
@@ -58,7 +66,7 @@ class Training:
     first_seed: int = 1001
     """Of the instances of each family."""
     seed: int = 0
-    ridge: float = 0.3
+    ridge: float = 0.1
     """Strength of the regularisation, in units of one example."""
 
 
@@ -99,28 +107,28 @@ class Family:
             ]
         )
 
-    def evolved(self, length: int) -> dict[str, Any]:
-        """The best outputs for runs of this length: CMA-ES over all but the length itself."""
+    def evolved(self, length: int, start: Vector, generations: int) -> dict[str, Any]:
+        """The best outputs for runs of this length: CMA-ES over all but the length itself, from `start`."""
         import cma  # for training alone
 
         training = self.training
-        base = self.costs(START, length, (_EVOLUTION, 0))
+        base = self.costs(start, length, (_EVOLUTION, 0))
         size = np.maximum(np.abs(base.mean(axis=1, keepdims=True)), 1e-9)
 
         def loss(x: NDArray[np.float64], generation: int) -> float:
-            costs = self.costs(START + np.append(x * SPREAD[:-1], 0.0), length, (_EVOLUTION, generation))
+            costs = self.costs(start + np.append(x * SPREAD[:-1], 0.0), length, (_EVOLUTION, generation))
             part = (costs - base.mean(axis=1, keepdims=True)) / size
             return float(0.5 * part.mean() + 0.5 * part.min(axis=1).mean())
 
         options = {"popsize": training.population, "seed": training.seed + 1, "verbose": -9, "CMA_diagonal": True}
         evolution = cma.CMAEvolutionStrategy(np.zeros(len(OUTPUTS) - 1), 1.0, options)
         curve = []
-        for generation in range(training.generations):
+        for generation in range(generations):
             drawn = evolution.ask()
             losses = [loss(x, generation) for x in drawn]
             evolution.tell(drawn, losses)
             curve.append(float(np.mean(losses)))
-        outputs = START + np.append(np.asarray(evolution.mean) * SPREAD[:-1], 0.0)
+        outputs = start + np.append(np.asarray(evolution.mean) * SPREAD[:-1], 0.0)
         return {
             "family": self.name,
             "length": length,
@@ -148,7 +156,7 @@ class Family:
 def tasks() -> Iterator[tuple[str, int]]:
     """(family, length) of all evolutions; length 0 is the comparison of lengths, after them."""
     for name in FAMILIES:
-        for length in (*LENGTHS, 0):
+        for length in (*LENGTHS, *(LONG,) * (name in LASTING), 0):
             yield name, length
 
 
@@ -163,21 +171,44 @@ def train(training: Training, progress: Path, share: tuple[int, int] = (0, 1)) -
             continue
         family = Family(name, training)
         for length in wanted:
-            if length:
-                result = family.evolved(length)
+            if length == LONG:
+                result = family.evolved(LONG, np.array(done[name, LENGTHS[-1]]["outputs"]), LATE)
+            elif length:
+                result = family.evolved(length, START, training.generations)
             else:
                 result = family.lengths({known: np.array(done[name, known]["outputs"]) for known in LENGTHS})
             done[name, length] = result
-            with progress.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(result) + "\n")
+            _append(progress, result)
             yield result
 
 
 def results(progress: Path) -> list[dict[str, Any]]:
-    """What was done so far."""
+    """What was done so far; a line that a killed process left unfinished is done again."""
     if not progress.exists():
         return []
-    return [json.loads(line) for line in progress.read_text(encoding="utf-8").splitlines()]
+    found = []
+    for number, line in enumerate(progress.read_bytes().split(b"\n"), start=1):
+        if not line.strip() or not line.rstrip().endswith(b"}"):
+            continue
+        try:
+            one = json.loads(line)
+            known = (one["family"], one.get("length", 0)) in set(tasks()) and len(one["features"]) == len(FEATURES)
+            numbers = np.array([*one["features"], *one.get("outputs", [one.get("best")])], dtype=np.float64)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            known, numbers = False, np.zeros(0)
+        if not known or not np.isfinite(numbers).all():
+            message = "this is no result of training a policy; take the line or the file away"
+            raise FormatError(message, source=str(progress), line=number)
+        found.append(one)
+    return found
+
+
+def _append(progress: Path, result: dict[str, Any]) -> None:
+    """A line more, apart from one that was left unfinished."""
+    with progress.open("ab+") as file:
+        file.seek(max(0, file.tell() - 1))
+        torn = file.read() not in (b"", b"\n")
+        file.write(b"\n" * torn + json.dumps(result).encode() + b"\n")
 
 
 def fitted(found: list[dict[str, Any]], training: Training, command: str) -> dict[str, Any]:
@@ -202,7 +233,8 @@ def fitted(found: list[dict[str, Any]], training: Training, command: str) -> dic
             "families": list(FAMILIES),
             "held out": list(HELD_OUT),
             "start": START.round(4).tolist(),
-            "lengths": list(LENGTHS),
+            "lengths": [*LENGTHS, LONG],
+            "lasting": list(LASTING),
         },
         "families": found,
     }

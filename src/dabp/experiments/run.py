@@ -19,6 +19,7 @@ import dabp
 from dabp.errors import ParameterError
 from dabp.experiments.checking import check
 from dabp.experiments.plan import Plan, Run
+from dabp.experiments.prefixes import joined, split
 from dabp.experiments.store import ResultsFolder
 
 PACKAGES = ("numpy", "numba", "torch", "pytoulbar2")
@@ -93,16 +94,34 @@ def run_plan(
             progress(state)
         if not missing:
             return state
-        pool = _pool(missing, jobs, scheduler, trust)
-        try:
-            for run, lines in pool.map(missing):
-                store.save(run.key, lines)
-                _count(state, run, lines)
-                if progress is not None:
-                    progress(state)
-        finally:
-            pool.close()
+        for _ in range(2):  # a shorter run whose longer one failed before it got there is run by itself
+            _run(missing, store, lambda runs: _pool(runs, jobs, scheduler, trust), state, progress)
+            finished = store.finished()
+            missing = [run for run in missing if run.key not in finished]
+            if not missing:
+                break
     return state
+
+
+def _run(
+    missing: Sequence[Run],
+    store: ResultsFolder,
+    make_pool: Callable[[Sequence[Run]], Pool],
+    state: Progress,
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """Run what is missing, and keep each result as it comes, with those that it carries."""
+    runs, named = joined(missing), {run.key: run for run in missing}
+    pool = make_pool(runs)
+    try:
+        for _, lines in pool.map(runs):
+            for key, own in split(lines):
+                store.save(key, own)
+                _count(state, named[key], own)
+            if progress is not None:
+                progress(state)
+    finally:
+        pool.close()
 
 
 def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None, trust: Sequence[str]) -> Pool:

@@ -129,6 +129,21 @@ class Results:
         write_atomically(Path(target), lzma.compress("\n".join(lines).encode(), preset=9))
         return count
 
+    def unpack(self, target: str | Path) -> int:
+        """Put plans and results into a folder, so that an experiment goes on from them; how many were not there yet."""
+        store = ResultsFolder(target)
+        with store.held():
+            there = store.finished()
+            for name, record in self._plans.items():
+                if not store.has_plan(name):
+                    store.save_record(name, record)
+            keys = dict.fromkeys(run.key for name in self.plan_names for run in self.plan(name).runs)
+            missing = {key: self.summary(key) for key in keys if key not in there}
+            found = {key: summary for key, summary in missing.items() if summary is not None}
+            for key, summary in found.items():
+                store.save(key, "\n".join(map(json.dumps, [summary, *self.trace(key)])).encode())
+        return len(found)
+
     def _record(self, name: str | None) -> dict[str, Any]:
         if name is None:
             name = self.plan_names[-1]
@@ -235,7 +250,15 @@ class ResultsFolder:
             else:
                 earlier = before.pop("earlier", [])
                 made = {**made, "earlier": [*earlier, before]} if new else {**before, "earlier": earlier}
-        write_atomically(path, json.dumps({"format": FORMAT, **plan.to_dict(), "environment": made}).encode())
+        self.save_record(plan.name, {"format": FORMAT, **plan.to_dict(), "environment": made})
+
+    def has_plan(self, name: str) -> bool:
+        """Whether a plan of this name was run into here."""
+        return (self.path / "plans" / f"{name}.json").exists()
+
+    def save_record(self, name: str, record: Mapping[str, Any]) -> None:
+        """Keep a plan as `read_record` gives it back."""
+        write_atomically(self.path / "plans" / f"{name}.json", json.dumps(record).encode())
 
     def save(self, key: str, lines: bytes) -> None:
         """Keep one result."""

@@ -24,6 +24,7 @@ VERSION = 1
 """Of the layout; files of a later one are refused."""
 
 _KIND = "dabp problem"
+_MOST = 2**53
 _INTEGERS = ("domain_sizes", "arities", "scope_variables", "table_sizes", "factor_table", "definitions")
 _FACTS = {"maximize": bool, "constant": str, "limit": str | None, "name": str}
 _WORDS = ("variable_names", "factor_names", "labels")
@@ -74,9 +75,11 @@ def read(source: Source) -> Problem:
     costs = _column(source, arrays, "costs", "iuf").astype(np.float64)
     words = _words(source, _column(source, arrays, "words", "u"))
     source.release()
-    for name in ("arities", "table_sizes"):
+    for name in ("arities", "table_sizes", "domain_sizes"):
         if (columns[name] < 0).any():
             raise source.error(f"its column {name} has a negative number")
+        if columns[name].sum(dtype=np.float64) > _MOST:  # sums of int64 would run over
+            raise source.error(f"its column {name} has numbers that no file can hold")
     source.meter.take_values(int(columns["domain_sizes"].sum()))
     try:
         return Problem(
@@ -106,6 +109,8 @@ def _facts(source: Source) -> dict[str, Any]:
         facts, version = None, 0
     if not isinstance(facts, dict):
         raise source.error("it is not a problem in our binary form")
+    if version < 1:
+        raise source.error("its header does not say what a problem's must")
     if version > VERSION:
         raise source.error(f"it was written by a later program (layout {version}, this one reads {VERSION})")
     if facts.keys() != _FACTS.keys() or not all(isinstance(facts[name], kind) for name, kind in _FACTS.items()):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.formats.bounded import below
-from dabp.formats.cfn_lexer import DIGITS, Lexer
+from dabp.formats.cfn_lexer import DIGITS, SEPARATORS, Lexer
 from dabp.formats.draft import Draft
-from dabp.formats.intensional import PART, NotSupported, Words, expand
+from dabp.formats.intensional import PART, NotSupported, Recipe, Words, expand
+from dabp.formats.numbers import parse_list
 from dabp.formats.text import Source
 from dabp.problem import Label, Problem
 
@@ -43,6 +46,7 @@ class _Reader:
         self.defining: dict[str, int] = {}  # name → factor whose table others may share
         self.constants: dict[str, int] = {}  # the same for functions without variables → table
         self.waiting: list[_Waiting] = []
+        self.recipes: dict[Recipe, int] = {}  # of functions by keyword, and the tables made of them
         self.tagged = False
         self.bound = np.inf
 
@@ -61,7 +65,8 @@ class _Reader:
         self._tag("functions")
         lexer.open()
         while lexer.peek() is not None and not lexer.closing():
-            self._function()
+            if not self._dense_function():
+                self._function()
         while (rest := lexer.peek()) is not None:  # toulbar2 does without the last closing brace
             lexer.next()
             if rest not in ("}", "]"):
@@ -115,6 +120,24 @@ class _Reader:
             raise self.source.error(f"value name {name[:40]!r} starts with a digit", self.lexer.line)
         return name
 
+    def _dense_function(self) -> bool:
+        """Take a function of the commonest form in one go; False, and nothing taken, if it is not of it or wrong."""
+        match = self.lexer.dense_function() if self.tagged else None
+        if match is None:
+            return False
+        name, names, listed = match.groups()
+        scope = [self.draft.index_of(one) for one in names.translate(SEPARATORS).split()]
+        costs = None if None in scope or len(set(scope)) < len(scope) else parse_list(listed.translate(SEPARATORS))
+        if costs is None or np.isnan(costs).any():
+            return False
+        variables, line = cast("list[int]", scope), self.lexer.line_of(match)
+        if len(costs) != math.prod(self.draft.shape(variables, line)):
+            return False
+        costs[costs == np.inf] = self.draft.forbidden
+        self.lexer.take(match)
+        self._define(name, variables, self.draft.add_table(costs, line))
+        return True
+
     def _function(self) -> None:
         lexer = self.lexer
         name = None if lexer.peek() in ("{", "[") else lexer.next()
@@ -143,7 +166,10 @@ class _Reader:
         shape = self.draft.shape(scope, line)
         costs = self._listed(scope, shape) if default is None else self._tuples(scope, shape, default)
         lexer.close()
-        table = self.draft.add_table(costs, line)
+        self._define(name, scope, self.draft.add_table(costs, line))
+
+    def _define(self, name: str | None, scope: list[int], table: int) -> None:
+        """A factor with a table of its own, which others may share by its name."""
         factor = self.draft.add_factor(scope, table, name)
         if name is not None and name not in self.defining and name not in self.constants:
             if scope:
@@ -168,17 +194,16 @@ class _Reader:
             if self.draft.maximize or keyword == "clique":
                 raise NotSupported("only tables of costs are")
             shape = tuple(self.draft.sizes[v] for v in scope)
-            parts = expand(keyword, parameters, shape, self.bound, self.source.meter.left)
+            parts = expand(keyword, parameters, shape, self.bound, self.source.meter.left, self.recipes)
             if parameters.taken < len(words):
                 raise NotSupported("it has too many parameters")
         except NotSupported as reason:
             raise self.source.error(f"global function {keyword[:40]!r} is not supported: {reason}", line) from None
         self.source.meter.take_cells(PART * len(parts), line)
-        numbers: dict[int, int] = {}
-        for axes, table in parts:
-            if id(table) not in numbers:
-                numbers[id(table)] = self.draft.add_table(table, line)
-            self.draft.add_factor([scope[axis] for axis in axes], numbers[id(table)], name)
+        for axes, recipe in parts:
+            if recipe not in self.recipes:
+                self.recipes[recipe] = self.draft.add_table(recipe.table(), line)
+            self.draft.add_factor([scope[axis] for axis in axes], self.recipes[recipe], name)
 
     def _reuse(self, scope: list[int], name: str | None, line: int) -> None:
         lexer = self.lexer

@@ -18,8 +18,13 @@ _WORD = re.compile(r'"([^"\n]*)"|([{}\[\]])|([^\s":,{}\[\]]+)')  # a quote witho
 DIGITS = "0123456789"
 """What sizes and indices start with, and names do not."""
 
+_DENSE = re.compile(
+    r'[\s,]*"([^"\s:,]+)"\s*:\s*\{\s*"scope"\s*:\s*\[((?:[\s,]*"[^"\s:,0-9][^"\s:,]*")+)\s*\]\s*,'
+    r'\s*"costs"\s*:\s*\[([^\[\]{}"]*+)\]\s*\}'
+)
 _BRACKET = re.compile(r"[{}\[\]]")
-_SEPARATORS = str.maketrans('",:', "   ")
+SEPARATORS = str.maketrans('",:', "   ")
+"""What may stand between words, as spaces."""
 
 
 TAGS = frozenset(
@@ -179,6 +184,21 @@ class Lexer:
             raise self._source.error(f"{what} was expected, {word[:40]!r} found", self.line)
         return value
 
+    def dense_function(self) -> re.Match[str] | None:
+        """The whole of the next function if it is of the commonest form, which is to be taken by `take`.
+
+        Its groups are the name, the names of the scope in quotes, and the costs; none of them has spaces within.
+        """
+        return _DENSE.match(self._text, self._at)
+
+    def line_of(self, match: re.Match[str]) -> int:
+        """The line on which its scope begins."""
+        return self.line + self._text.count("\n", self._at, match.start(2))
+
+    def take(self, match: re.Match[str]) -> None:
+        """Go on after a function that `dense_function` found."""
+        self._peeked, self._at = None, match.end()
+
     def numbers(self) -> NDArray[np.float64]:
         """Every number up to the closing bracket, which is taken."""
         self._peeked = None
@@ -186,7 +206,7 @@ class Lexer:
             pass
         if end is None or end.group() in "{[":
             raise self._source.error("a list of costs has no end", self.line)
-        text = self._text[self._at : end.start()].translate(_SEPARATORS)
+        text = self._text[self._at : end.start()].translate(SEPARATORS)
         costs = parse_list(text)
         if costs is None:
             costs = np.array([self.number(word) for word in text.split()])

@@ -41,7 +41,7 @@ class Draft:
         self._domain_of: list[Domain] = []
         self._checked: set[Domain] = set()
         self._scopes, self._offsets = array("q"), array("q", [0])
-        self._pool, self._pool_offsets = array("d"), array("q", [0])
+        self._pool, self._pool_offsets = np.empty(1024), array("q", [0])
         self._factor_table = array("q")
         self._factor_names: list[str] | None = None  # as long as they are f0, f1, …
 
@@ -95,6 +95,10 @@ class Draft:
             raise self.source.error(f"there is no variable {name!r}", line)
         return self._index[name]
 
+    def index_of(self, name: str) -> int | None:
+        """The index of a variable, None if there is none of this name."""
+        return self._index.get(name)
+
     def name_of(self, variable: int) -> str:
         """The name of a variable."""
         return self._names[variable]
@@ -124,8 +128,12 @@ class Draft:
         bad = np.isnan(cells) | (cells == (np.inf if self.maximize else -np.inf))
         if bad.any():
             raise self.source.error(f"a cost is {cells[bad][0]}; {self.forbidden} is the only infinite one", line)
-        self._pool.frombytes(cells.tobytes())
-        self._pool_offsets.append(len(self._pool))
+        start = self._pool_offsets[-1]
+        end = start + cells.size
+        if end > len(self._pool):  # in place: memory is only given another address, as it would not fit twice
+            self._pool.resize(max(end, len(self._pool) * 9 // 8), refcheck=False)
+        self._pool[start:end] = cells
+        self._pool_offsets.append(end)
         return len(self._pool_offsets) - 2
 
     @property
@@ -163,8 +171,8 @@ class Draft:
         lengths, factor_table = np.diff(self._pool_offsets), np.array(self._factor_table, dtype=np.int64)
         used = np.zeros(len(lengths), dtype=np.bool_)
         used[factor_table] = True
-        pool = np.array(self._pool, dtype=np.float64)
-        del self._pool[:]
+        pool, self._pool = self._pool, np.empty(0)
+        pool.resize(self._pool_offsets[-1], refcheck=False)
         if not used.all():  # constants leave tables behind
             pool = pool[np.repeat(used, lengths)]
         pool.flags.writeable = False

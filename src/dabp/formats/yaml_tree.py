@@ -54,10 +54,9 @@ def _events(source: Source) -> Iterator[Any]:
     try:
         source.text()  # whether it is text; the parser takes the bytes, and copies a text
         for event in yaml.parse(source.data.removeprefix(_MARK), Loader=_Loader):
-            kind = type(event)
-            if kind is yaml.AliasEvent:
+            if isinstance(event, yaml.AliasEvent):
                 raise source.error(f"YAML aliases (*{str(event.anchor)[:40]}) are refused", _line(event))
-            if kind not in skipped:
+            if type(event) not in skipped:
                 yield event
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

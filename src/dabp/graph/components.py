@@ -6,7 +6,7 @@ import numpy as np
 
 from dabp.kernels.presolve.components import connected_components
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, cells_of_tables, handed_over, offsets_of, ragged_positions
 
 
 def component_labels(problem: Problem) -> tuple[Indices, int]:
@@ -37,12 +37,12 @@ def component(problem: Problem, labels: Indices, which: Indices) -> tuple[Proble
     number[variables] = np.arange(len(variables))
     used, tables = np.unique(problem.factor_table[factors], return_inverse=True)
     part = Problem(
-        problem.domain_sizes[variables],
-        number[problem.scope_variables[ragged_positions(problem.scope_offsets, factors)]],
-        offsets_of(problem.arities[factors]),
-        problem.pool[ragged_positions(problem.pool_offsets, used)],
-        offsets_of(np.diff(problem.pool_offsets)[used]),
-        tables,
+        handed_over(problem.domain_sizes[variables]),
+        handed_over(number[problem.scope_variables[ragged_positions(problem.scope_offsets, factors)]]),
+        handed_over(offsets_of(problem.arities[factors])),
+        cells_of_tables(problem, used),
+        handed_over(offsets_of(np.diff(problem.pool_offsets)[used])),
+        handed_over(tables.astype(np.int64)),
         name=problem.name,
     )
     return part, variables

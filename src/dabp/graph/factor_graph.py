@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dabp.errors import ParameterError
+from dabp.graph.grouping import grouped
 from dabp.problem import Problem
-from dabp.problem.columns import offsets_of, table_ranges
+from dabp.problem.columns import add_at, cells_of_tables, offsets_of, table_ranges
 from dabp.problem.randomness import generator
 
 PERTURBATION = 1e-3
@@ -143,17 +144,17 @@ class FactorGraph:
         if dtype is None and cost_scale is not None and total / MOST_SCALED > cost_scale:
             raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
         scale = _default_scale(factor_ranges, total) if cost_scale is None else float(cost_scale)
-        real = np.dtype((np.float64 if np.isinf(problem.pool).any() else np.float32) if dtype is None else dtype)
+        real = np.dtype((np.float64 if problem.forbidding.any() else np.float32) if dtype is None else dtype)
         if perturbation is None:
             perturbation = PERTURBATION * _smallest_difference(problem) / scale
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * factor_ranges.sum() / scale + problem.num_variables * perturbation + 1.0
 
-        tables = _scaled(problem, lowest, scale, forbidden)
+        stand_ins = lowest / scale + forbidden
         skeleton = problem.structural(_skeleton, len(scales), bulky=True)
         count = int(skeleton.variable_offsets[-1])
         unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, size=count)
-        groups = tuple(_group(part, tables, unary, real) for part in skeleton.parts)
+        groups = tuple(_group(problem, part, scale, stand_ins, unary, real) for part in skeleton.parts)
         return cls(
             domain_sizes=problem.domain_sizes,
             variable_offsets=skeleton.variable_offsets,
@@ -180,13 +181,16 @@ def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None
         raise ParameterError(f"perturbation is at least 0 and at most {MOST_SCALED:g}, not {perturbation}")
 
 
-def _scaled(problem: Problem, lowest: NDArray[np.float64], scale: float, forbidden: float) -> NDArray[np.float64]:
-    """The pool in scaled units, with a stand-in where a cell is forbidden: its table's least cost plus `forbidden`."""
-    tables = problem.pool / scale
-    barred = np.flatnonzero(np.isinf(tables))
-    if len(barred):
-        table = np.searchsorted(problem.pool_offsets, barred, side="right") - 1
-        tables[barred] = (lowest / scale + forbidden)[table]
+def _scaled(
+    problem: Problem, used: NDArray[np.int64], scale: float, stand_ins: NDArray[np.float64], dtype: np.dtype[Any]
+) -> NDArray[np.floating]:
+    """Some tables of one size in scaled units [U, cells], with the stand-in of its table where a cell is forbidden."""
+    costs = cells_of_tables(problem, used).reshape(len(used), -1)
+    tables = np.empty(costs.shape, dtype=dtype)
+    np.divide(costs, scale, out=tables, casting="same_kind", dtype=np.float64)
+    if problem.forbidding[used].any():
+        barred = np.isinf(costs)
+        tables[barred] = np.broadcast_to(stand_ins[used][:, None], costs.shape)[barred]
     return tables
 
 
@@ -203,8 +207,8 @@ class _Part(NamedTuple):
     shape: tuple[int, ...]
     factors: NDArray[np.int64]
     scope: NDArray[np.int64]
-    cells: NDArray[np.int64]
-    """[U, cells]: where in the pool each different table lies."""
+    used: NDArray[np.int64]
+    """[U]: the different tables of the problem that they use."""
     table_index: NDArray[np.int64]
     targets: NDArray[np.int64]
     """Arity 1: where the costs of each factor are added to `FactorGraph.unary`, flat."""
@@ -229,35 +233,41 @@ def _skeleton(problem: Problem, copies: int) -> _Skeleton:
     parts, edges = [], 0
     for shape, factors, scope in _by_shape(problem):
         used, index = _numbered(problem.factor_table[factors], len(problem.pool_offsets) - 1)
-        cells = problem.pool_offsets[used][:, None] + np.arange(math.prod(shape))
         unary = (variable_offsets[scope] + np.arange(shape[0])).ravel() if len(shape) == 1 else nowhere
-        parts.append(_Part(shape, factors, scope, cells, index, unary, edges))
+        parts.append(_Part(shape, factors, scope, used, index, unary, edges))
         edges += scope.size * copies if len(shape) > 1 else 0
     edge_variable = _concatenated(np.repeat(p.scope, copies, axis=0).ravel() for p in parts if len(p.shape) > 1)
+    variable_edges, variable_edge_offsets = grouped(edge_variable, len(sizes))
     return _Skeleton(
         variable_offsets,
         tuple(parts),
         edge_variable,
         edge_offsets=offsets_of(sizes[edge_variable]),
-        variable_edge_offsets=offsets_of(np.bincount(edge_variable, minlength=len(sizes))),
-        variable_edges=np.argsort(edge_variable, kind="stable"),
+        variable_edge_offsets=variable_edge_offsets,
+        variable_edges=variable_edges,
     )
 
 
 def _group(
-    part: _Part, tables: NDArray[np.float64], unary: NDArray[np.float64], dtype: np.dtype[Any]
+    problem: Problem,
+    part: _Part,
+    scale: float,
+    stand_ins: NDArray[np.float64],
+    unary: NDArray[np.float64],
+    dtype: np.dtype[Any],
 ) -> FactorGroup | None:
-    """The factors of one shape with their costs, from the pool as `tables` has it; those of arity 1 go to `unary`."""
-    stacked = tables[part.cells]
+    """The factors of one shape with their costs; those of arity 1 go to `unary`, in double precision."""
     if len(part.shape) == 1:
-        np.add.at(unary, part.targets, stacked[part.table_index].ravel())
+        stacked = _scaled(problem, part.used, scale, stand_ins, np.dtype(np.float64))
+        add_at(unary, part.targets, stacked[part.table_index].ravel())
         return None
-    costs = stacked.reshape(-1, *part.shape).astype(dtype)
+    costs = _scaled(problem, part.used, scale, stand_ins, dtype).reshape(-1, *part.shape)
     return FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first)
 
 
 def _concatenated(parts: Iterator[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    joined = list(parts)
+    return joined[0] if len(joined) == 1 else np.concatenate([np.zeros(0, dtype=np.int64), *joined])
 
 
 def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64], NDArray[np.int64]]]:

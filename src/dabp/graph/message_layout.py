@@ -3,7 +3,8 @@
 Padding is this module's own affair. A message of a variable with D values takes D rounded up to whole vectors;
 padded lanes of tables and unary costs hold `PADDING`, so they never win a minimum, and padded lanes of ``v2f`` are 0.
 
-The messages of one variable lie side by side, so that the update of a variable reads memory in order. A message of
+The messages of one variable lie side by side, and so do the tables that it hears its neighbours through, so that the
+update of a variable reads memory in order, but for the neighbours' messages. A message of
 a split copy with scale s is stored divided by s: as min(s·T + m) = s·min(T + m/s), all copies read one table.
 """
 
@@ -14,15 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dabp.graph import FactorGraph, FactorGroup
+from dabp.graph import FactorGraph
+from dabp.graph.grouping import grouped
 from dabp.kernels.belief_propagation.layout import (
+    AHEAD,
     PADDING,
+    UNIT,
     ExactCosts,
     Ints,
     Layout,
     Many,
     Pairs,
-    PairShape,
+    PairTables,
     Reals,
     Variables,
 )
@@ -31,6 +35,8 @@ from dabp.problem.columns import cell_strides, offsets_of
 
 KEPT_FRAMES = 8
 """Frames that are kept of one structure: for a few widths of vectors and ratios of splitting."""
+BLOCK = 2**20
+"""Numbers of tables that are laid out at a time."""
 COMPACT = 0.75
 """Rows of tables are padded to whole vectors if the values fill more than this share of them."""
 
@@ -41,13 +47,6 @@ def aligned_zeros(count: int, dtype: Any) -> Reals:
     room = np.zeros(count + 64 // size, dtype=dtype)
     skip = (-room.__array_interface__["data"][0] % 64) // size
     return room[skip : skip + count]
-
-
-def aligned(values: Reals) -> Reals:
-    """A copy that starts at a cache line."""
-    result = aligned_zeros(len(values), values.dtype)
-    result[:] = values
-    return result
 
 
 def lane_count(graph: FactorGraph) -> int:
@@ -65,11 +64,9 @@ def make_layout(problem: Problem, graph: FactorGraph, lanes: int) -> Layout:
     unary = aligned_zeros(len(frame.variables.mask), graph.dtype)
     unary[:] = PADDING
     unary[frame.unary_places] = graph.unary
-    end = np.zeros(lanes, dtype=graph.dtype)  # a last row may be read past
-    tables = [_tables(graph.groups[stack.group].tables[stack.table_order], lanes) for stack in frame.stacks]
     return Layout(
         variables=frame.variables._replace(unary=unary),
-        tables=aligned(np.concatenate([*tables, end])),
+        tables=_all_tables(graph, frame.stacks, lanes),
         pairs=frame.pairs,
         many=frame.many,
         exact=frame.exact._replace(pool=problem.pool),
@@ -77,17 +74,18 @@ def make_layout(problem: Problem, graph: FactorGraph, lanes: int) -> Layout:
 
 
 class _Stack(NamedTuple):
-    """The factors of one shape as they lie in memory."""
+    """The tables of one shape as they lie in memory, those of two variables in one of two orientations."""
 
-    shape: tuple[int, ...]
     group: int
-    """Which group of the graph they are."""
+    """Which group of the graph they are of."""
+    turned: bool
+    """Whether lanes run over the first of two variables, and not over the last of all."""
+    step: int
+    """Distance between rows."""
     table_order: Ints
     """[U]: its tables, in the order in which they lie here."""
-    table: Ints
-    """[G]: where each factor's table starts."""
-    message: Ints
-    """[G, arity, C]: where its messages start."""
+    start: int
+    stop: int
 
 
 class _Frame(NamedTuple):
@@ -120,26 +118,14 @@ def _frames(problem: Problem) -> dict[tuple[Any, ...], _Frame]:
 
 
 def _frame(problem: Problem, graph: FactorGraph, lanes: int) -> _Frame:
-    copies = len(graph.scales)
     variables, places = _variables(graph, lanes)
+    rank = np.empty(graph.num_edges, dtype=np.int64)
+    rank[graph.variable_edges] = np.arange(graph.num_edges)
     position = _message_positions(graph, variables.message_start)
     stacks: list[_Stack] = []
-    start = 0
-    numbered = [(number, group) for number, group in enumerate(graph.groups)]
-    for number, group in sorted(numbered, key=lambda each: each[1].arity > 2):  # pairs first
-        order, table_order, index = _in_order(group)
-        size = _table_size(group.shape, lanes)
-        message = _messages(group, order, position, copies)
-        stacks.append(_Stack(group.shape, number, table_order, start + index * size, message))
-        start += size * len(table_order)
-    return _Frame(
-        variables,
-        places,
-        tuple(stacks),
-        pairs=_pairs([stack for stack in stacks if len(stack.shape) == 2], lanes),
-        many=_many([stack for stack in stacks if len(stack.shape) > 2], copies),
-        exact=_exact_costs(problem),
-    )
+    pairs = _pairs(graph, lanes, rank, position, stacks)
+    many = _many(graph, lanes, position, stacks)
+    return _Frame(variables, places, tuple(stacks), pairs, many, exact=_exact_costs(problem))
 
 
 def _variables(graph: FactorGraph, lanes: int) -> tuple[Variables, Ints]:
@@ -149,16 +135,20 @@ def _variables(graph: FactorGraph, lanes: int) -> tuple[Variables, Ints]:
     places = np.repeat(unary_start[:-1] - graph.variable_offsets[:-1], graph.domain_sizes) + np.arange(len(graph.unary))
     mask = aligned_zeros(int(unary_start[-1]), graph.dtype)
     mask[places] = 1
+    scales = np.resize(np.array(graph.scales, dtype=graph.dtype), 2)
     copies = np.arange(len(graph.scales))
     edge_copy = _joined([np.tile(np.repeat(copies, g.arity), g.num_factors) for g in graph.groups], (0,))
     variables = Variables(
         domain=graph.domain_sizes,
         unary_start=unary_start,
         edge_start=graph.variable_edge_offsets,
+        step=np.where(graph.domain_sizes <= COMPACT * width, graph.domain_sizes, width),
         message_start=offsets_of(np.diff(graph.variable_edge_offsets) * width),
         unary=mask[:0],
         mask=mask,
-        edge_scale=np.array(graph.scales, dtype=graph.dtype)[edge_copy[graph.variable_edges]],
+        edge_scale=scales[edge_copy[graph.variable_edges]],
+        scales=scales,
+        inverse=1.0 / scales.astype(np.float64),
     )
     return variables, places
 
@@ -178,29 +168,15 @@ def _joined(parts: list[Ints], empty: tuple[int, ...]) -> Ints:
     return np.ascontiguousarray(np.concatenate([np.zeros(empty, dtype=np.int64), *parts]))
 
 
-def _in_order(group: FactorGroup) -> tuple[Ints, Ints, Ints]:
-    """Factors by first variable, tables by first use: neighbours in memory are then used together."""
-    order = np.argsort(group.scope.min(axis=1), kind="stable")
-    first = np.empty(len(group.tables), dtype=np.int64)
-    first[group.table_index[order[::-1]]] = np.arange(len(order))[::-1]  # of equals the last, hence first use, stays
-    tables = np.argsort(first, kind="stable")
-    place = np.empty_like(tables)
-    place[tables] = np.arange(len(tables))
-    return order, tables, place[group.table_index[order]]
-
-
-def _messages(group: FactorGroup, order: Ints, position: Ints, copies: int) -> Ints:
-    """[G, arity, C]: positions of the messages of the ordered factors."""
-    edges = group.first + np.arange(group.num_factors * copies * group.arity)
-    return position[edges].reshape(group.num_factors, copies, group.arity)[order].transpose(0, 2, 1)
-
-
-def _padded(tables: Reals, lanes: int) -> Reals:
-    """[U, rows, lanes of the last axis], flattened by table."""
-    flat = tables.reshape(len(tables), -1, tables.shape[-1])
-    result = np.full((*flat.shape[:2], _whole(flat.shape[-1], lanes)), PADDING, dtype=tables.dtype)
-    result[..., : flat.shape[-1]] = flat
-    return result.reshape(len(tables), -1)
+def _by_first_use(order: Ints, index: Ints, tables: int) -> tuple[Ints, Ints]:
+    """Tables in the order in which factors first use them, taken in `order`, and the place of each factor's table."""
+    used = index[order]
+    first = np.empty(tables, dtype=np.int64)
+    first[used[::-1]] = np.arange(len(used))[::-1]  # of equals the last, hence first use, stays
+    table_order = used[first[used] == np.arange(len(used))]
+    place = np.empty_like(table_order)
+    place[table_order] = np.arange(tables)
+    return table_order, place[index]
 
 
 def _whole(size: Any, lanes: int) -> Any:
@@ -218,62 +194,96 @@ def _step(size: int, lanes: int) -> int:
     return size if size <= COMPACT * whole else whole
 
 
-def _table_size(shape: tuple[int, ...], lanes: int) -> int:
-    """Numbers that a table takes: of two variables in both orientations, of more with its rows padded."""
-    if len(shape) == 2:
-        first, second = shape
-        return second * _step(first, lanes) + first * _step(second, lanes)
-    return math.prod(shape[:-1]) * int(_whole(shape[-1], lanes))
+def _all_tables(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int) -> Reals:
+    """The tables as they lie in memory, made there a few at a time; a last row may be read past its end."""
+    result = aligned_zeros(stacks[-1].stop + lanes if stacks else lanes, graph.dtype)
+    for stack in stacks:
+        own = graph.groups[stack.group].tables
+        rows = result[stack.start : stack.stop].reshape(len(own), -1, stack.step)
+        block = max(1, BLOCK // max(1, rows[:1].size))
+        for start in range(0, len(own), block):
+            chosen = own[stack.table_order[start : start + block]]
+            turned = chosen.transpose(0, 2, 1) if stack.turned else chosen
+            size = turned.shape[-1]
+            rows[start : start + block, :, :size] = turned.reshape(len(chosen), -1, size)
+            rows[start : start + block, :, size:] = PADDING
+    return result
 
 
-def _tables(tables: Reals, lanes: int) -> Reals:
-    """The tables [U, *shape] as they lie in memory, flat; those of two variables have both orientations in a row."""
-    if tables.ndim == 3:
-        return np.concatenate([_rows(tables.transpose(0, 2, 1), lanes), _rows(tables, lanes)], axis=1).ravel()
-    return _padded(tables, lanes).ravel()
-
-
-def _rows(tables: Reals, lanes: int) -> Reals:
-    """Rows for `send_pairs`, `_step` apart."""
-    size = tables.shape[-1]
-    return tables.reshape(len(tables), -1) if _step(size, lanes) == size else _padded(tables, lanes)
-
-
-def _pairs(stacks: list[_Stack], lanes: int) -> Pairs:
-    ends = offsets_of([len(stack.table) for stack in stacks]).tolist()
-    shapes = [  # a `PairShape` each
-        (
-            *ends[k : k + 2],
-            *stack.shape,
-            *(_whole(size, lanes) for size in stack.shape),
-            *(_step(size, lanes) for size in stack.shape),
-        )
-        for k, stack in enumerate(stacks)
-    ]
-    return Pairs(
-        groups=np.array(shapes, dtype=np.int64).reshape(-1, len(PairShape._fields)),
-        table=_joined([stack.table for stack in stacks], (0,)),
-        message=_joined([stack.message[..., 0] for stack in stacks], (0, 2)),
+def _pairs(graph: FactorGraph, lanes: int, rank: Ints, position: Ints, stacks: list[_Stack]) -> Pairs:
+    """What variables hear from factors of arity 2; their tables are added to `stacks`."""
+    copies = len(graph.scales)
+    count = graph.num_edges // copies
+    table, source, rows = (
+        np.full(count, -1, dtype=np.int64),
+        np.zeros(count + AHEAD, np.int32),
+        np.zeros(count, np.int32),
     )
+    blocks: list[PairTables] = []
+    for number, group in enumerate(graph.groups):
+        if group.arity != 2:
+            continue
+        edges = group.first + 2 * copies * np.arange(group.num_factors)
+        for side in range(2):
+            here = rank[edges + side] // copies
+            table_order, index = _by_first_use(_sorted_by(here, count), group.table_index, len(group.tables))
+            start, step, senders = (
+                stacks[-1].stop if stacks else 0,
+                _step(group.shape[side], lanes),
+                group.shape[1 - side],
+            )
+            blocks.append(PairTables(start, len(table_order), senders, step))
+            stacks.append(
+                _Stack(number, side == 0, step, table_order, start, start + len(table_order) * senders * step)
+            )
+            table[here] = start + index * (senders * step)
+            source[here] = position[edges + 1 - side] // UNIT
+            rows[here] = senders
+    return Pairs(np.array(blocks, dtype=np.int64).reshape(-1, len(PairTables._fields)), table, source, rows)
 
 
-def _many(stacks: list[_Stack], copies: int) -> Many:
+def _sorted_by(places: Ints, count: int) -> Ints:
+    """`np.argsort` of different numbers below `count`."""
+    order = np.full(count, -1, dtype=np.int64)
+    order[places] = np.arange(len(places))
+    return order[order >= 0]
+
+
+def _many(graph: FactorGraph, lanes: int, position: Ints, stacks: list[_Stack]) -> Many:
+    """The factors of higher arity by first variable; their tables are added to `stacks`."""
+    copies = len(graph.scales)
+    arities, domains, messages, tables = [], [], [], []
+    for number, group in enumerate(graph.groups):
+        if group.arity == 2:
+            continue
+        order = grouped(group.scope.min(axis=1), graph.num_variables)[0]
+        table_order, index = _by_first_use(order, group.table_index, len(group.tables))
+        start, step = stacks[-1].stop if stacks else 0, int(_whole(group.shape[-1], lanes))
+        size = math.prod(group.shape[:-1]) * step
+        stacks.append(_Stack(number, False, step, table_order, start, start + len(table_order) * size))
+        edges = group.first + np.arange(group.num_factors * copies * group.arity)
+        message = position[edges].reshape(group.num_factors, copies, group.arity)[order].transpose(0, 2, 1)
+        arities.append(np.full(group.num_factors, group.arity))
+        domains.append(np.tile(np.array(group.shape), group.num_factors))
+        messages.append(message.reshape(-1, copies))
+        tables.append(start + index[order] * size)
     return Many(
-        start=offsets_of(_joined([np.full(len(stack.table), len(stack.shape)) for stack in stacks], (0,))),
-        domain=_joined([np.tile(np.array(stack.shape), len(stack.table)) for stack in stacks], (0,)),
-        message=_joined([stack.message.reshape(-1, copies) for stack in stacks], (0, copies)),
-        table=_joined([stack.table for stack in stacks], (0,)),
+        start=offsets_of(_joined(arities, (0,))),
+        domain=_joined(domains, (0,)),
+        message=_joined(messages, (0, copies)),
+        table=_joined(tables, (0,)),
     )
 
 
 def _exact_costs(problem: Problem) -> ExactCosts:
+    entries, factor_start = grouped(problem.scope_variables, problem.num_variables)
     owner = np.repeat(np.arange(problem.num_factors), problem.arities)
     return ExactCosts(
         start=problem.scope_offsets,
         variable=problem.scope_variables,
         stride=cell_strides(problem),
         base=problem.pool_offsets[problem.factor_table],
-        factor_start=offsets_of(np.bincount(problem.scope_variables, minlength=problem.num_variables)),
-        factor_of=owner[np.argsort(problem.scope_variables, kind="stable")],
+        factor_start=factor_start,
+        factor_of=owner[entries],
         pool=problem.pool[:0],
     )

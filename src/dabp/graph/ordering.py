@@ -26,6 +26,10 @@ WORK_PER_SECOND, MOST_SECONDS = 200_000_000, 600.0
 """Operations that a second has time for, and the seconds that an order is ever worth."""
 
 
+BETWEEN_LOOKS = WORK_PER_SECOND // 10
+"""Operations between two questions to the guard."""
+
+
 @dataclass(frozen=True)
 class EliminationOrder:
     """An order, first eliminated first, and its induced width (None where it was not followed to the end)."""
@@ -110,9 +114,24 @@ def _computed(problem: Problem, widest: int | None, guard: Guard) -> tuple[Elimi
         number[rest] = np.arange(len(rest))
         local = np.empty(len(rest), dtype=np.int64)
         most = len(rest) if widest is None else widest
-        width = max(width, compiled.min_fill(_bit_rows(number[inside], len(rest)), local, most))
+        found = _filled(_bit_rows(number[inside], len(rest)), local, most, guard)
         order[count:] = rest[local]
+        if found is None:
+            return EliminationOrder(order, None), False
+        width = max(width, found)
     return EliminationOrder(order, int(width)), True
+
+
+def _filled(rows: NDArray[np.uint64], order: NDArray[np.int64], most: int, guard: Guard) -> int | None:
+    """The width of the min-fill order that is put in `order`; None if the guard ended it, the rest as it comes then."""
+    n = len(rows)
+    nothing = np.zeros((2, n), dtype=np.int64)
+    state = compiled.Fill(nothing[0], nothing[1], np.ones(n, dtype=np.bool_), np.zeros(3, dtype=np.int64))
+    while not compiled.min_fill(rows, order, most, state, BETWEEN_LOOKS):
+        if guard.over:
+            order[state.progress[0] :] = np.flatnonzero(state.alive)
+            return None
+    return int(state.progress[1])
 
 
 def _pairs(near: compiled.Adjacency, core: NDArray[np.bool_]) -> NDArray[np.int64]:

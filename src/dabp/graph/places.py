@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dabp.kernels.places import fill_levels, fill_places
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of
 
@@ -34,20 +35,40 @@ class Places(NamedTuple):
     def of(cls, problem: Problem) -> Places:
         """The places of a problem's binary factors."""
         factors = np.flatnonzero(problem.arities == 2)
-        scopes = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(2)]
-        variable, other = scopes.ravel(), scopes[:, ::-1].ravel()
-        order = np.argsort(2 * variable + (other > variable), kind="stable")
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        start = offsets_of(np.bincount(variable, minlength=problem.num_variables))
-        smaller = np.bincount(variable[other < variable], minlength=problem.num_variables)
-        return cls(
-            factors=factors,
-            scopes=scopes,
-            place=place.reshape(-1, 2),
-            start=start,
-            middle=start[:-1] + smaller,
-            variable=variable[order],
-            other=other[order],
-            partner=place.reshape(-1, 2)[:, ::-1].ravel()[order],
-        )
+        if len(factors) and factors[-1] - factors[0] == len(factors) - 1:  # side by side
+            first = problem.scope_offsets[factors[0]]
+            scopes = problem.scope_variables[first : first + 2 * len(factors)].reshape(-1, 2)
+        else:
+            scopes = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(2)]
+        return cls._sorted(factors, scopes, problem.num_variables)
+
+    def by_level(self) -> tuple[Places, Indices, Indices]:
+        """The same factors with the variables in another order, in which no two of a *level* share a factor.
+
+        A variable's level is one more than the highest of its neighbours with smaller numbers: what is done to
+        variables one after the other, each with a look at its neighbours, can be done level by level with the same
+        result, to all variables of a level at once. Neighbours keep their order.
+
+        Returns
+        -------
+        places, order, levels
+            The places by new numbers; the old number of each variable, [N]; the first variable of each level, [K + 1].
+        """
+        level = np.empty(len(self.middle), dtype=np.int64)
+        fill_levels(self.start, self.middle, self.other, level)
+        levels = offsets_of(np.bincount(level))
+        order = np.argsort(level.astype(np.int32), kind="stable")
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.arange(len(order))
+        return self._sorted(self.factors, number[self.scopes], len(order)), order, levels
+
+    @classmethod
+    def _sorted(cls, factors: Indices, scopes: Indices, num_variables: int) -> Places:
+        """Sort by variable, then by which has the smaller number, then by factor."""
+        larger = np.bincount(scopes.min(axis=1), minlength=num_variables)
+        smaller = np.bincount(scopes.max(axis=1), minlength=num_variables)
+        start = offsets_of(smaller + larger)
+        middle = start[:-1] + smaller
+        place, columns = np.empty_like(scopes), np.empty((3, scopes.size), dtype=np.int64)
+        fill_places(scopes, start[:-1].copy(), middle.copy(), place, columns)
+        return cls(factors, scopes, place, start, middle, *columns)

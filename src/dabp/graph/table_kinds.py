@@ -35,8 +35,10 @@ def table_kinds(problem: Problem) -> tuple[Indices, NDArray[np.float64]]:
             continue
         sizes = problem.domain_sizes[group.variables]
         square = (sizes[:, 0] == sizes[:, 1]) & (sizes[:, 0] > 1)
-        tables, first = np.unique(problem.factor_table[group.factors[square]], return_index=True)
-        labels = sizes[square][first, 0]
+        user = np.full(len(kinds), -1)  # some factor of each table, all of which have as many values
+        user[problem.factor_table[group.factors[square]]] = np.flatnonzero(square)
+        tables = np.flatnonzero(user >= 0)
+        labels = sizes[user[tables], 0]
         for size in np.unique(labels):
             mine = tables[labels == size]
             rows = max(1, _BLOCK // int(size * size))

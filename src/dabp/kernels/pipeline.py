@@ -7,6 +7,9 @@ code where it is called, so that a process that compiles runs the same instructi
 
 from __future__ import annotations
 
+import contextlib
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +19,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, Flags
 from numba.core.compiler_machinery import PassManager
 from numba.core.environment import lookup_environment
+
+from dabp.kernels.lowering import Lowering
 
 PASSES = (
     untyped_passes.TranslateByteCode,
@@ -29,13 +34,28 @@ PASSES = (
     typed_passes.PreLowerStripPhis,
     typed_passes.InlineOverloads,
     typed_passes.IRLegalization,
-    typed_passes.NativeLowering,
+    Lowering,
     typed_passes.NoPythonBackend,
 )
 """What kernels need of Numba's passes: they have no closures, with statements, literal loops or array expressions."""
 
 
-class _Library(JITCodeLibrary):  # type: ignore[misc]
+class _Lean(JITCodeLibrary):  # type: ignore[misc]
+    """Code made small before it is linked, and no more: the kernel around it is optimised as a whole."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        builder = self._codegen._pass_builder()
+        manager = llvm.create_new_function_pass_manager()
+        manager.add_sroa_pass()
+        manager.add_simplify_cfg_pass()
+        manager.add_instruction_combine_pass()
+        for function in module.functions:
+            if not function.is_declaration:
+                manager.run(function, builder)
+
+
+class _Library(_Lean):
     """The code of one kernel."""
 
     def add_ir_module(self, module: Any) -> None:
@@ -61,7 +81,7 @@ class _Nowhere:
         """Nothing."""
 
 
-class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+class PartLibrary(_Lean):
     """The code of a part, to be linked into kernels and never run alone."""
 
     @property
@@ -118,12 +138,38 @@ class _OwnOptions(Flags):  # type: ignore[misc]
         return _Options.of(self)
 
 
+@contextlib.contextmanager
+def _parts_inside(codegen: Any) -> Iterator[None]:
+    """While a kernel is compiled, what Numba compiles for it (``max``, ``np.empty``) becomes parts as well.
+
+    What is loaded from the cache meanwhile is machine code that Python may call, and stays so.
+    """
+    if "create_library" in vars(codegen):  # inside another kernel
+        yield
+        return
+
+    def load(state: Any) -> Any:
+        del codegen.create_library
+        try:
+            return type(codegen).unserialize_library(codegen, state)
+        finally:
+            codegen.create_library = create
+
+    create = codegen.create_library = functools.partial(PartLibrary, codegen)
+    codegen.unserialize_library = load
+    try:
+        yield
+    finally:
+        del codegen.create_library, codegen.unserialize_library
+
+
 class KernelCompiler(Compiler):  # type: ignore[misc]
     """Numba's compiler with these libraries and options, and only the passes that kernels need."""
 
     def _compile_core(self) -> Any:
         self.state.flags = _OwnOptions(self.state.flags)
-        return super()._compile_core()
+        with _parts_inside(self.state.targetctx.codegen()):
+            return super()._compile_core()
 
     def define_pipelines(self) -> Any:
         """From Python to a library."""

@@ -86,6 +86,18 @@ def store(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
+def item(typing: Any, array: Any, index: Any) -> Any:
+    """``array[index]`` of a flat array, a whole number as int64; unlike with brackets no index counts from the end."""
+    kind = types.int64 if isinstance(array.dtype, types.Integer) else array.dtype
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = builder.load(_pointer(context, builder, array, args[0], args[1]))
+        return context.cast(builder, value, array.dtype, kind)
+
+    return kind(array, types.intp), generate
+
+
+@intrinsic
 def splat(typing: Any, array: Any, index: Any, lanes: Any) -> Any:
     """``array[index]`` in every lane."""
     vector = Vector(array.dtype, lanes.count)
@@ -220,6 +232,17 @@ def as_float32(typing: Any, value: Any) -> Any:
     return single(value), generate
 
 
+@intrinsic
+def widened(typing: Any, value: Any, like: Any) -> Any:
+    """Integers as those of a vector such as `like`, which has as many bits or more."""
+    wide = Vector(like.dtype, value.count)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sext(args[0], context.get_value_type(wide))
+
+    return wide(value, like), generate
+
+
 def _elementwise(operation: Any, instruction: str) -> None:
     """Teach the compiler ``vector ∘ vector``."""
 
@@ -252,6 +275,7 @@ __all__ = [
     "as_float32",
     "first_equal",
     "full_like",
+    "item",
     "lanes_of",
     "least",
     "load",
@@ -261,6 +285,7 @@ __all__ = [
     "splat",
     "store",
     "sum_of",
+    "widened",
 ]
 
 

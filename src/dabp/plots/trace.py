@@ -32,7 +32,8 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
     The axes of the costs are returned.
     """
     windows = [record for record in trace.records if _has_numbers(record, *WINDOW)]
-    chosen = [record for record in trace.records if "member" not in record and _has_numbers(record, *CHOSEN)]
+    learned = [record for record in trace.records if "member" not in record and record.keys() & {"kind", "beta_start"}]
+    chosen = [record for record in learned if _has_numbers(record, *CHOSEN)]
     panels: list[Axes] = []
     if ax is None:
         from matplotlib import pyplot as plt

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, cells_of_tables, handed_over, offsets_of, ragged_positions
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def rebuilt(problem: Problem, kept: Indices, added: tuple[Factors, ...], constan
     used, table = np.unique(problem.factor_table[kept], return_inverse=True)
     scopes = [problem.scope_variables[ragged_positions(problem.scope_offsets, kept)]]
     arities = [problem.arities[kept]]
-    pools = [problem.pool[ragged_positions(problem.pool_offsets, used)]]
+    pools = [cells_of_tables(problem, used)]
     lengths = [np.diff(problem.pool_offsets)[used]]
     tables, number = [table.astype(np.int64)], len(used)
     for part in added:
@@ -51,11 +51,11 @@ def rebuilt(problem: Problem, kept: Indices, added: tuple[Factors, ...], constan
         tables.append(np.arange(number, number + part.count))
         number += part.count
     return problem.replace(
-        scope_variables=np.concatenate(scopes),
-        scope_offsets=offsets_of(np.concatenate(arities)),
-        pool=np.concatenate(pools),
-        pool_offsets=offsets_of(np.concatenate(lengths)),
-        factor_table=np.concatenate(tables),
+        scope_variables=handed_over(np.concatenate(scopes)),
+        scope_offsets=handed_over(offsets_of(np.concatenate(arities))),
+        pool=handed_over(np.concatenate(pools)),
+        pool_offsets=handed_over(offsets_of(np.concatenate(lengths))),
+        factor_table=handed_over(np.concatenate(tables)),
         constant=constant,
         factor_names=None,
     )

@@ -51,9 +51,6 @@ def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[
 
 def _hard_factors(problem: Problem) -> Indices:
     """Factors other than unary ones with a forbidden combination."""
-    forbidden = np.flatnonzero(~np.isfinite(problem.pool))
-    if not len(forbidden):
-        return forbidden
-    hard = np.zeros(len(problem.pool_offsets) - 1, dtype=bool)
-    hard[np.searchsorted(problem.pool_offsets, forbidden, side="right") - 1] = True
-    return np.flatnonzero(hard[problem.factor_table] & (problem.arities != 1))
+    if not problem.forbidding.any():
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(problem.forbidding[problem.factor_table] & (problem.arities != 1))

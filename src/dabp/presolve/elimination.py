@@ -10,9 +10,10 @@ from dabp.kernels.elimination import living_factors
 from dabp.kernels.elimination.living_factors import Given
 from dabp.kernels.elimination.small_degree import Cheap, eliminate, read_back
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
-from dabp.presolve.effort import Effort
+from dabp.presolve.effort import UNLIMITED, Effort
+from dabp.presolve.merging import pairs_differ
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices, nullary_costs, offsets_of, ragged_positions, unary_costs
+from dabp.problem.columns import Indices, handed_over, nullary_costs, offsets_of, ragged_positions, unary_costs
 
 COMPONENT_CELLS = 50_000_000
 """Assignments that components which are eliminated entirely may have together: a second of work."""
@@ -62,7 +63,8 @@ class Eliminated:
             pool=problem.pool,
         )
         allowance = _allowance(problem) if components else np.zeros(problem.num_variables)
-        constant, self._log, factors, effort.left = eliminate(given, Cheap(small, growth, allowance), effort.left)
+        cheap = Cheap(small, growth, allowance, UNLIMITED if components else _dear(problem, given))
+        constant, self._log, factors, effort.left = eliminate(given, cheap, effort.left)
         constant += nullary_costs(problem)
         self.count = self._log.num_steps
         self._sizes = problem.domain_sizes
@@ -92,9 +94,23 @@ class Eliminated:
         return np.asarray(assignment, dtype=np.int64)[self.variables]
 
 
-def has_small_components(problem: Problem) -> bool:
-    """Whether any component has so few assignments that it may be eliminated entirely."""
-    return bool(_allowance(problem).any())
+def in_small_components(problem: Problem) -> int:
+    """How many variables are in components with so few assignments that they may be eliminated entirely."""
+    return int(np.count_nonzero(_allowance(problem)))
+
+
+def _dear(problem: Problem, given: Given) -> int:
+    """From how many factors on the table of a variable's neighbours is larger than any, so that it surely stays.
+
+    Where all factors are on two variables, and each on others: as many neighbours as factors, at least.
+    """
+    least, most = int(problem.domain_sizes.min(initial=2)), int(problem.domain_sizes.max(initial=2))
+    if least < 2 or len(given.scopes) != 2 * len(given.table_start) or not pairs_differ(problem):
+        return UNLIMITED
+    neighbours = 3
+    while least**neighbours <= most * most:
+        neighbours += 1
+    return neighbours
 
 
 def _allowance(problem: Problem) -> NDArray[np.float64]:
@@ -137,8 +153,8 @@ def _without_isolated(problem: Problem, kept: Indices) -> Problem:
     number = np.zeros(problem.num_variables, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     return problem.replace(
-        domain_sizes=problem.domain_sizes[kept],
-        scope_variables=number[problem.scope_variables],
+        domain_sizes=handed_over(problem.domain_sizes[kept]),
+        scope_variables=handed_over(number[problem.scope_variables]),
         variable_names=None,
         labels=None,
     )

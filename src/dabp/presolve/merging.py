@@ -7,10 +7,10 @@ from math import comb
 
 import numpy as np
 
-from dabp.kernels.presolve.tables import Additions, add_tables, table_summaries
+from dabp.kernels.presolve.tables import Additions, add_tables
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, row_keys, unary_costs
+from dabp.problem.columns import Indices, cell_strides, in_order, offsets_of, ragged_positions, row_keys, unary_costs
 from dabp.problem.validation import EXACT
 
 MAX_UNSHARING = 4
@@ -38,8 +38,7 @@ def merge_factors(problem: Problem, *, folding: bool = True) -> Problem:
     one_each = bool((np.diff(owners) > 0).all()) or np.unique(owners).size == len(owners)
     if own.all() and one_each and not folding:
         return problem
-    lowest, highest = np.zeros((2, len(problem.pool_offsets) - 1))
-    table_summaries(problem.pool, problem.pool_offsets, lowest, highest)
+    lowest, highest = problem.extremes
     flat = ((lowest == highest) & np.isfinite(lowest))[problem.factor_table]
     receives = np.zeros(problem.num_factors, dtype=bool)
     receives[target[~own]] = True
@@ -79,10 +78,15 @@ def merge_targets(problem: Problem) -> Indices:
         arity = group.variables.shape[1]
         if arity < 2:
             continue
+        if arity == 2 and pairs_differ(problem):
+            rows_of[arity] = (group.factors, group.variables)
+            continue
         rows = np.sort(group.variables, axis=1)
         first, inverse = np.unique(row_keys(rows, problem.num_variables), return_index=True, return_inverse=True)[1:]
         target[group.factors] = group.factors[first[inverse]]
         rows_of[arity] = (group.factors[first], rows[first])
+    if 2 in rows_of and len(rows_of) > 1:
+        rows_of[2] = (rows_of[2][0], np.sort(rows_of[2][1], axis=1))
     for small in sorted(rows_of):
         for large in sorted(rows_of):
             if large > small and comb(large, small) <= MAX_SUBSETS:
@@ -90,6 +94,20 @@ def merge_targets(problem: Problem) -> Indices:
     while (target[target] != target).any():
         target = target[target]
     return target
+
+
+def pairs_differ(problem: Problem) -> bool:
+    """Whether no two factors of two variables look at the same two; found once for each structure."""
+    return problem.structural(_pairs_differ)
+
+
+def _pairs_differ(problem: Problem) -> bool:
+    group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
+    if group is None:
+        return True
+    first, second = group.variables.T
+    ordered = in_order(np.minimum(first, second) * problem.num_variables + np.maximum(first, second))
+    return bool((ordered[1:] != ordered[:-1]).all())
 
 
 def _nest(target: Indices, small: tuple[Indices, Indices], large: tuple[Indices, Indices], base: int) -> None:

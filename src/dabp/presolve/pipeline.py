@@ -1,6 +1,7 @@
 """Exact simplifications before a solve, undone on the answer.
 
-    merge factors → { remove unsupported values → eliminate variables of small degree → remove dominated values } …
+    merge factors → { remove unsupported values → identify variables that follow from others
+                      → eliminate variables of small degree → remove dominated values } …
 
 until nothing changes or enough work was done (`effort`); components with few assignments are then solved outright.
 Each technique is a file of this package; `presolve` puts them in order.
@@ -17,7 +18,8 @@ from dabp.graph.components import component_labels
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
 from dabp.presolve.effort import READ_PER_SECOND, Effort, Efforts
-from dabp.presolve.elimination import Eliminated, has_small_components
+from dabp.presolve.elimination import Eliminated, in_small_components
+from dabp.presolve.identification import Identified
 from dabp.presolve.merging import MAX_UNSHARING, merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.presolve.sharing import sharing
@@ -33,9 +35,12 @@ MOST_READING = 0.25
 DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 10_000_000
 """Values are only taken away if tables grow at most `MAX_UNSHARING` times, as shared ones become different, or if they
 have at most this many cells afterwards; impossible values are worth more memory than dear ones."""
-LARGE_VALUES, NEGLIGIBLE = 500_000, 0.1
+LARGE_VALUES, NEGLIGIBLE = 200_000, 0.1
 """From so many values on, what would take away less than this part of the variables, or of the values, is left: to
 rebuild the problem for it takes longer than it saves, and tables of many sizes are slower than those of one."""
+MANY_VALUES = 20_000
+"""From so many values on, dominated ones are left where they are less than `NEGLIGIBLE` of all: without them tables
+that were alike differ, and a label no longer has the same place in all domains, which moves by minimum cuts need."""
 SAMPLE = 5_000
 """Variables that are looked at first, where all would be many."""
 
@@ -51,6 +56,8 @@ class Facts:
     unsupported_values: int = 0
     dominated_values: int = 0
     eliminated_variables: int = 0
+    identified_variables: int = 0
+    """Variables that are a function of another."""
     fixed_variables: int = 0
     """Variables with one value left."""
     components: int = 0
@@ -63,6 +70,7 @@ class Facts:
         facts = [
             (self.fixed_variables, "variables fixed"),
             (self.eliminated_variables, "variables eliminated"),
+            (self.identified_variables, "that follow from others"),
             (self.unsupported_values, "impossible values"),
             (self.dominated_values, "dominated values"),
         ]
@@ -84,7 +92,7 @@ class Presolved:
 
     def __init__(self, original: Problem):
         self._original = original
-        self._stages: list[Restricted | Eliminated] = []
+        self._stages: list[Restricted | Eliminated | Identified] = []
         self.problem = original
         told = original.has_names or original.has_labels or original.has_factor_names or original.keys is not None
         if told or len(original.definitions):  # otherwise it would be checked anew for nothing
@@ -109,7 +117,7 @@ class Presolved:
             assignment = stage.project(assignment)
         return np.asarray(assignment, dtype=np.int64)
 
-    def apply(self, stage: Restricted | Eliminated) -> None:
+    def apply(self, stage: Restricted | Eliminated | Identified) -> None:
         """Add a stage, and merge what it brought together."""
         self._stages.append(stage)
         self.problem = merge_factors(stage.problem)
@@ -177,6 +185,9 @@ def presolve(problem: Problem, *, solve_small: bool = True, guard: Guard | None 
             result.infeasible = True
             break
         facts.unsupported_values += _restrict(result, kept, UNSUPPORTED_CELLS)
+        while (identified := Identified(result.problem)).count:  # chains take several rounds
+            facts.identified_variables += identified.count
+            result.apply(identified)
         if guard.over or not _eliminate(result, efforts.elimination, components=False):
             break
         if guard.over:
@@ -187,8 +198,10 @@ def presolve(problem: Problem, *, solve_small: bool = True, guard: Guard | None 
         efforts.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
         if len(result._stages) == stages or efforts.rounds.left < 0:
             break
-    if solve_small and not result.infeasible and not guard.over and has_small_components(result.problem):
-        _eliminate(result, efforts.elimination, components=True)
+    if solve_small and not result.infeasible and not guard.over:
+        least = NEGLIGIBLE * result.problem.num_variables if _large(result.problem) else 0
+        if in_small_components(result.problem) > least:
+            _eliminate(result, efforts.elimination, components=True)
     return _described(result, problem)
 
 
@@ -196,7 +209,8 @@ def _described(result: Presolved, problem: Problem) -> Presolved:
     """The result with the facts about it."""
     facts, left = result.facts, result.problem
     facts.infeasible = result.infeasible
-    facts.fixed_variables = problem.num_variables - left.num_variables - facts.eliminated_variables
+    gone = facts.eliminated_variables + facts.identified_variables
+    facts.fixed_variables = problem.num_variables - left.num_variables - gone
     facts.variables = (problem.num_variables, left.num_variables)
     facts.factors = (problem.num_factors, left.num_factors)
     facts.components = component_labels(left)[1]
@@ -221,8 +235,8 @@ def _large(problem: Problem) -> bool:
 
 
 def _promising(problem: Problem, effort: Effort) -> bool:
-    """Whether dominated values may be worth their removal: on a large problem a sample of its variables tells."""
-    if not _large(problem):
+    """Whether dominated values may be worth their removal: where there are many a sample of variables tells."""
+    if int(problem.domain_sizes.sum()) < MANY_VALUES:
         return True
     step = max(1, problem.num_variables // SAMPLE)
     kept, _ = undominated_values(problem, effort, np.arange(0, problem.num_variables, step))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dabp.kernels.presolve.tables import Cuts, restrict_tables
 from dabp.presolve.sharing import Sharing, sharing
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, cell_strides, cells_of_tables, handed_over, offsets_of, ragged_positions
 
 
 class Restricted:
@@ -66,18 +66,18 @@ class Restricted:
             kept_start=self.kept_starts,
         )
         restrict_tables(problem.pool, jobs, cut)
-        same = problem.pool[ragged_positions(problem.pool_offsets, tables.same)]
+        same = cells_of_tables(problem, tables.same)
         same_offsets = offsets_of(np.diff(problem.pool_offsets)[tables.same])
         # An axis of one value can be left out of the scope: the cells stay where they are.
         stays = (sizes > 1)[problem.scope_variables]
         number = np.cumsum(sizes > 1) - 1
         owner = np.repeat(np.arange(problem.num_factors), problem.arities)
         return Problem(
-            sizes[self.variables],
-            number[problem.scope_variables[stays]],
-            offsets_of(np.bincount(owner[stays], minlength=problem.num_factors)),
-            np.concatenate([same, cut]),
-            np.concatenate([same_offsets, tables.same_cells + tables.cut_offsets[1:]]),
+            handed_over(sizes[self.variables]),
+            handed_over(number[problem.scope_variables[stays]]),
+            handed_over(offsets_of(np.bincount(owner[stays], minlength=problem.num_factors))),
+            handed_over(np.concatenate([same, cut])),
+            handed_over(np.concatenate([same_offsets, tables.same_cells + tables.cut_offsets[1:]])),
             tables.factor_table,
             constant=problem.constant,
             limit=problem.limit,

@@ -40,6 +40,19 @@ def ragged_positions(offsets: Indices, rows: Indices) -> Indices:
     return np.arange(starts[-1]) + np.repeat(offsets[rows] - starts[:-1], lengths)
 
 
+def cells_of_tables(problem: Problem, tables: Indices) -> NDArray[np.float64]:
+    """The costs of some tables, table after table; a view of the pool where they lie in it so."""
+    starts, ends = problem.pool_offsets[tables], problem.pool_offsets[tables + 1]
+    if not len(tables):
+        return problem.pool[:0]
+    if (starts[1:] == ends[:-1]).all():
+        return problem.pool[starts[0] : ends[-1]]
+    length = int(ends[0] - starts[0])
+    if length and len(problem.pool) % length == 0 and (ends - starts == length).all() and not (starts % length).any():
+        return problem.pool.reshape(-1, length)[starts // length].reshape(-1)
+    return problem.pool[ragged_positions(problem.pool_offsets, tables)]
+
+
 def row_keys(rows: Indices, base: int) -> Indices:
     """An integer per row, equal exactly for equal rows; entries of all columns but the first are below `base`."""
     keys = rows[:, 0]
@@ -50,9 +63,15 @@ def row_keys(rows: Indices, base: int) -> Indices:
     return np.asarray(keys, dtype=np.int64)
 
 
+def in_order(keys: Indices) -> Indices:
+    """The keys sorted: by merging where they come in a few rising runs, as those of grids do, else by splitting."""
+    runs = np.count_nonzero(keys[1:] < keys[:-1])
+    return np.sort(keys, kind="stable" if runs < len(keys) // 100 else None) if runs else keys
+
+
 def distinct(keys: Indices) -> Indices:
     """The different entries in order: `np.unique` by sorting, many times faster than its hash table on millions."""
-    ordered = np.sort(keys)
+    ordered = in_order(keys)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
@@ -67,11 +86,22 @@ def cell_strides(problem: Problem) -> Indices:
     return strides
 
 
+def add_at(totals: NDArray[Any], places: Indices, amounts: NDArray[Any]) -> None:
+    """``totals[places] += amounts``, each added also where places repeat; they often rise, and then do not."""
+    if (places[1:] > places[:-1]).all():
+        totals[places] += amounts
+    else:
+        np.add.at(totals, places, amounts)
+
+
 def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:
     """The place within its row of the first least entry of each row of a ragged array; no row is empty."""
     if len(starts) < 2 or not values.any():
         return np.zeros(max(0, len(starts) - 1), dtype=np.int64)
-    least = np.repeat(np.minimum.reduceat(values, starts[:-1]), np.diff(starts))
+    lengths = np.diff(starts)
+    if (lengths == lengths[0]).all():
+        return np.asarray(np.argmin(values.reshape(-1, lengths[0]), axis=1), dtype=np.int64)
+    least = np.repeat(np.minimum.reduceat(values, starts[:-1]), lengths)
     places = np.flatnonzero(values == least)
     first = places[np.searchsorted(places, starts[:-1])]
     return np.asarray(first - starts[:-1], dtype=np.int64)
@@ -142,7 +172,7 @@ def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
         if len(rows) == problem.num_variables and (np.diff(variables) == 1).all() and (np.diff(tables) == 1).all():
             return problem.pool[problem.pool_offsets[tables[0]] : problem.pool_offsets[tables[-1] + 1]].copy(), starts
         source = ragged_positions(problem.pool_offsets, tables)
-        np.add.at(costs, ragged_positions(starts, variables), problem.pool[source])
+        add_at(costs, ragged_positions(starts, variables), problem.pool[source])
     return costs, starts
 
 

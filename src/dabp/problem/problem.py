@@ -31,7 +31,7 @@ Derived = TypeVar("Derived")
 
 _OF_SCOPES = frozenset({"domain_sizes", "scope_variables", "scope_offsets", "variable_names"})
 """What changes which variables and factors there are; keys and definitions are then no longer theirs."""
-_OF_TABLES = ("table_magnitude", "finite_extremes", "integral_tables", "decimal_digits")
+_OF_TABLES = ("table_magnitude", "extremes", "forbidding", "finite_extremes", "integral_tables", "decimal_digits")
 """What follows from the tables alone, and takes long where they are large."""
 
 MOST_AXES = 64
@@ -187,7 +187,7 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         """Factors by arity, with the strides that turn values into positions of `pool`."""
         groups = []
         sizes = self.domain_sizes[self.scope_variables]
-        for arity in np.unique(self.arities):
+        for arity in np.flatnonzero(np.bincount(self.arities)):
             factors = np.flatnonzero(self.arities == arity)
             if len(factors) == self.num_factors:
                 shape = (len(factors), int(arity))

@@ -56,15 +56,28 @@ class Totals:
     @cached_property
     def finite_extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least and the largest finite cost of each table, [T]; 0 where nothing is finite."""
-        lowest, highest = self.per_table(np.minimum), self.per_table(np.maximum)
-        if not (np.isfinite(lowest).all() and np.isfinite(highest).all()):
+        lowest, highest = self.extremes
+        if self.forbidding.any():
             barred = np.isinf(self.pool)
             lowest = self.per_table(np.minimum, np.where(barred, np.inf, self.pool))
             highest = self.per_table(np.maximum, np.where(barred, -np.inf, self.pool))
             nothing = np.isinf(lowest)
             lowest[nothing] = highest[nothing] = 0.0
+            lowest.flags.writeable = highest.flags.writeable = False
+        return lowest, highest
+
+    @cached_property
+    def extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the largest cost of each table, forbidden ones included, [T]; 0 for an empty one."""
+        lowest, highest = self.per_table(np.minimum), self.per_table(np.maximum)
         lowest.flags.writeable = highest.flags.writeable = False
         return lowest, highest
+
+    @cached_property
+    def forbidding(self) -> NDArray[np.bool_]:
+        """Whether each table forbids anything, [T]."""
+        lowest, highest = self.extremes
+        return np.isinf(lowest) | np.isinf(highest)
 
     def per_table(self, operation: np.ufunc, cells: NDArray[Any] | None = None) -> NDArray[Any]:
         """Reduce the pool, or as many other numbers, table by table: one for each, 0 for an empty one, [T]."""

@@ -52,24 +52,35 @@ def _validate_tables(problem: Problem) -> None:
         raise ProblemError(f"{problem.num_factors} factors need as many table indices")
     if problem.num_factors and (problem.factor_table.min() < 0 or problem.factor_table.max() >= num_tables):
         raise ProblemError(f"a factor uses a table outside 0..{num_tables - 1}")
+    lengths = np.diff(problem.pool_offsets)
     for start in range(0, problem.num_factors, _CHUNK):
-        factors = np.arange(start, min(start + _CHUNK, problem.num_factors))
-        arities = problem.arities[factors]
+        stop = min(start + _CHUNK, problem.num_factors)
+        factors, arities = np.arange(start, stop), problem.arities[start:stop]
+        least, most = int(arities.min()), int(arities.max())
+        if least == most:
+            scopes = problem.scope_variables[problem.scope_offsets[start] : problem.scope_offsets[stop]]
+            _validate_shapes(problem, factors, scopes.reshape(stop - start, most), lengths)
+            continue
         for k in np.unique(arities).tolist():
-            _validate_shapes(problem, factors[arities == k], k)
+            some = factors[arities == k]
+            scopes = problem.scope_variables[problem.scope_offsets[some][:, None] + np.arange(k)]
+            _validate_shapes(problem, some, scopes, lengths)
 
 
-def _validate_shapes(problem: Problem, factors: Indices, k: int) -> None:
-    """Some factors of arity k: no variable twice, and as many costs as there are combinations."""
-    variables = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(k)]
-    ordered = np.sort(variables, axis=1)
-    twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+def _validate_shapes(problem: Problem, factors: Indices, variables: Indices, table_lengths: Indices) -> None:
+    """Some factors of one arity, with their scopes [F, k]: no variable twice, as many costs as combinations."""
+    if variables.shape[1] == 2:
+        twice = variables[:, 0] == variables[:, 1]
+    else:
+        ordered = np.sort(variables, axis=1)
+        twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if twice.any():
         bad = int(factors[np.argmax(twice)])
         raise ProblemError(f"factor {problem.factor_name(bad)!r} names a variable twice")
-    sizes, tables = problem.domain_sizes[variables], problem.factor_table[factors]
-    lengths = problem.pool_offsets[tables + 1] - problem.pool_offsets[tables]
-    wrong = (np.prod(sizes, axis=1) != lengths) | (np.log2(sizes.astype(np.float64)).sum(axis=1) > 62)
+    sizes, lengths = problem.domain_sizes[variables], table_lengths[problem.factor_table[factors]]
+    wrong = np.multiply.reduce(sizes, axis=1) != lengths
+    if int(sizes.max(initial=1)) ** variables.shape[1] >= 2**62:  # then the product may have overflowed
+        wrong |= np.log2(sizes.astype(np.float64)).sum(axis=1) > 62
     if wrong.any():
         at = int(np.argmax(wrong))
         shape = "×".join(map(str, sizes[at].tolist())) or "1"
@@ -79,9 +90,12 @@ def _validate_shapes(problem: Problem, factors: Indices, k: int) -> None:
 
 def validate_costs(problem: Problem) -> None:
     """Refuse costs that are none, or whose sums would not be exact."""
-    if np.isnan(problem.pool).any() or not np.isfinite(problem.constant):
+    lowest, highest = problem.extremes  # a table with a nan has it for both
+    if np.isnan(lowest).any() or not np.isfinite(problem.constant):
         raise ProblemError("a cost is not a number (nan), or the constant is not finite")
-    if (problem.pool == -problem.forbidden).any():
+    if problem.limit is not None and np.isnan(problem.limit):
+        raise ProblemError("the limit is not a number (nan)")
+    if ((highest if problem.maximize else lowest) == -problem.forbidden).any():
         word = "+inf while maximising" if problem.maximize else "-inf while minimising"
         raise ProblemError(f"a cost is {word}; only {problem.forbidden} (forbidden) is allowed")
     if problem.magnitude > EXACT:

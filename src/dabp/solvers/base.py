@@ -124,6 +124,8 @@ class Solver(ABC):
 
     checkpoints: ClassVar[bool] = False
     """Whether its searches implement `Search.state_dict`."""
+    prefixes: ClassVar[bool] = False
+    """Whether a run with fewer `restarts` is the beginning of one with more: experiments run only the latter."""
     presolves: ClassVar[bool] = False
     """Whether the driver simplifies the problem first when not told otherwise."""
     proves: ClassVar[bool] = False

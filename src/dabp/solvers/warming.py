@@ -1,10 +1,9 @@
-"""Compiling kernels before they are needed, in processes of their own, and knowing which are there.
+"""Compiling kernels before they are needed, and knowing which are there.
 
 A *job* makes the kernels of one family of methods by running them on small problems of every kind that they tell
 apart: single and double precision, vectors of both lengths, binary and larger factors, forbidden combinations, two
 values. When it is done, a file in the cache says so for this version of the sources, this Numba and this processor;
-``ready`` asks for it. Whoever finds a job missing can have it made beside a running solve (`Compiler`), or make all
-at once (``dabp doctor --compile``).
+``ready`` asks for it. `dabp.solvers.compiler` has jobs done in other processes.
 """
 
 from __future__ import annotations
@@ -12,12 +11,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 import platform
-import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,20 +25,6 @@ from dabp.solvers.registry import make_solver
 
 ITERATIONS = 24
 """Of each small solve; enough for every kernel to be called, and for a window of DABP."""
-
-COMMAND = [
-    sys.executable,
-    *["-" + "O" * sys.flags.optimize] * (sys.flags.optimize > 0),
-    "-c",
-    f"import sys; from {__name__} import main; main(sys.argv[1:])",
-]
-"""Runs `main` with the names of jobs in a process of its own, of the same kind: ``-O`` changes what is compiled."""
-
-_ENVIRONMENT = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
-"""Of processes that compile: Numba colours what it says about every signature that it tries and drops."""
-
-PARENT_SECONDS = 0.5
-"""How often a compiling process looks whether its parent is still there."""
 
 
 def _drawn(
@@ -88,6 +69,7 @@ def _kinds() -> list[Problem]:
 
 def _run(names: Iterable[str], problems: Iterable[Problem] | None = None, **params: Any) -> None:
     """Run solvers for some iterations on every kind of problem, from a start, with one and two threads."""
+    _sort()
     for problem in _kinds() if problems is None else problems:
         for name in names:
             for threads in (1, 2):
@@ -127,9 +109,17 @@ def _worth_threads() -> Iterator[Problem]:
         yield Problem.from_tables([domain] * count, pairs)
 
 
+def _sort() -> None:
+    """What sorts the entries of large problems by variable, for all solvers."""
+    from dabp.graph.grouping import FEW, grouped
+
+    grouped(np.zeros(FEW + 1, dtype=np.int64), 1)
+
+
 def _presolve() -> None:
     from dabp.presolve import presolve
 
+    _sort()
     for problem in (*_kinds(), _chain(7, 3)):
         presolve(problem)
 
@@ -165,18 +155,27 @@ def _soft_belief_propagation() -> None:
     """Message passing at a temperature, which is in single precision."""
     _run(["bp"], temperature=1.0)
     _run(["bp"], _worth_threads(), temperature=1.0)
+    _run(["bp-learned"], [_drawn(3)])  # the descent from its runs' answers
 
 
 def _annealing(*problems: Problem) -> None:
     """Annealing, the descent that makes the portfolio's first answer, and the components that toulbar2 is given."""
     from dabp.graph.components import component_labels
     from dabp.problem.guard import Guard
-    from dabp.solvers.local_search.first_answer import descended
+    from dabp.solvers.descent import descended
 
     for problem in problems:
         component_labels(problem)
         descended(problem, np.zeros(problem.num_variables, dtype=np.int64), Guard())
     _run(["annealing"], problems)
+
+
+def _dual() -> None:
+    """Passes of all kinds and, on a problem that is large enough for it, in single precision."""
+    from dabp.solvers.dual.pairs import WORTH_THREADS
+
+    _run(["dual"])
+    _run(["dual"], [_chain(WORTH_THREADS // 16 + 2, 8)])
 
 
 def _whole() -> list[Problem]:
@@ -191,7 +190,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "tabu": lambda: _run(["tabu"]),
     "bp": _belief_propagation,
     "bp-soft": _soft_belief_propagation,
-    "dual": lambda: _run(["dual"]),
+    "dual": _dual,
     "expansion": lambda: _run(["expansion"]),
     "presolve": _presolve,
     "elimination": _elimination,
@@ -286,85 +285,3 @@ def make(job: str) -> None:
         if not marker.exists():
             JOBS[job]()
             marker.touch()
-
-
-class Compiler:
-    """A child process that does jobs one after the other; it ends with this process, and keeps what it has made."""
-
-    def __init__(self, jobs: Iterable[str]):
-        from dabp.kernels.cache import folder
-
-        self._waiting = list(jobs)
-        self._asked = 0.0
-        self._process: subprocess.Popen[bytes] | None = None
-        if self._waiting:
-            self._process = subprocess.Popen(
-                [*COMMAND, *self._waiting],
-                env={**os.environ, **_ENVIRONMENT, "DABP_CACHE_DIR": str(folder()), "DABP_PARENT": str(os.getpid())},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for the parent, which ends it
-            )
-
-    def waiting(self) -> list[str]:
-        """The jobs that are not done yet, looked at ten times a second at most."""
-        now = time.monotonic()
-        if self._waiting and now - self._asked > 0.1:
-            self._asked = now
-            self._waiting = missing(self._waiting)
-        return self._waiting
-
-    @property
-    def running(self) -> bool:
-        """Whether there is more to come."""
-        return self._process is not None and self._process.poll() is None
-
-    def close(self) -> None:
-        """End the process; what it has compiled is kept."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
-
-def make_all(progress: Callable[[int, int], None], processes: int | None = None) -> list[str]:
-    """Do every job that is missing, in as many processes as there are cores; which could not be done.
-
-    `progress` is told how many of all jobs are done whenever one more is.
-    """
-    from dabp.kernels.cache import folder, throw_away_unused
-
-    throw_away_unused()
-    lacking = missing()
-    chains = [chain for jobs in CHAINS if (chain := [job for job in jobs if job in lacking])]
-    running: list[subprocess.Popen[bytes]] = []
-    most = processes or os.cpu_count() or 1
-    environment = {**os.environ, **_ENVIRONMENT, "DABP_CACHE_DIR": str(folder())}
-    try:
-        while chains or running:
-            while chains and len(running) < most:
-                running.append(subprocess.Popen([*COMMAND, *chains.pop(0)], env=environment, stdout=subprocess.DEVNULL))
-            time.sleep(0.05)
-            running = [process for process in running if process.poll() is None]
-            lacking = missing(lacking)
-            progress(len(JOBS) - len(lacking), len(JOBS))
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
-    return lacking
-
-
-def _end_with_parent(parent: int) -> None:
-    """Leave as soon as the process that asked for the jobs is gone."""
-    while os.getppid() == parent:
-        time.sleep(PARENT_SECONDS)
-    os._exit(1)
-
-
-def main(jobs: list[str]) -> None:
-    """Do the named jobs; beside a solve only as long as it is there."""
-    if parent := os.environ.get("DABP_PARENT"):
-        threading.Thread(target=_end_with_parent, args=(int(parent),), daemon=True).start()
-    for job in jobs:
-        make(job)

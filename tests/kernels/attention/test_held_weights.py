@@ -1,11 +1,12 @@
-"""Weighted sums with held weights are products of matrices."""
+"""Held weights are softmaxes over the others, weighted sums with them products of matrices."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
-from dabp.kernels.attention.held_weights import mix, mix_backward
+from dabp.kernels.attention.held_weights import hold, hold_backward, mix, mix_backward
 from dabp.kernels.attention.one_variable import BLOCK
 from dabp.kernels.simd import lanes_of
 from tests.kernels.attention import dense
@@ -32,3 +33,30 @@ def test_equals_matrix_products(width: int) -> None:
         np.testing.assert_allclose(to_f2v[here], matrix.T @ gradient[here], atol=1e-12)
         expected = (gradient[here] @ inputs.f2v[here].T).ravel()
         np.testing.assert_allclose(to_weights[block], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("spread", [0.01, 3.0])
+def test_weights_equal_autograd(spread: float) -> None:
+    """Any degree: the mean over heads of softmax(σ(query + key)) without itself, times d − 1, and its gradients."""
+    heads = 3
+    around, inputs = dense.variables(DEGREES, heads, 4, spread)
+    weights = np.zeros(1 + sum(d * d for d in DEGREES[1:]))
+    hold(0, len(DEGREES), around, STARTS, inputs.query, inputs.key, weights)
+    gradient = np.random.default_rng(2).normal(size=weights.shape)
+    made = [np.zeros((len(around.edges), heads)) for _ in range(2)]
+    hold_backward(0, len(DEGREES), around, STARTS, inputs.query, inputs.key, gradient, *made)
+    for i, degree in enumerate(DEGREES):
+        here = around.edges[around.offsets[i] : around.offsets[i + 1]]
+        query, key = (torch.tensor(one[around.factor[here]], requires_grad=True) for one in (inputs.query, inputs.key))
+        score = torch.sigmoid(query[:, None] + key[None])
+        itself = torch.eye(degree, dtype=torch.bool)[:, :, None]
+        expected = (degree - 1) * torch.softmax(score.masked_fill(itself, -torch.inf), 1).mean(-1)
+        block = slice(STARTS[i], STARTS[i] + degree**2)
+        if degree == 1:
+            assert weights[block] == 0
+            assert not any(one[here].any() for one in made)
+            continue
+        np.testing.assert_allclose(weights[block], expected.detach().ravel(), atol=1e-12)
+        (expected.ravel() * torch.from_numpy(gradient[block])).sum().backward()
+        np.testing.assert_allclose(made[0][here], query.grad, atol=1e-12)
+        np.testing.assert_allclose(made[1][here], key.grad, atol=1e-12)

@@ -63,5 +63,5 @@ def test_messages_are_minima_and_gradients_go_to_their_cells(shape: tuple[int, .
         again, back = np.zeros_like(v2f), np.zeros_like(v2f)
         pair_messages(0, 8, pairs, v2f, again)
         np.testing.assert_allclose(again, expected, rtol=1e-12)
-        pair_gradients(0, 8, pairs, v2f, given, back)
+        pair_gradients(0, 8, pairs, v2f, again, given, back)
         np.testing.assert_allclose(back, wanted, atol=1e-13)

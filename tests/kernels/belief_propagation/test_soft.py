@@ -78,6 +78,21 @@ def test_the_limit_is_min_sum():
     np.testing.assert_allclose(v2f_of(soft), v2f_of(hard), atol=1e-4)
 
 
+def test_an_infinite_beta_is_min_sum():
+    """Bit for bit: the messages, with tables whose least cost is taken off in both."""
+    problem = mixed_problem(3, 9)
+    graph = FactorGraph.from_problem(problem, dtype=np.float32, perturbation=1e-3)
+    runs = []
+    for beta in (None, np.inf):
+        engine = SoftMessages(problem, graph, hottest=1.0)
+        engine.reset(0.4)
+        costs = engine.run(10, Rules())[0] if beta is None else None
+        costs = engine.run_softly(Phases(np.full(10, beta), np.full(10, -1.0)), Rules())[0] if beta else costs
+        runs.append((costs, v2f_of(engine)))
+    np.testing.assert_array_equal(runs[0][0], runs[1][0])
+    np.testing.assert_array_equal(runs[0][1], runs[1][1])
+
+
 def test_messages_beyond_the_range_of_weights_are_exact():
     """Tables of very different size in one problem: the sums that weights would lose are made another way."""
     rng = np.random.default_rng(0)

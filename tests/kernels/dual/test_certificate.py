@@ -44,9 +44,9 @@ def test_it_is_just_below_the_exact_bound(scale: float) -> None:
     for seed in range(40):
         problem = drawn_problem(np.random.default_rng(seed), integral=False, hard=0.0, dense=seed % 2 == 0)
         problem = problem.replace(pool=problem.pool * scale, constant=0.0)
-        passes, values = Passes(problem), np.zeros(problem.num_variables, dtype=np.int64)
+        passes = Passes(problem)
         for turn in range(5):
-            passes.run(turn % 2 == 0, values)
+            passes.run(turn % 2 == 0)
         certified, exact = Fraction(passes.certified()), exact_bound(passes)
         assert certified <= exact
         assert exact - certified <= Fraction(1e-12 * problem.magnitude)
@@ -71,9 +71,9 @@ def test_pairs_of_every_kind_of_table_have_it_too() -> None:
             [0, 16, 32, 48, *range(52, 69, 4)],
             [*chosen, *range(3, 8)],
         )
-        fast, plain, values = PairPasses(problem), Passes(problem), np.zeros(5, dtype=np.int64)
+        fast, plain = PairPasses(problem), Passes(problem)
         for turn in range(12):
-            fast.run(turn % 2 == 0, values)
-            plain.run(turn % 2 == 0, values)
+            fast.run(turn % 2 == 0)
+            plain.run(turn % 2 == 0)
         assert fast.certified() <= exhaustive(problem)[0]
         assert fast.certified() == pytest.approx(plain.certified(), abs=1e-9)

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
-from dabp.kernels.graph_cut.max_flow import SOURCE, Network, advance, begin, network
+from dabp.kernels.graph_cut.max_flow import SINK, Network, advance, begin, network
 from dabp.problem.columns import offsets_of
 
 
@@ -44,7 +44,7 @@ def test_flow_and_cut(work: int) -> None:
         sizes = np.concatenate([capacity[living], np.maximum(excess, 0) * alive, np.maximum(-excess, 0) * alive])
         graph = csr_matrix((sizes.astype(np.int32), (rows, columns)), shape=(nodes + 2, nodes + 2))
         wanted = maximum_flow(graph, nodes, nodes + 1).flow_value
-        source_side = (net.tree == SOURCE) & alive
+        source_side = (net.tree != SINK) & alive
         crossing = living & source_side[tails] & ~source_side[heads]
         cut = capacity[crossing].sum()
         cut += np.maximum(excess, 0)[alive & ~source_side].sum() + np.maximum(-excess, 0)[source_side].sum()

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dabp.kernels.local_search.descent import descend, group_by_variable
-from dabp.solvers.local_search.first_answer import _entries
+from dabp.kernels.local_search.descent import descend
+from dabp.solvers.descent import entries_of
 from tests.problems import random_problem
 
 
@@ -24,14 +24,5 @@ def test_a_sweep_follows_the_definition() -> None:
                 changes += 1
                 slow[variable] = costs.argmin()
         room = np.zeros(problem.domain_sizes.max(initial=1))
-        assert descend(_entries(problem), fast, room, 0, problem.num_variables) == changes
+        assert descend(entries_of(problem), fast, room, 0, problem.num_variables) == changes
         assert problem.cost(fast) == problem.cost(slow)
-
-
-def test_entries_are_grouped_in_order() -> None:
-    """The entries of each variable, ascending, as a stable sort gives them; variables without any have none."""
-    variable = np.array([3, 0, 3, 5, 0, 3])
-    start, entry = np.zeros(8, dtype=np.int64), np.empty(6, dtype=np.int64)
-    group_by_variable(variable, start, entry)
-    assert entry.tolist() == np.argsort(variable, kind="stable").tolist()
-    assert start.tolist() == [0, 2, 2, 2, 5, 5, 6, 6]

@@ -5,6 +5,7 @@ import pytest
 
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import Rules
+from dabp.problem import Problem
 from dabp.solvers.belief_propagation import engine as min_sum_engine
 from dabp.solvers.belief_propagation.engine import MinSum
 from tests.kernels.belief_propagation.equations import mixed_problem, v2f_of
@@ -23,6 +24,20 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         outcomes.append((costs.tolist(), why, engine.memory.v2f.tobytes(), engine.memory.best.tolist()))
         engine.close()
     assert outcomes[0] == outcomes[1]
+
+
+def test_large_problems_with_one_table_are_worth_threads() -> None:
+    """What counts is what an iteration looks at, however few different tables there are."""
+    links = [(i, i + 1) for i in range(20_000)]
+    problem = Problem.from_tables([4] * 20_001, [(link, np.arange(16.0).reshape(4, 4)) for link in links])
+    graph = FactorGraph.from_problem(problem)
+    engines = [MinSum(problem, graph, threads) for threads in (1, 2)]
+    for engine in engines:
+        engine.reset(0.1)
+        engine.run(3, Rules())
+        engine.close()
+    assert [len(engine._parts) for engine in engines] == [0, 2]
+    assert engines[0].memory.v2f.tobytes() == engines[1].memory.v2f.tobytes()
 
 
 def test_a_reset_forgets_the_start_before() -> None:

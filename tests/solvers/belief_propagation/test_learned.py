@@ -30,7 +30,14 @@ def test_threads_change_nothing(monkeypatch):
 
 @pytest.mark.parametrize(
     "switch",
-    [{"temperature": False}, {"pretrained": False}, {"online": False}, {"consensus": 0.5}, {"per_variable": False}],
+    [
+        {"temperature": False},
+        {"pretrained": False},
+        {"online": False},
+        {"min_sum": False},
+        {"consensus": 0.0},
+        {"per_variable": False},
+    ],
 )
 def test_each_switch_changes_the_run(switch):
     """Ablations run, and differ from the whole."""
@@ -43,14 +50,34 @@ def test_each_switch_changes_the_run(switch):
 
 
 def test_records_tell_what_was_chosen():
-    """Each run's schedule and cost, as long as the iterations that were asked for; β rises."""
+    """Each run's kind, schedule and cost, as long as the iterations that were asked for; β rises in soft ones."""
     problem = dabp.generate("random-cop", variables=20, domain=5, density=0.3, seed=1)
     result = dabp.solve(problem, "bp-learned", params={"restarts": 3, "iterations": 50})
     assert [record["restart"] for record in result.trace.records] == [0, 1, 2]
+    assert [record["kind"] for record in result.trace.records] == ["soft", "min-sum", "pulled"]
     assert all(record["iterations"] == 50 for record in result.trace.records)
-    assert all(record["beta_start"] <= record["beta_end"] for record in result.trace.records)
+    assert all(r["beta_start"] <= r["beta_end"] for r in result.trace.records if r["kind"] == "soft")
     assert min(record["cost"] for record in result.trace.records) == result.cost
     assert result.iterations == 150
+
+
+def test_answers_of_runs_are_polished():
+    """No single change improves the answer after one short run; without polishing some does."""
+    better = []
+    for polish in (True, False):
+        count = 0
+        for seed in range(10):
+            problem = dabp.generate("graph-coloring", variables=60, domain=3, density=0.2, seed=seed)
+            params = {"restarts": 1, "iterations": 12, "polish": polish}
+            result = dabp.solve(problem, "bp-learned", params=params, presolve=False)
+            for variable in range(60):
+                for value in range(3):
+                    other = result.assignment.copy()
+                    other[variable] = value
+                    count += problem.cost(other) < result.cost - 1e-9
+        better.append(count)
+    assert better[0] == 0
+    assert better[1] > 0
 
 
 @pytest.mark.parametrize("params", [{"restarts": 0}, {"iterations": 0}, {"consensus": -1.0}])

@@ -15,6 +15,7 @@ from dabp.solvers.belief_propagation.policy import (
     Policy,
     damping_by_degree,
     features_of,
+    loops_of,
     schedule_of,
 )
 from tests.problems import random_problem
@@ -41,6 +42,26 @@ def test_features_tell_colouring_from_random_costs():
     assert features_of(graph_of(random))[least] < 0.15
     barred = random.replace(pool=np.where(random.pool > 79, np.inf, random.pool))
     assert features_of(graph_of(barred))[forbidden] == pytest.approx(np.isinf(barred.pool).mean(), abs=0.01)
+
+
+def square_grid(side: int) -> Problem:
+    """One table on every pair of neighbours."""
+    place = np.arange(side * side).reshape(side, side)
+    across = np.stack([place[:, 1:].ravel(), place[:, :-1].ravel()], axis=1)
+    down = np.stack([place[1:].ravel(), place[:-1].ravel()], axis=1)
+    return Problem.from_tables([3] * side**2, [(tuple(pair), np.eye(3)) for pair in [*across.tolist(), *down.tolist()]])
+
+
+def test_short_loops_are_counted():
+    """Of 4 · 3³ walks on a grid eight end where they began; on a path none, round a triangle all."""
+    assert loops_of(graph_of(square_grid(60))) == pytest.approx(8 / 108, abs=0.012)
+    path = Problem.from_tables([2] * 9, [((i, i + 1), np.eye(2)) for i in range(8)])
+    assert loops_of(graph_of(path)) == 0
+    triangle = Problem.from_tables([2] * 3, [((i, (i + 1) % 3), np.eye(2)) for i in range(3)])
+    assert loops_of(graph_of(triangle)) == 1
+    triple = np.zeros((2, 2, 2))
+    wide = Problem.from_tables([2] * 7, [((0, 1, 2), triple), ((2, 3), np.eye(2)), ((4, 5, 6), triple)])
+    assert loops_of(graph_of(wide)) == 0
 
 
 def test_every_kind_of_problem_gets_a_schedule():
@@ -71,18 +92,28 @@ def test_damping_by_degree_is_the_same_where_degrees_are():
     assert damping[graph.edge_variable == 0].min() > damping[graph.edge_variable != 0].max()
 
 
-@pytest.mark.parametrize("spoil", ["weights", "outputs", "text", "nan"])
+@pytest.mark.parametrize("spoil", ["weights", "outputs", "text", "nan", "huge", "too large", "deep", "bytes", "absent"])
 def test_what_is_no_policy_is_refused(spoil, tmp_path):
     """Other outputs, other shapes, numbers that are none, no JSON."""
-    content = {"outputs": list(OUTPUTS), "features": list(FEATURES), "weights": np.zeros((8, 10)).tolist()}
+    content = {
+        "outputs": list(OUTPUTS),
+        "features": list(FEATURES),
+        "weights": np.zeros((len(OUTPUTS), len(FEATURES))).tolist(),
+    }
     if spoil == "weights":
         content["weights"] = [[1.0]]
     elif spoil == "outputs":
         content["outputs"] = ["temperature"]
     elif spoil == "nan":
         content["weights"][0][0] = float("nan")
+    elif spoil in ("huge", "too large"):
+        content["weights"][0][0] = 10**400 if spoil == "huge" else 1e300
     path = tmp_path / "policy.json"
-    path.write_text("no" if spoil == "text" else json.dumps(content))
+    path.write_text({"text": "no", "deep": "[" * 100_000}.get(spoil, json.dumps(content)))
+    if spoil == "bytes":
+        path.write_bytes(b"\xff\xfe{}")
+    elif spoil == "absent":
+        path.unlink()
     with pytest.raises(FormatError, match="policy"):
         Policy.read(path)
 

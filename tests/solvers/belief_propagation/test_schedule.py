@@ -23,12 +23,36 @@ def test_blocks_of_a_schedule_join(iterations):
     pieces = schedule.phases(0, cut), schedule.phases(cut, iterations - cut)
     for k in range(3):
         np.testing.assert_array_equal(np.concatenate([piece[k] for piece in pieces]), whole[k])
-    assert len(np.unique(whole.beta)) <= min(LEVELS, -(-iterations // STRETCH))
+    assert len(np.unique(whole.beta)) <= min(LEVELS, max(1, iterations // STRETCH))
     assert (np.diff(whole.beta) >= 0).all()
     assert whole.beta.min() >= 1.0
     assert whole.beta.max() <= 4.0
     assert whole.gain[-1] == 0.5
     assert whole.damping[-1] == pytest.approx(0.4)
+
+
+def test_a_run_may_be_stretched_or_pressed():
+    """After a change of its length a run goes on where it was, and ends when it should, again and again."""
+    schedule = Schedule(100, Ramp(1.0, 4.0, geometric=True), Ramp(0.0, 0.5), Ramp(0.2, 0.4))
+    for length, done in ((200, 60), (120, 90), (5000, 119)):
+        before = schedule.progress(done)
+        schedule = schedule.lasting(length, done)
+        assert schedule.progress(done) == pytest.approx(before)
+        assert schedule.progress(length) == 1.0
+        phases = schedule.phases(done, length - done)
+        assert (np.diff(phases.gain) > 0).all()
+        assert phases.gain[-1] == 0.5
+        assert (np.diff(phases.beta) >= 0).all()
+
+
+def test_cold_is_min_sum():
+    """From a β on it is infinite, and what else there is goes on."""
+    schedule = Schedule(100, Ramp(1.0, 4.0), Ramp(0.0, 0.5), Ramp(0.2, 0.4), cold=2.5)
+    phases = schedule.phases(0, 100)
+    assert phases.beta[0] < 2.5
+    assert np.isinf(phases.beta[phases.beta > 2.5]).all()
+    assert np.isinf(phases.beta[-1])
+    assert phases.gain[-1] == 0.5
 
 
 def test_freezing_is_reinforced_bps():

@@ -81,3 +81,14 @@ def test_absurd_temperatures_end_well(temperature):
     assert all(np.isfinite(belief).all() for belief in result.beliefs)
     if temperature < 1:
         assert result.cost == pytest.approx(dabp.solve(problem, "bp").cost)
+
+
+def test_nothing_is_believed_where_nothing_is_feasible():
+    """A chain whose ends contradict each other has no distribution: no numbers that look like one, and a note."""
+    chain = Problem.from_tables(
+        [2, 2], [((0,), [np.inf, 0.0]), ((1,), [np.inf, 0.0]), ((0, 1), [[0.0, 0.0], [0.0, np.inf]])]
+    )
+    result = dabp.solve(chain, "bp", params={"temperature": 1.0}, max_iterations=30)
+    assert result.cost is None
+    assert result.beliefs is None
+    assert any("no beliefs" in note for note in result.notes)

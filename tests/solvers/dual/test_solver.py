@@ -134,12 +134,12 @@ def test_a_clique_with_too_few_colours_is_infeasible() -> None:
     assert run(Dual().start(problem, seed=0, budget=Budget()), problem)[2] is Status.INFEASIBLE
 
 
-@pytest.mark.parametrize("result", [(np.nan, 1.0), (np.inf, 1.0), (5.0, np.inf)])
-def test_a_bound_that_is_not_finite_is_not_reported(result: tuple[float, float]) -> None:
+@pytest.mark.parametrize("result", [np.nan, np.inf, -np.inf])
+def test_a_bound_that_is_not_finite_is_not_reported(result: float) -> None:
     """Whatever goes wrong with the messages, no number is made of it, and nothing is proved."""
     problem = complete(np.random.default_rng(0).integers(0, 10, (6, 3, 3)).astype(float))
     search = Dual(patience=5, largest_clique=2).start(problem, seed=0, budget=Budget())
-    search._passes.run = lambda forward, values: result
+    search._passes.run = lambda forward: result
     step = search.step()
     assert step.bound is None
     assert step.finished is Status.CONVERGED

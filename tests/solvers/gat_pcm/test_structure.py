@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dabp
+from dabp.problem.guard import Guard
+from dabp.solvers.gat_pcm import structure as structures
 from dabp.solvers.gat_pcm.structure import structure
+from dabp.solvers.status import Status
+from dabp.solvers.stopped import Stopped
 from tests.problems import random_problem
 from tests.solvers.gat_pcm.trees import pairwise
 
@@ -43,3 +48,32 @@ def test_costs_are_the_problems(seed: int) -> None:
             total += arrays.wide_penalised[base + (x[arrays.wide_variable[scope]] * arrays.wide_stride[scope]).sum()]
         constants = sum(float(problem.table(f)) for f in range(problem.num_factors) if problem.arities[f] == 0)
         assert total + problem.constant + constants == pytest.approx(problem.cost(x), abs=1e-9)
+
+
+@pytest.mark.parametrize("levels", [4096, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_change_nothing(seed: int, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few cells are worked on at a time, also where costs are rounded to few levels."""
+    problem = random_problem(seed, maximize=False)
+    monkeypatch.setattr(structures, "MAX_LEVELS", levels)
+    whole = structure(problem)
+    monkeypatch.setattr(structures, "BLOCK", 5)
+    for name, array in structure(problem)._asdict().items():
+        assert np.array_equal(array, getattr(whole, name)), name
+
+
+def test_the_guard_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the midst of the tables, and a solve that could not be prepared still has an answer, and says why."""
+    problem = random_problem(3, maximize=False)
+    asked = iter([False, False, False])
+    monkeypatch.setattr(structures, "BLOCK", 5)
+    with pytest.raises(Stopped):
+        structure(problem, guard=Guard(interrupted=lambda: next(asked, True)))
+    monkeypatch.setattr("dabp.solvers.gat_pcm.search.structure", _never)
+    result = dabp.solve(problem, "gat-pcm-lns", presolve=False, max_iterations=5)
+    assert result.status is Status.LIMIT
+    assert any("was not prepared" in note for note in result.notes)
+
+
+def _never(*_: object) -> None:
+    raise Stopped("time limit")

@@ -18,6 +18,17 @@ def test_large_integers_stay_exact() -> None:
     assert units.cost(units.of(np.array([2, 1]))) == problem.cost([2, 1])
 
 
+@pytest.mark.parametrize(("largest", "narrow"), [(32_767, True), (-32_767, True), (32_768, False), (1_000_000, False)])
+def test_small_tables_take_16_bits(largest: int, narrow: bool) -> None:
+    """Tables of two variables are kept in 16 bits where all costs fit; the answer does not depend on it."""
+    problem = Problem([3, 3], [0, 1], [0, 2], [5, largest, 7, 1, 2, 9, largest, 4, 3], [0, 9])
+    units = Units(problem)
+    assert (units.dtype == np.int32, units.table_dtype == np.int16) == (narrow, narrow)
+    assert Units(problem, small_tables=False).dtype == np.int32
+    for solver in ("annealing", "tabu"):
+        assert dabp.solve(problem, solver, max_iterations=50).cost == min(largest, 1)
+
+
 @pytest.mark.parametrize("table", [[0.0] * 4, [0.0, 1e-250, 2e-250, 0.0], [0.5, 1e15, 0.25, 7.0]])
 def test_extreme_scales(table: list[float]) -> None:
     """No costs, tiny ones and very different ones are scaled without overflow; the optimum is found."""

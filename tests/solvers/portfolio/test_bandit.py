@@ -54,3 +54,18 @@ def test_a_patient_member_is_judged_by_whole_runs() -> None:
     for _ in range(2):
         bandit.reward(0, 0.1, 0.0, 500.0, ended=True)
     assert bandit.weights(90.0, 0.0)[0] < bandit.weights(90.0, 0.0)[1]
+
+
+def test_being_near_is_no_merit_where_nobody_improves():
+    """A member that stays close to the incumbent does not keep the time for ever from one that scatters further."""
+    bandit = Bandit([1.0] * 3, [False] * 3, [False] * 3, memory=2.0)
+    for index, best in enumerate((10.0, 12.0, 30.0)):
+        bandit.reward(index, 0.1, 1.0 if index == 0 else 0.0, best)
+    before = bandit.weights(10.0, -np.inf)
+    for _ in range(100):
+        bandit.reward(0, 0.1, 0.0, 10.0)
+    after = bandit.weights(10.0, -np.inf)
+    assert before[2] < 0.5 * before[1]
+    assert after[2] > 0.8 * after[1]
+    bandit.reward(1, 0.1, 2.0, 8.0)
+    assert bandit.weights(8.0, -np.inf)[2] < 0.5 * after[2]

@@ -92,3 +92,13 @@ def test_tables_are_looked_at_together_as_one_by_one() -> None:
         assert found.crisp == pytest.approx(np.mean([np.isinf(table).any() for table in tables]) if tables else 0)
         narrow = all(table.max() <= table.min() + 2 for table in tables)
         assert found.unit_costs == (bool(tables) and problem.integral and narrow)
+
+
+@pytest.mark.parametrize("table", [POTTS, LINEAR, np.random.default_rng(0).random((4, 4))])
+def test_large_tables_are_seen_by_some_of_their_values(table: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What holds of all values holds of three of them, spread over the domain; and no more are copied."""
+    whole = features_of(from_pairs(2, 4, lambda: table))
+    monkeypatch.setattr("dabp.solvers.portfolio.features.SAMPLED_VALUES", 3)
+    part = features_of(from_pairs(2, 4, lambda: table))
+    assert (part.attractive, part.potts, part.submodular) == (whole.attractive, whole.potts, whole.submodular)
+    assert part.num_cells == whole.num_cells

@@ -36,6 +36,26 @@ def test_members_follow_size_time_and_choice() -> None:
     assert "bp-reinforced 2" in {kind.name for kind in line_up(features_of(large), 10.0).kinds}
 
 
+def test_a_second_annealing_runs_beside_the_first_and_not_instead() -> None:
+    """With a single thread it would only halve the cycles of the first."""
+    medium = features_of(generate("random-cop", variables=200, density=0.05, seed=0))
+    names = {threads: {kind.name for kind in line_up(medium, 10.0, threads=threads).kinds} for threads in (1, 2)}
+    assert names[2] - names[1] == {"annealing 2"}
+    assert {"annealing", "bp-learned"} <= names[1]
+
+
+def test_images_with_little_time_open_with_a_cooling() -> None:
+    """It is first by weight, ends by itself and comes once; with more time the dual needs no help."""
+    image = from_pairs(45, 4, lambda: 5.0 * (1.0 - np.eye(4)))
+    kinds = {kind.name: kind for kind in line_up(features_of(image), 0.5).kinds}
+    assert kinds["opening"].prior == max(kind.prior for kind in kinds.values())
+    assert kinds["opening"].once
+    run = kinds["opening"].plan(Situation(0, np.random.default_rng(0), 0.5, 0.0, Incumbent(image)))
+    assert run.ends
+    assert run.initial is None
+    assert "opening" not in {kind.name for kind in line_up(features_of(image), 10.0).kinds}
+
+
 def test_reinforced_runs_slow_down_as_time_allows() -> None:
     """On a large problem later runs take a rate that fills the time left, given how long the run before took."""
     large = Problem([3] * 1000)
@@ -90,3 +110,43 @@ def test_few_iterations_are_not_shared() -> None:
     assert all(kind.delay > 0.5 for name, kind in kinds.items() if name != "bp-reinforced")
     for ample in (line_up(huge, 2000.0, threads=2), line_up(huge, 20.0)):
         assert any(kind.delay == 0.0 for kind in ample.kinds if kind.name != "bp-reinforced")
+
+
+def test_expansion_waits_for_the_dual_where_values_are_many() -> None:
+    """On an image whose cycle of expansions would take much of the time nobody runs beside the dual at first."""
+    features = replace(
+        features_of(Problem([2] * 400)),
+        num_variables=100_000,
+        num_edges=400_000,
+        num_messages=400_000 * 60,
+        num_cells=200_000 * 3600,
+        largest_domain=60,
+        largest_arity=2,
+        degree=4.0,
+        attractive=1.0,
+    )
+    for seconds, late in ((2.0, 0.85), (5.0, 0.5), (30.0, 0.0)):
+        kinds = {kind.name: kind for kind in line_up(features, seconds, threads=2).kinds}
+        assert kinds["expansion"].delay == late
+        assert kinds["dual"].delay == 0.0
+        situation = Situation(0, np.random.default_rng(0), seconds, 0.0, Incumbent(Problem([2])))
+        assert kinds["dual"].plan(situation).budget.threads == (2 if late else 1)
+        if late:
+            assert not any(kind.eager for kind in kinds.values())
+
+
+def test_the_member_of_most_weight_may_take_longer_to_start() -> None:
+    """A million variables and ten seconds: reinforced BP takes part though its start takes a third of them."""
+    features = replace(
+        features_of(Problem([5] * 1000)),
+        num_variables=1_000_000,
+        num_edges=4_000_000,
+        num_messages=20_000_000,
+        num_cells=50_000_000,
+        largest_domain=5,
+        largest_arity=2,
+        degree=4.0,
+    )
+    names = {seconds: {kind.name for kind in line_up(features, seconds, threads=2).kinds} for seconds in (2.0, 9.5)}
+    assert "bp-reinforced" in names[9.5]
+    assert "bp-reinforced" not in names[2.0]

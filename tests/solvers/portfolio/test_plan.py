@@ -37,7 +37,12 @@ def test_every_member_can_take_part() -> None:
     image = from_pairs(25, 4, lambda: rng.integers(1, 9) * (1.0 - np.eye(4)))
     binary = from_pairs(25, 2, lambda: rng.choice([-1.0, 1.0]) * np.eye(2))
     problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image, binary)
-    taking_part = {kind.name for problem in problems for kind in line_up(features_of(problem), 100.0).kinds}
+    taking_part = {
+        kind.name
+        for problem in problems
+        for seconds in (1.0, 100.0)
+        for kind in line_up(features_of(problem), seconds).kinds
+    }
     assert taking_part | {"elimination"} == set(SHARES)
 
 

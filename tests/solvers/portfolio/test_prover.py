@@ -37,10 +37,10 @@ def test_components_are_proved_one_after_the_other() -> None:
     assert incumbent.bound_by == "toulbar2"
 
 
-@pytest.mark.parametrize(("variables", "vast"), [(100, True), (40, False)])
-def test_a_wide_gap_after_the_trial_is_hopeless(variables: int, vast: bool) -> None:
+@pytest.mark.parametrize(("variables", "degree", "vast"), [(100, 25, True), (40, 10, False), (100, 8, False)])
+def test_a_wide_gap_after_the_trial_is_hopeless(variables: int, degree: float, vast: bool) -> None:
     """With the gap open it gives way, but not before its trial, nor, if there is some hope, when nobody improves."""
-    problem = generate("random-cop", variables=variables, seed=0)
+    problem = generate("random-cop", variables=variables, density=degree / (variables - 1), seed=0)
     incumbent = Incumbent(problem)
     incumbent.offer(np.zeros(variables, dtype=np.int64), "a", 0.0)
     prover = Prover(problem, incumbent, seed=0, horizon=1.0)

@@ -18,12 +18,19 @@ from numpy.typing import NDArray
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.elementary import FAST, exponential, sigmoid
 from dabp.kernels.rows import longest_row
+from dabp.kernels.simd import prefetch
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
 
 HEADS = 4
 """Heads of every GAT layer, decided here: a constant of the kernels, so that loops over heads unroll."""
+
+
+LINE = 16
+"""Numbers of single precision in a cache line."""
+MOST_AHEAD = 32
+"""So many message nodes of the next hub are fetched from memory while the work on a hub is done."""
 
 
 class Hubs(NamedTuple):
@@ -85,6 +92,17 @@ def _weights(hub: int, inward: int, edges: Integers, scores: Floats, slope: floa
             alphas[n, h] *= total[h]
 
 
+@part()
+def _fetch(edges: Integers, node: int, rows: Floats, scores: Floats) -> None:
+    """Ask for what is known of the nodes ``node + e``, which lie anywhere: to be there when their hub's turn comes."""
+    wide = rows.shape[1]
+    for n in range(min(len(edges), MOST_AHEAD)):
+        here = node + edges[n]
+        for x in range(0, wide, LINE):
+            prefetch(rows, here * wide + x)
+        prefetch(scores, here * scores.shape[1])
+
+
 @kernel(fastmath=FAST)
 def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed: Floats) -> None:
     """Write Σ_j α_ij W e_j into `mixed` for hubs first..last − 1 and the message nodes that attend to them.
@@ -101,6 +119,12 @@ def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed:
     for i in range(first, last):
         hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
         degree, center = len(around), projected[hub]
+        if i + 1 < last:
+            after = edges[offsets[i + 1] : offsets[i + 2]]
+            if hub + 1 < count:
+                _fetch(after, inward, projected, scores)
+            if outward < count:
+                _fetch(after, outward, projected, scores)
         if hub < count:
             _weights(hub, inward, around, scores, slope, alphas)
             out = mixed[hub]
@@ -145,6 +169,15 @@ def attend_backward(
     for i in range(first, last):
         hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
         degree, center, to_center = len(around), projected[hub], grad_projected[hub]
+        if i + 1 < last:
+            after = edges[offsets[i + 1] : offsets[i + 2]]
+            if hub + 1 < count:
+                _fetch(after, inward, projected, scores)
+                _fetch(after, inward, grad_projected, grad_scores)
+            if outward < count:
+                _fetch(after, outward, projected, scores)
+                _fetch(after, outward, grad_projected, grad_scores)
+                _fetch(after, outward, grad_mixed, grad_scores)
         if hub < count:
             _weights(hub, inward, around, scores, slope, alphas)
             gradient, mean = grad_mixed[hub], dots[degree + 1]

@@ -126,13 +126,13 @@ def backward_room(largest: int, wide: int, like: Floats) -> BackwardRoom:
 @inner
 def gather(edges: Integers, factor: Integers, inputs: Inputs, variable: Gathered) -> None:
     """Copy what belongs to a variable with these edges."""
-    _gather_factors(edges, factor, inputs.query, variable.queries)
-    _gather_factors(edges, factor, inputs.key, variable.keys)
+    gather_factors(edges, factor, inputs.query, variable.queries)
+    gather_factors(edges, factor, inputs.key, variable.keys)
     gather_rows(edges, inputs.f2v, variable.messages)
 
 
 @inner
-def _gather_factors(edges: Integers, factor: Integers, by_factor: Floats, result: Floats) -> None:
+def gather_factors(edges: Integers, factor: Integers, by_factor: Floats, result: Floats) -> None:
     """[F, K] → [K, d]."""
     for m in range(len(edges)):
         for k in range(len(result)):

@@ -20,7 +20,7 @@ from dabp.kernels.belief_propagation.memory import (
     Memory,
     Rules,
 )
-from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, send_pairs, total_of, update_variables
+from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, total_of, update_variables
 from dabp.kernels.decorators import array_inner, array_kernel
 from dabp.kernels.simd import Lanes, prefetch
 
@@ -30,8 +30,8 @@ FREEZING = 0.3
 
 MANY_CHANGES = 16
 """All factors are priced anew when one in so many variables has changed its value."""
-PRICED_AHEAD = 24
-"""How many factors ahead their costs are fetched from memory."""
+PRICED_TOGETHER = 64
+"""How many factors are looked for in memory before the first of them is read."""
 
 
 @array_kernel
@@ -72,11 +72,16 @@ def price_all(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
     """Look up a range of factors in the problem's own tables, in their order, which is the order of memory.
 
     Where many values change this is quicker than `price_moved`, which looks at the factors of each variable that did.
-    A cost lies anywhere in its table, so that each is fetched some factors before it is read.
+    A cost lies anywhere in its table: a block of them is asked for before the first is read.
     """
-    for factor in range(start, stop):
-        prefetch(exact.pool, _cell(exact, memory, min(factor + PRICED_AHEAD, stop - 1)))
-        memory.priced[factor] = exact.pool[_cell(exact, memory, factor)]
+    for begin in range(start, stop, PRICED_TOGETHER):
+        end = min(begin + PRICED_TOGETHER, stop)
+        for factor in range(begin, end):
+            cell = _cell(exact, memory, factor)
+            prefetch(exact.pool, cell)
+            memory.priced[factor] = cell
+        for factor in range(begin, end):
+            memory.priced[factor] = exact.pool[int(memory.priced[factor])]
 
 
 @array_kernel
@@ -99,11 +104,11 @@ def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: A
     first: Any = np.int64(0)  # a literal would have the stages compiled for it, too
     variables = len(layout.variables.domain)
     for t in range(len(trace)):
-        send_pairs(layout, memory, lanes, first, len(layout.pairs.table))
         send_many(layout, memory, memory.values, lanes, first, len(layout.many.table))
         memory.counts[ITERATIONS] += 1
         gain = gain_of(rules.rate, memory.counts[ITERATIONS])
         change, changed = update_variables(layout, memory, gain, lanes, first, variables)
+        memory = Memory(memory.fresh, memory.v2f, *memory[2:])  # the messages made are those heard next
         if MANY_CHANGES * changed > variables:
             price_all(layout.exact, memory, first, len(memory.priced))
         elif changed > 0:

@@ -23,6 +23,8 @@ class Variables(NamedTuple):
     """[N + 1]: padded slice of each variable in `unary`, `mask` and the field."""
     edge_start: Ints
     """[N + 1]: edges by variable."""
+    step: Ints
+    """[N]: distance between rows of tables of two variables whose lanes run over this one."""
     message_start: Ints
     """[N + 1]: padded slice of all messages of each variable in ``v2f`` and ``f2v``, edge after edge."""
     unary: Reals
@@ -31,33 +33,46 @@ class Variables(NamedTuple):
     """1 where a value is, 0 where padding is."""
     edge_scale: Reals
     """[E]: the scale s of the copy at each edge."""
+    scales: Reals
+    """[2]: of the copies, which take turns among the edges of a variable; twice the same if there is one."""
+    inverse: NDArray[np.float64]
+    """[2]: one over them."""
 
 
-class PairShape(NamedTuple):
-    """What the factors of arity 2 with the same two domain sizes have in common; a row of `Pairs.groups`."""
+UNIT = 8
+"""Positions of messages are multiples of this: of the shortest vector."""
+AHEAD = 16
+"""How many factors ahead messages are fetched from memory."""
+
+
+class PairTables(NamedTuple):
+    """The tables of one shape in one orientation, one after another by first use; a row of `Pairs.blocks`."""
 
     start: int
-    """The first of them in `Pairs.table` and `Pairs.message`."""
-    stop: int
-    first_domain: int
-    second_domain: int
-    first_width: int
-    """The first domain, padded."""
-    second_width: int
-    first_step: int
-    """Distance between rows of the table whose lanes run over the first variable."""
-    second_step: int
+    tables: int
+    rows: int
+    """The values of the sender."""
+    step: int
+    """Distance between rows; lanes run over the values of the receiver."""
 
 
 class Pairs(NamedTuple):
-    """The B factors of arity 2, by shape and then by first variable."""
+    """What variables hear from factors of arity 2, a place for each factor of each variable, by variable.
 
-    groups: Ints
-    """[K, 8]: a `PairShape` each."""
+    Split copies of a factor share a place: those of variable i are ``edge_start[i] // C … edge_start[i + 1] // C``.
+    """
+
+    blocks: Ints
+    """[K, 4]: a `PairTables` each."""
     table: Ints
-    """[B]: position of the table whose lanes run over the first variable; the one over the second follows."""
-    message: Ints
-    """[B, 2]: position of the first copy's message, by variable; that of the second copy follows."""
+    """Position of the table whose lanes run over this variable; −1 for a factor of higher arity."""
+    source: NDArray[np.int32]
+    """Position of the other variable's message to the factor, over `UNIT`; that of a second copy follows.
+
+    `AHEAD` zeros more at the end, so that there is always something to fetch.
+    """
+    rows: NDArray[np.int32]
+    """How many values the other variable has."""
 
 
 class Many(NamedTuple):

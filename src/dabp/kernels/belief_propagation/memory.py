@@ -24,14 +24,16 @@ class Memory(NamedTuple):
 
     v2f: Reals
     """Variable→factor messages, those of a copy with scale s divided by s."""
+    fresh: Reals
+    """Those of the next iteration: while variables hear each other's messages none may change."""
     f2v: Reals
-    """Factor→variable messages, likewise."""
+    """Factor→variable messages, likewise: all of them, or room for those of one variable, which are used at once."""
     field: Reals
     """Reinforced BP's field, padded like the unary costs."""
     damping: Reals
     """[E], edges by variable."""
-    assignment: Ints
-    """[N]: the values decoded last."""
+    assignment: NDArray[np.int32]
+    """[N]: the values decoded last; short, as costs are looked up by it all over the memory."""
     best: Ints
     """[N]: the best values decoded so far."""
     moved: NDArray[np.bool_]

@@ -50,27 +50,28 @@ def pair_messages(first: int, last: int, costs: Tables, v2f: Floats, f2v: Floats
 
 
 @kernel
-def pair_gradients(first: int, last: int, costs: Tables, v2f: Floats, grad_f2v: Floats, grad_v2f: Floats) -> None:
-    """Pass each f2v gradient to the v2f message that made the minimum (the first of equals)."""
+def pair_gradients(
+    first: int, last: int, costs: Tables, v2f: Floats, f2v: Floats, grad_f2v: Floats, grad_v2f: Floats
+) -> None:
+    """Pass each f2v gradient to the v2f message that made the minimum, which `f2v` holds (the first of equals)."""
     tables, table_index, scales = costs
     rows, columns, copies = tables.shape[1], tables.shape[2], len(scales)
+    numbers, nobody = np.arange(max(rows, columns)).astype(np.int32), np.int32(max(rows, columns))
+    winners = np.empty(columns, dtype=np.int32)
     for factor in range(first, last):
         table, scale = tables[table_index[factor // copies]], scales[factor % copies]
         of_row, of_column = v2f[2 * factor], v2f[2 * factor + 1]
+        to_row, to_column = f2v[2 * factor], f2v[2 * factor + 1]
+        winners[:] = nobody
         for a in range(rows):
-            best, least = 0, scale * table[a, 0] + of_column[0]
-            for b in range(1, columns):
-                cost = scale * table[a, b] + of_column[b]
-                if cost < least:
-                    best, least = b, cost
-            grad_v2f[2 * factor + 1, best] += grad_f2v[2 * factor, a]
+            line, ours, least, best, here = table[a], of_row[a], to_row[a], nobody, numbers[a]
+            for b in range(columns):
+                cost = scale * line[b]
+                best = min(best, numbers[b] if cost + of_column[b] == least else nobody)
+                winners[b] = min(winners[b], here if cost + ours == to_column[b] else nobody)
+            grad_v2f[2 * factor + 1, min(best, columns - 1)] += grad_f2v[2 * factor, a]
         for b in range(columns):
-            best, least = 0, scale * table[0, b] + of_row[0]
-            for a in range(1, rows):
-                cost = scale * table[a, b] + of_row[a]
-                if cost < least:
-                    best, least = a, cost
-            grad_v2f[2 * factor, best] += grad_f2v[2 * factor + 1, b]
+            grad_v2f[2 * factor, min(winners[b], rows - 1)] += grad_f2v[2 * factor + 1, b]
 
 
 @kernel

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator"
 """Min-sum message passing, compiled: the f2v messages, then beliefs, values and v2f messages (paper Eq. 2-5).
 
 Each function works on a range, writes only its own part and returns numbers that do not depend on how the whole was
@@ -8,13 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dabp.kernels.belief_propagation.layout import PADDING, ExactCosts, Layout
+from dabp.kernels.belief_propagation.layout import AHEAD, PADDING, UNIT, ExactCosts, Layout
 from dabp.kernels.belief_propagation.memory import Memory
-from dabp.kernels.decorators import array_inner, array_kernel, inline_kernel
-from dabp.kernels.simd import Lanes, first_equal, full_like, least, load, maximum, minimum, prefetch, splat, store
-
-AHEAD = 8
-"""How many factors ahead messages are fetched from memory."""
+from dabp.kernels.decorators import array_inner, array_kernel, inline_kernel, part
+from dabp.kernels.simd import Lanes, first_equal, full_like, item, least, load, maximum, minimum, prefetch, splat, store
 
 
 class Passage(NamedTuple):
@@ -34,50 +32,52 @@ class Passage(NamedTuple):
     width: int
 
 
-@array_kernel
-def send_pairs(layout: Layout, memory: Memory, lanes: Lanes, start: int, stop: int) -> None:
-    """f2v messages of factors of arity 2: ``f2v_j(x_j) = min over x_i of T(x_i, x_j) + v2f_i(x_i)``.
+@array_inner
+def passage_at(layout: Layout, i: int, at: int, copy: int, lanes: Lanes) -> Passage:
+    """The message of a copy at place `at` of the pairs, which is one of variable `i`, to where it lies in memory."""
+    variables, pairs, copies = layout.variables, layout.pairs, layout.many.message.shape[1]
+    rows, width = item(pairs.rows, at), variables.unary_start[i + 1] - variables.unary_start[i]
+    source_width = -(-rows // len(lanes)) * len(lanes)
+    source = UNIT * item(pairs.source, at) + copy * source_width
+    target = variables.message_start[i] + (copies * at + copy - variables.edge_start[i]) * width
+    return Passage(item(pairs.table, at), rows, variables.step[i], source, source_width, target, width)
 
-    Every table is there in both orientations, so that each minimum runs down columns in whole vectors.
+
+@array_inner
+def hear_pairs(layout: Layout, v2f: Any, f2v: Any, nearer: int, lanes: Lanes, i: int) -> None:
+    """f2v messages to a variable from its factors of arity 2, nearer to the start of `f2v` than all would lie.
+
+    ``f2v_i(x_i) = min over x_j of T(x_i, x_j) + v2f_j(x_j)``. Every table is there in both orientations, so that each
+    minimum runs down columns in whole vectors.
     """
-    pairs = layout.pairs
-    split = layout.many.message.shape[1] == 2
-    for group in range(len(pairs.groups)):
-        begin, end, domain_0, domain_1, width_0, width_1, step_0, step_1 = pairs.groups[group]
-        for factor in range(max(begin, start), min(end, stop)):
-            ahead = min(factor + AHEAD, end - 1)
-            for side in range(2):
-                prefetch(memory.v2f, pairs.message[ahead, side])
-                prefetch(memory.f2v, pairs.message[ahead, side])
-            first, second = pairs.message[factor, 0], pairs.message[factor, 1]
-            table = pairs.table[factor]
-            to_first = Passage(table, domain_1, step_0, second, width_1, first, width_0)
-            to_second = Passage(table + domain_1 * step_0, domain_0, step_1, first, width_0, second, width_1)
-            if split:
-                _send_both(layout, memory, to_first, lanes)
-                _send_both(layout, memory, to_second, lanes)
+    variables, pairs, copies = layout.variables, layout.pairs, layout.many.message.shape[1]
+    for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
+        prefetch(v2f, UNIT * item(pairs.source, at + AHEAD))
+        if item(pairs.table, at) >= 0:
+            passage = passage_at(layout, i, at, 0, lanes)
+            if copies == 2:
+                _send_both(layout, v2f, f2v, passage, nearer, lanes)
             else:
-                _send(layout, memory, to_first, lanes)
-                _send(layout, memory, to_second, lanes)
+                _send(layout, v2f, f2v, passage, nearer, lanes)
 
 
 @inline_kernel
-def _send(layout: Layout, memory: Memory, passage: Passage, lanes: Lanes) -> None:
+def _send(layout: Layout, v2f: Any, f2v: Any, passage: Passage, nearer: int, lanes: Lanes) -> None:
     """One message."""
-    tables, v2f = layout.tables, memory.v2f
+    tables = layout.tables
     for block in range(0, passage.width, len(lanes)):
         place = passage.table + block
         message = load(tables, place, lanes) + splat(v2f, passage.source, lanes)
         for row in range(1, passage.rows):
             costs = load(tables, place + row * passage.step, lanes)
             message = minimum(message, costs + splat(v2f, passage.source + row, lanes))
-        store(memory.f2v, passage.target + block, message)
+        store(f2v, passage.target - nearer + block, message)
 
 
 @inline_kernel
-def _send_both(layout: Layout, memory: Memory, passage: Passage, lanes: Lanes) -> None:
+def _send_both(layout: Layout, v2f: Any, f2v: Any, passage: Passage, nearer: int, lanes: Lanes) -> None:
     """The messages of both copies of a split factor: one look at the table serves the two."""
-    tables, v2f = layout.tables, memory.v2f
+    tables = layout.tables
     second = passage.source + passage.source_width
     for block in range(0, passage.width, len(lanes)):
         place = passage.table + block
@@ -88,8 +88,8 @@ def _send_both(layout: Layout, memory: Memory, passage: Passage, lanes: Lanes) -
             costs = load(tables, place + row * passage.step, lanes)
             message = minimum(message, costs + splat(v2f, passage.source + row, lanes))
             other = minimum(other, costs + splat(v2f, second + row, lanes))
-        store(memory.f2v, passage.target + block, message)
-        store(memory.f2v, passage.target + passage.width + block, other)
+        store(f2v, passage.target - nearer + block, message)
+        store(f2v, passage.target - nearer + passage.width + block, other)
 
 
 @array_kernel
@@ -148,9 +148,10 @@ def send_many(layout: Layout, memory: Memory, values: Any, lanes: Lanes, start: 
 def update_variables(
     layout: Layout, memory: Memory, gain: Any, lanes: Lanes, start: int, stop: int
 ) -> tuple[float, int]:
-    """Beliefs, values and v2f messages of a range of variables.
+    """Beliefs, values and the next v2f messages of a range of variables.
 
-    The belief is ``b_i = unary_i + H_i + Σ f2v`` and the decoded value its first minimum. With λ the damping of the
+    Where these go to `memory.fresh`, the f2v messages of pairs are made on the way. The belief is
+    ``b_i = unary_i + H_i + Σ f2v`` and the decoded value its first minimum. With λ the damping of the
     edge, ``v2f ← λ v2f + (1 − λ)(b_i − f2v)``, shifted to minimum 0. The field of reinforced BP becomes
     ``H_i = gain · (b_i − min b_i)``; a negative `gain` leaves it as it is.
 
@@ -158,100 +159,152 @@ def update_variables(
     -------
     The largest change of a v2f message, and how many variables moved to another value, which `memory.moved` marks.
     """
-    variables, v2f, f2v, field, damping = layout.variables, memory.v2f, memory.f2v, memory.field, memory.damping
+    variables = layout.variables
     zero = full_like(0.0, load(variables.unary, 0, lanes))
     change = zero
     changed = 0
     for i in range(start, stop):
-        place = variables.unary_start[i]
-        width = variables.unary_start[i + 1] - place
-        if width == len(lanes):
-            mask = load(variables.mask, place, lanes)
-            belief = load(variables.unary, place, lanes) + load(field, place, lanes)
-            message = variables.message_start[i]
-            for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
-                belief = belief + splat(variables.edge_scale, edge, lanes) * load(f2v, message, lanes)
-                message += width
-            low = least(belief)
-            value = first_equal(belief, low)
-            if gain >= 0:
-                store(field, place, full_like(gain, zero) * mask * (belief - full_like(low, zero)))
-            message = variables.message_start[i]
-            for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
-                scale = splat(variables.edge_scale, edge, lanes)
-                kept = splat(damping, edge, lanes)
-                fresh = full_like((1 - damping[edge]) / variables.edge_scale[edge], zero)
-                old = load(v2f, message, lanes)
-                new = kept * old + fresh * (belief - scale * load(f2v, message, lanes))
-                new = mask * (new - full_like(least(new), zero))
-                change = maximum(change, scale * maximum(new - old, old - new))
-                store(v2f, message, new)
-                message += width
+        if item(variables.unary_start, i + 1) - item(variables.unary_start, i) == len(lanes):
+            value, change = _update_narrow(layout, memory, gain, change, lanes, i)
         else:
-            value, wide_change = _update_wide(layout, memory, gain, lanes, i)
-            change = maximum(change, full_like(wide_change, zero))
+            value, change = _update_wide(layout, memory, gain, change, lanes, i)
         memory.moved[i] = memory.assignment[i] != value
         changed += memory.moved[i]
         memory.assignment[i] = value
     return -least(zero - change), changed
 
 
+@part(_nrt=False)
+def _update_narrow(layout: Layout, memory: Memory, gain: Any, change: Any, lanes: Lanes, i: int) -> tuple[int, Any]:
+    """`update_variables` for one variable whose messages take a vector each: its value, and the largest changes."""
+    variables, v2f, f2v = layout.variables, memory.v2f, memory.f2v
+    made = memory.fresh if len(memory.fresh) > 0 else v2f
+    copies = layout.many.message.shape[1]
+    place, message, width = item(variables.unary_start, i), item(variables.message_start, i), len(lanes)
+    edge, last = item(variables.edge_start, i), item(variables.edge_start, i + 1)
+    mask = load(variables.mask, place, lanes)
+    belief = load(variables.unary, place, lanes) + load(memory.field, place, lanes)
+    scale, other_scale = splat(variables.scales, 0, lanes), splat(variables.scales, 1, lanes)
+    heard = message if len(f2v) >= len(v2f) else 0
+    for at in range(edge // copies, last // copies):
+        first, second = _heard(layout, memory, heard, lanes, i, at)
+        belief = belief + scale * first
+        if copies == 2:
+            belief = belief + other_scale * second
+        heard += copies * width
+    low = least(belief)
+    if gain >= 0:
+        store(memory.field, place, full_like(gain, mask) * mask * (belief - full_like(low, mask)))
+    heard = message if len(f2v) >= len(v2f) else 0
+    while edge < last:
+        for copy in range(copies):
+            own = splat(variables.scales, copy, lanes)
+            kept = item(memory.damping, edge)
+            share = full_like((1 - kept) * variables.inverse[copy], mask)
+            old = load(v2f, message, lanes)
+            new = full_like(kept, mask) * old + share * (belief - own * load(f2v, heard, lanes))
+            new = mask * (new - full_like(least(new), mask))
+            change = maximum(change, own * maximum(new - old, old - new))
+            store(made, message, new)
+            edge += 1
+            message += width
+            heard += width
+    return first_equal(belief, low), change
+
+
+@part(_nrt=False)
+def _heard(layout: Layout, memory: Memory, heard: int, lanes: Lanes, i: int, at: int) -> tuple[Any, Any]:
+    """The f2v messages of both copies at a place of a variable whose messages take a vector each, kept at `heard`.
+
+    Those of pairs are made here, unless all have been made before. Without copies both are the same.
+    """
+    pairs, tables, v2f, f2v = layout.pairs, layout.tables, memory.v2f, memory.f2v
+    copies = layout.many.message.shape[1]
+    table = item(pairs.table, at)
+    if table >= 0 and len(memory.fresh) > 0:
+        prefetch(v2f, UNIT * item(pairs.source, at + AHEAD))
+        source, rows, step = UNIT * item(pairs.source, at), item(pairs.rows, at), item(layout.variables.step, i)
+        costs = load(tables, table, lanes)
+        first = costs + splat(v2f, source, lanes)
+        if copies == 1:
+            for row in range(1, rows):
+                table += step
+                first = minimum(first, load(tables, table, lanes) + splat(v2f, source + row, lanes))
+            store(f2v, heard, first)
+            return first, first
+        other = source + (rows + len(lanes) - 1) // len(lanes) * len(lanes)
+        second = costs + splat(v2f, other, lanes)
+        for row in range(1, rows):
+            table += step
+            costs = load(tables, table, lanes)
+            first = minimum(first, costs + splat(v2f, source + row, lanes))
+            second = minimum(second, costs + splat(v2f, other + row, lanes))
+        store(f2v, heard, first)
+        store(f2v, heard + len(lanes), second)
+        return first, second
+    return load(f2v, heard, lanes), load(f2v, heard + (copies - 1) * len(lanes), lanes)
+
+
 @array_inner
-def _update_wide(layout: Layout, memory: Memory, gain: Any, lanes: Lanes, i: int) -> tuple[int, float]:
+def _update_wide(layout: Layout, memory: Memory, gain: Any, change: Any, lanes: Lanes, i: int) -> tuple[int, Any]:
     """`update_variables` for one variable whose messages take several vectors."""
     variables, v2f, f2v, field, damping = layout.variables, memory.v2f, memory.f2v, memory.field, memory.damping
     place = variables.unary_start[i]
     width = variables.unary_start[i + 1] - place
-    zero = full_like(0.0, load(variables.unary, 0, lanes))
-    belief_least = full_like(PADDING, zero)
-    change = zero
+    target = variables.message_start[i] if len(f2v) >= len(v2f) else 0
+    if len(memory.fresh) > 0:
+        hear_pairs(layout, v2f, f2v, variables.message_start[i] - target, lanes, i)
+    made = memory.fresh if len(memory.fresh) > 0 else v2f
+    zero = full_like(0.0, change)
     value = 0
-    lowest = least(belief_least)
+    lowest = least(full_like(PADDING, zero))
     # The belief is gathered twice, for its minimum and block by block for the messages: no room to keep it is needed.
     for block in range(0, width, len(lanes)):
-        belief = _belief(layout, memory, lanes, i, block)
+        belief = _belief(layout, memory, target, lanes, i, block)
         low = least(belief)
         if low < lowest:
             lowest = low
             value = block + first_equal(belief, low)
     for block in range(0, width, len(lanes)):
-        belief = _belief(layout, memory, lanes, i, block)
-        message = variables.message_start[i] + block
+        belief = _belief(layout, memory, target, lanes, i, block)
+        message, heard = variables.message_start[i] + block, target + block
         for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
             # Where the f2v message lay the new message is kept until its minimum is known.
-            own = splat(variables.edge_scale, edge, lanes) * load(f2v, message, lanes)
-            fresh = full_like((1 - damping[edge]) / variables.edge_scale[edge], zero)
-            store(f2v, message, splat(damping, edge, lanes) * load(v2f, message, lanes) + fresh * (belief - own))
+            own = splat(variables.edge_scale, edge, lanes) * load(f2v, heard, lanes)
+            share = full_like((1 - damping[edge]) / variables.edge_scale[edge], zero)
+            store(f2v, heard, splat(damping, edge, lanes) * load(v2f, message, lanes) + share * (belief - own))
             message += width
+            heard += width
         if gain >= 0:
             mask = load(variables.mask, place + block, lanes)
             store(field, place + block, full_like(gain, zero) * mask * (belief - full_like(lowest, zero)))
-    message = variables.message_start[i]
+    message, heard = variables.message_start[i], target
     for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
-        smallest = load(f2v, message, lanes)
+        smallest = load(f2v, heard, lanes)
         for block in range(len(lanes), width, len(lanes)):
-            smallest = minimum(smallest, load(f2v, message + block, lanes))
+            smallest = minimum(smallest, load(f2v, heard + block, lanes))
         shift = full_like(least(smallest), zero)
         for block in range(0, width, len(lanes)):
             old = load(v2f, message + block, lanes)
-            new = load(variables.mask, place + block, lanes) * (load(f2v, message + block, lanes) - shift)
+            new = load(variables.mask, place + block, lanes) * (load(f2v, heard + block, lanes) - shift)
             change = maximum(change, splat(variables.edge_scale, edge, lanes) * maximum(new - old, old - new))
-            store(v2f, message + block, new)
+            store(made, message + block, new)
         message += width
-    return value, -least(zero - change)
+        heard += width
+    return value, change
 
 
 @array_inner
-def _belief(layout: Layout, memory: Memory, lanes: Lanes, i: int, block: int) -> Any:
+def _belief(layout: Layout, memory: Memory, target: int, lanes: Lanes, i: int, block: int) -> Any:
     """One vector of a belief, from `block` on."""
     variables = layout.variables
     place = variables.unary_start[i] + block
     width = variables.unary_start[i + 1] - variables.unary_start[i]
     belief = load(variables.unary, place, lanes) + load(memory.field, place, lanes)
-    message = variables.message_start[i] + block
+    heard = target + block
     for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
-        belief = belief + splat(variables.edge_scale, edge, lanes) * load(memory.f2v, message, lanes)
-        message += width
+        belief = belief + splat(variables.edge_scale, edge, lanes) * load(memory.f2v, heard, lanes)
+        heard += width
     return belief
 
 

@@ -17,14 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.belief_propagation.layout import PADDING, Layout, Reals
+from dabp.kernels.belief_propagation.layout import AHEAD, PADDING, UNIT, Layout, Reals
 from dabp.kernels.belief_propagation.memory import Memory
-from dabp.kernels.belief_propagation.min_sum import AHEAD, Passage
+from dabp.kernels.belief_propagation.min_sum import Passage, passage_at
 from dabp.kernels.decorators import array_inner, part
 from dabp.kernels.simd import (
     Lanes,
     any_below,
     full_like,
+    item,
     least,
     load,
     maximum,
@@ -39,7 +40,8 @@ from dabp.kernels.simd_functions import logarithm, power_of_two, power_or_zero
 LIFT = 100.0
 """Weights of messages lie between 1 and 2 to this power, those of tables between the least normal number and 1."""
 
-SMALL = 2.0**28
+SMALL_POWER = 28.0
+SMALL = 2.0**SMALL_POWER
 """A sum above this has lost less than one part in so many for each term."""
 
 
@@ -50,6 +52,8 @@ class Softness(NamedTuple):
     """[C]: a copy's share of its table's costs; its messages are stored divided by it, so its β is times it."""
     inverse: NDArray[np.float64]
     """[C]: one over the share."""
+    messages: Reals
+    """Weights of v2f messages, as those lie in `Memory.v2f`."""
     weights: Reals
     """exp(−β share T) for all tables as they lie in `Layout.tables`; for different shares one after another."""
     start: NDArray[np.int64]
@@ -68,81 +72,75 @@ def soften(layout: Layout, soft: Softness, c: float, lanes: Lanes, start: int, s
 
 
 @array_inner
-def soft_pairs(
-    layout: Layout, memory: Memory, soft: Softness, c: float, room: Any, lanes: Lanes, start: int, stop: int
-) -> None:
-    """f2v messages of factors of arity 2; `room` is for the weights of one message."""
-    pairs = layout.pairs
-    copies = len(soft.share)
+def weigh(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes, start: int, stop: int) -> None:
+    """Make the weights of the v2f messages of a range of variables.
+
+    In a loop of their own, as they lie in memory: exponentials of single messages would wait for each other.
+    """
+    variables = layout.variables
+    zero = full_like(0.0, load(memory.v2f, 0, lanes))
+    lift = full_like(LIFT, zero)
+    place = variables.message_start[start]
+    for i in range(start, stop):
+        width = variables.unary_start[i + 1] - variables.unary_start[i]
+        for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
+            factor = full_like(-c * variables.edge_scale[edge], zero)
+            for _ in range(0, width, len(lanes)):
+                power = lift + factor * load(memory.v2f, place, lanes)
+                store(soft.messages, place, power_of_two(maximum(power, zero)))
+                place += len(lanes)
+
+
+@array_inner
+def soft_pairs(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes, start: int, stop: int) -> None:
+    """f2v messages of factors of arity 2 to a range of variables, from the weights of tables and of v2f messages."""
+    variables, pairs, copies = layout.variables, layout.pairs, len(soft.share)
     temperature = 1.0 / c
-    for group in range(len(pairs.groups)):
-        begin, end, domain_0, domain_1, width_0, width_1, step_0, step_1 = pairs.groups[group]
-        for factor in range(max(begin, start), min(end, stop)):
-            ahead = min(factor + AHEAD, end - 1)
-            for side in range(2):
-                prefetch(memory.v2f, pairs.message[ahead, side])
-                prefetch(memory.f2v, pairs.message[ahead, side])
-            for copy in range(copies):
-                first = pairs.message[factor, 0] + copy * width_0
-                second = pairs.message[factor, 1] + copy * width_1
-                own = c * soft.share[copy]
-                to_first = Passage(pairs.table[factor], domain_1, step_0, second, width_1, first, width_0)
-                place = to_first.table + domain_1 * step_0
-                to_second = Passage(place, domain_0, step_1, first, width_0, second, width_1)
-                for side in range(2):
-                    _send_softly(
-                        layout,
-                        memory,
-                        soft,
-                        to_second if side else to_first,
-                        soft.start[copy],
-                        own,
-                        temperature * soft.inverse[copy],
-                        room,
-                        lanes,
-                    )
+    low = full_like(PADDING, load(memory.v2f, 0, lanes))
+    for i in range(start, stop):
+        for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
+            prefetch(soft.messages, UNIT * item(pairs.source, at + AHEAD))
+            if item(pairs.table, at) >= 0:
+                for copy in range(copies):
+                    passage = passage_at(layout, i, at, copy, lanes)
+                    own = temperature * soft.inverse[copy]
+                    low = minimum(low, _send_softly(memory, soft, passage, soft.start[copy], own, lanes))
+    if any_below(low, SMALL):
+        _mend(layout, memory, soft, c, lanes, start, stop)
 
 
 @part(_nrt=False)
 def _send_softly(
-    layout: Layout,
-    memory: Memory,
-    soft: Softness,
-    passage: Passage,
-    weights: int,
-    c: float,
-    temperature: float,
-    room: Any,
-    lanes: Lanes,
-) -> None:
-    """One message; `room` takes the weights of the sender's."""
-    zero = full_like(0.0, load(memory.v2f, passage.source, lanes))
-    lift = full_like(LIFT, zero)
-    for block in range(0, passage.source_width, len(lanes)):
-        power = lift + full_like(-c, zero) * load(memory.v2f, passage.source + block, lanes)
-        store(room, block, power_of_two(maximum(power, zero)))
+    memory: Memory, soft: Softness, passage: Passage, weights_start: int, temperature: float, lanes: Lanes
+) -> Any:
+    """One message; returns the least of its sums, lane by lane."""
+    low = full_like(PADDING, load(soft.weights, 0, lanes))
+    lift = full_like(LIFT, low)
     for block in range(0, passage.width, len(lanes)):
-        place = weights + passage.table + block
-        # Four sums, so that one need not wait for the other.
-        total, second, third, fourth = zero, zero, zero, zero
-        step, row = passage.step, 0
-        while row + 3 < passage.rows:
-            total = total + load(soft.weights, place, lanes) * splat(room, row, lanes)
-            second = second + load(soft.weights, place + step, lanes) * splat(room, row + 1, lanes)
-            third = third + load(soft.weights, place + 2 * step, lanes) * splat(room, row + 2, lanes)
-            fourth = fourth + load(soft.weights, place + 3 * step, lanes) * splat(room, row + 3, lanes)
-            place += 4 * step
-            row += 4
-        while row < passage.rows:
-            total = total + load(soft.weights, place, lanes) * splat(room, row, lanes)
-            place += step
-            row += 1
-        total = (total + second) + (third + fourth)
-        if any_below(total, SMALL):
-            message = _log_sum_exp(layout, memory, passage, block, c, lanes)
-        else:
-            message = full_like(temperature, zero) * (lift - logarithm(total))
-        store(memory.f2v, passage.target + block, message)
+        place = weights_start + passage.table + block
+        total = load(soft.weights, place, lanes) * splat(soft.messages, passage.source, lanes)
+        for row in range(1, passage.rows):
+            weights = load(soft.weights, place + row * passage.step, lanes)
+            total = total + weights * splat(soft.messages, passage.source + row, lanes)
+        low = minimum(low, total)
+        store(memory.f2v, passage.target + block, full_like(temperature, low) * (lift - logarithm(total)))
+    return low
+
+
+@array_inner
+def _mend(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes, start: int, stop: int) -> None:
+    """Make messages of factors of arity 2 another way where a sum was too small for its range."""
+    variables, pairs, copies = layout.variables, layout.pairs, len(soft.share)
+    zero = full_like(0.0, load(memory.v2f, 0, lanes))
+    for i in range(start, stop):
+        for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
+            for copy in range(copies if pairs.table[at] >= 0 else 0):
+                own = c * soft.share[copy]
+                passage = passage_at(layout, i, at, copy, lanes)
+                for block in range(0, passage.width, len(lanes)):
+                    place = passage.target + block
+                    if any_below(zero - load(memory.f2v, place, lanes), (SMALL_POWER - LIFT) / own):
+                        store(memory.f2v, place, _log_sum_exp(layout, memory, passage, block, own, lanes))
 
 
 @array_inner

@@ -4,6 +4,9 @@
 The messages, the order and the bound are those of `dabp.kernels.dual.passes`; what differs is how a factor's
 min-marginal is taken: in O(L) for Potts and truncated linear tables, and over whole vectors for others.
 
+Variables lie level by level (`dabp.graph.places.Places.by_level`): those of a level share no factor, so that threads
+can have a part of each level, and the result is the same for any number of them.
+
 Rows of values are padded to whole vectors with copies of the last value: what is computed for a copy equals what is
 computed for that value, so padding changes no minimum, no maximum and no first place.
 """
@@ -14,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dabp.kernels.atomics import heard, tell
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.simd import full_like, lanes_of, least, load, maximum, minimum, splat, store
 
@@ -24,6 +28,11 @@ LANES = lanes_of(WIDTH)
 LENIENT = {"nnan", "nsz", "contract"}
 """Costs may be inf but are never nan."""
 OPTIONS = {"fastmath": LENIENT, "_nrt": False}
+PATIENCE = 1_000_000
+"""How often a thread looks whether the others are done with a level before it gives up its core for a while: about
+a millisecond, as long as it takes others to notice."""
+APART = 8
+"""Numbers of different threads lie on cache lines of their own."""
 
 
 class Pairs(NamedTuple):
@@ -57,6 +66,19 @@ class Pairs(NamedTuple):
     """General tables, both ways round."""
     parameters: Array
     """(same, different, –) of Potts and (base, slope, top) of truncated linear tables, [T, 3]."""
+    levels: Array
+    """The first variable of each level, [K + 1]."""
+
+
+class Answer(NamedTuple):
+    """What a pass finds, variable by variable."""
+
+    values: Array
+    """The decoded assignment, [N]."""
+    bound: Array
+    """What each variable adds to the bound; −inf if something that it consists of is not finite, [N]."""
+    cost: Array
+    """What the variable's value, and its factors with variables before it in the pass, cost, [N]."""
 
 
 class Room(NamedTuple):
@@ -71,9 +93,9 @@ class Room(NamedTuple):
 
 
 def room_for(pairs: Pairs) -> Room:
-    """Room for the widest row of a problem."""
-    width = int(np.diff(pairs.row).max(initial=WIDTH))
-    return Room(np.zeros(width), np.zeros(width), np.full(6 * width, np.inf))
+    """Room for the widest row of a problem, in the precision of its costs."""
+    width, real = int(np.diff(pairs.row).max(initial=WIDTH)), pairs.unary.dtype
+    return Room(np.zeros(width, real), np.zeros(width, real), np.full(6 * width, np.inf, real))
 
 
 @part(**OPTIONS)
@@ -194,69 +216,105 @@ def _least(cost: Array, size: int) -> float:
     return float(least(low))
 
 
+@part(**OPTIONS)
+def _cost(pairs: Pairs, p: int, value: int, other: int, size: int) -> float:
+    """What the factor at place p costs."""
+    kind, row = pairs.kind[p], pairs.table[p]
+    if kind == 1:
+        return float(pairs.parameters[row, 0 if value == other else 1])
+    if kind == 2:
+        apart = pairs.parameters[row, 0] + pairs.parameters[row, 1] * abs(value - other)
+        return float(min(apart, pairs.parameters[row, 2]))
+    return float(pairs.tables[row + other * size + value])
+
+
+@part(**OPTIONS)
+def _update(forward: bool, pairs: Pairs, exact: Pairs, i: int, m: Array, room: Room, answer: Answer) -> None:
+    """A variable's turn: collect what its factors can give, decode its value, hand out shares to those to come."""
+    cost, score = room.cost, room.score
+    own, domain = pairs.row[i], pairs.domain[i]
+    size = pairs.row[i + 1] - own
+    first, middle, last = pairs.start[i], pairs.middle[i], pairs.start[i + 1]
+    behind, end_behind = (first, middle) if forward else (middle, last)
+    to_come, end_to_come = (middle, last) if forward else (first, middle)
+    largest = full_like(0.0, load(pairs.unary, own, LANES))
+    for a in range(0, size, WIDTH):
+        store(cost, a, full_like(0.0, largest))
+    largest = _gather(pairs.unary, own, cost, size, largest)
+    for p in range(to_come, end_to_come):
+        largest = _gather(m, pairs.message[p], cost, size, largest)
+    for a in range(0, size, WIDTH):
+        store(score, a, load(cost, a, LANES))
+    for p in range(behind, end_behind):
+        _add_row(pairs, p, answer.values[pairs.other[p]], score, domain, size)
+        _marginal(pairs, p, m, size, room.shifts)
+        largest = _gather(m, pairs.message[p], cost, size, largest)
+    value = _first_least(score, domain)
+    price = exact.unary[own + value]
+    for p in range(behind, end_behind):
+        price += _cost(exact, p, value, answer.values[pairs.other[p]], size)
+    answer.values[i], answer.cost[i] = value, price
+    count = end_to_come - to_come
+    share = 1.0 / max(1, count, end_behind - behind)
+    finite = -least(full_like(0.0, largest) - largest) < np.inf
+    answer.bound[i] = _least(cost, size) * (1.0 - share * count) if finite else -np.inf
+    for p in range(to_come, end_to_come):
+        begin = pairs.message[p]
+        for a in range(0, size, WIDTH):
+            taken = load(cost, a, LANES)
+            store(m, begin + a, load(m, begin + a, LANES) - full_like(share, taken) * taken)
+
+
+@part(**OPTIONS)
+def _others_done(done: Array, threads: int, level: int) -> bool:
+    """Wait until all threads have told that they are done with so many levels; False if that takes long."""
+    for thread in range(threads):
+        looks = 0
+        while heard(done, thread * APART) < level:
+            looks += 1
+            if looks > PATIENCE:
+                return False
+    return True
+
+
 @kernel(**OPTIONS)
-def pairs_pass(forward: bool, pairs: Pairs, m: Array, room: Room, values: Array) -> tuple[float, float]:
-    """One pass over the variables in (or against) their order; changes the messages `m` and decodes `values` [N].
+def pairs_pass(
+    forward: bool,
+    pairs: Pairs,
+    exact: Pairs,
+    m: Array,
+    room: Room,
+    answer: Answer,
+    level: int,
+    thread: int,
+    done: Array,
+) -> int:
+    """One pass over the variables in (or against) their order; changes the messages `m` and decodes values.
 
     See `dabp.kernels.dual.passes.dual_pass`, which this equals on pairwise problems.
 
+    Parameters
+    ----------
+    pairs, exact, m
+        Costs in the precision of the messages `m`, and as they are, for what the decoded values cost.
+    level, thread, done
+        Where to begin; which part of each level is whose; how many levels each thread has done, one in `APART`.
+
     Returns
     -------
-    bound, magnitude
-        Σ_i min θ_i at the end of the pass, and the sum of the largest absolute values of all terms that entered it:
-        inf if some are not finite, so that the bound means nothing.
+    level
+        How many levels are done: all of them, or what to go on with when other threads had their time.
     """
-    cost, score = room.cost, room.score
-    num_variables = len(pairs.middle)
-    bound, magnitude = 0.0, 0.0
-    for turn in range(num_variables):
-        i = turn if forward else num_variables - 1 - turn
-        own, domain = pairs.row[i], pairs.domain[i]
-        size = pairs.row[i + 1] - own
-        first, middle, last = pairs.start[i], pairs.middle[i], pairs.start[i + 1]
-        behind, end_behind = (first, middle) if forward else (middle, last)
-        to_come, end_to_come = (middle, last) if forward else (first, middle)
-        largest = full_like(0.0, load(pairs.unary, own, LANES))
-        for a in range(0, size, WIDTH):
-            store(cost, a, full_like(0.0, largest))
-        largest = _gather(pairs.unary, own, cost, size, largest)
-        for p in range(to_come, end_to_come):
-            largest = _gather(m, pairs.message[p], cost, size, largest)
-        for a in range(0, size, WIDTH):
-            store(score, a, load(cost, a, LANES))
-        for p in range(behind, end_behind):
-            _add_row(pairs, p, values[pairs.other[p]], score, domain, size)
-            _marginal(pairs, p, m, size, room.shifts)
-            largest = _gather(m, pairs.message[p], cost, size, largest)
-        values[i] = _first_least(score, domain)
-        lowest = _least(cost, size)
-        count = end_to_come - to_come
-        share = 1.0 / max(1, count, end_behind - behind)
-        bound += lowest * (1.0 - share * count)
-        magnitude += -least(full_like(0.0, largest) - largest) * (last - first + 1)
-        for p in range(to_come, end_to_come):
-            begin = pairs.message[p]
-            for a in range(0, size, WIDTH):
-                taken = load(cost, a, LANES)
-                store(m, begin + a, load(m, begin + a, LANES) - full_like(share, taken) * taken)
-    return bound, magnitude
-
-
-@kernel(**OPTIONS)
-def pairs_cost(pairs: Pairs, values: Array) -> float:
-    """The cost of an assignment."""
-    total = 0.0
-    for i in range(len(pairs.middle)):
-        value = values[i]
-        total += pairs.unary[pairs.row[i] + value]
-        size = pairs.row[i + 1] - pairs.row[i]
-        for p in range(pairs.start[i], pairs.middle[i]):
-            row, other = pairs.table[p], values[pairs.other[p]]
-            if pairs.kind[p] == 1:
-                total += pairs.parameters[row, 0 if value == other else 1]
-            elif pairs.kind[p] == 2:
-                apart = pairs.parameters[row, 0] + pairs.parameters[row, 1] * abs(value - other)
-                total += min(apart, pairs.parameters[row, 2])
-            else:
-                total += pairs.tables[row + other * size + value]
-    return total
+    count, threads = len(pairs.levels) - 1, len(done) // APART
+    while level < count:
+        if threads > 1 and not _others_done(done, threads, level):
+            return level
+        k = level if forward else count - 1 - level
+        begin, size = pairs.levels[k], pairs.levels[k + 1] - pairs.levels[k]
+        first, last = begin + size * thread // threads, begin + size * (thread + 1) // threads
+        for turn in range(last - first):
+            _update(forward, pairs, exact, first + turn if forward else last - 1 - turn, m, room, answer)
+        level += 1
+        if threads > 1:
+            tell(done, thread * APART, level)
+    return level

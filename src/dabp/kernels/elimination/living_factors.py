@@ -45,7 +45,7 @@ class Factors(NamedTuple):
     arity: Ints
     """[num_factors …]."""
     table: Ints
-    """[num_factors …]: its first cell in `pool`."""
+    """[num_factors …]: its first cell, in the problem's pool for the first `num_given`, in `pool` for the others."""
     num_entries: int
     scopes: Ints
     """[num_entries …]: the variable of each entry."""
@@ -57,9 +57,12 @@ class Factors(NamedTuple):
     """[N]: the first entry of each variable."""
     degree: Ints
     """[N]: living factors of each variable."""
+    given_degree: Ints
+    """[N]: those of them that the problem came with."""
+    num_given: int
     num_cells: int
     pool: Floats
-    """[num_cells …]: all tables, the problem's first."""
+    """[num_cells …]: the tables of new factors."""
 
 
 @inner
@@ -79,8 +82,9 @@ def linked_factors(given: Given) -> Factors:
     capacity, num_entries = count + num_variables, len(given.scopes)
     alive, scope = np.zeros(capacity, dtype=np.uint8), np.zeros(capacity, dtype=np.int64)
     arity, table = np.zeros(capacity, dtype=np.int64), np.zeros(capacity, dtype=np.int64)
-    owner = np.zeros(max(1, num_entries), dtype=np.int64)
-    following = np.full(max(1, num_entries), -1, dtype=np.int64)
+    room = num_entries + num_variables + 16  # memory that nobody touches is free, and arrays that grow are copied
+    owner, following = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
+    scopes = np.zeros(room, dtype=np.int64)
     head, degree = np.full(num_variables, -1, dtype=np.int64), np.zeros(num_variables, dtype=np.int64)
     for factor in range(count):
         first, last = given.scope_offsets[factor], given.scope_offsets[factor + 1]
@@ -89,13 +93,26 @@ def linked_factors(given: Given) -> Factors:
         if alive[factor]:
             for entry in range(first, last):
                 variable = given.scopes[entry]
-                owner[entry] = factor
+                scopes[entry], owner[entry] = variable, factor
                 following[entry] = head[variable]
                 head[variable] = entry
                 degree[variable] += 1
-    scopes, pool = grown(given.scopes, 1), given.pool.copy()
     return Factors(
-        count, alive, scope, arity, table, num_entries, scopes, owner, following, head, degree, len(pool), pool
+        count,
+        alive,
+        scope,
+        arity,
+        table,
+        num_entries,
+        scopes,
+        owner,
+        following,
+        head,
+        degree,
+        degree.copy(),
+        count,
+        0,
+        np.zeros(16),
     )
 
 
@@ -104,8 +121,10 @@ def kill(factors: Factors, members: Array) -> None:
     """Take some factors out of the problem."""
     for factor in members:
         factors.alive[factor] = 0
+        given = 1 if factor < factors.num_given else 0
         for entry in range(factors.scope[factor], factors.scope[factor] + factors.arity[factor]):
             factors.degree[factors.scopes[entry]] -= 1
+            factors.given_degree[factors.scopes[entry]] -= given
 
 
 @inner
@@ -138,6 +157,8 @@ def with_table(factors: Factors, scope: Array, cells: int) -> Factors:
         following,
         factors.head,
         factors.degree,
+        factors.given_degree,
+        factors.num_given,
         factors.num_cells + cells,
         pool,
     )

@@ -76,58 +76,74 @@ def peel(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], order: NDArr
     return count
 
 
+class Fill(NamedTuple):
+    """How far a min-fill order has come."""
+
+    fill: NDArray[np.int64]
+    """[n]: edges missing between the neighbours of each vertex."""
+    degree: NDArray[np.int64]
+    """[n]."""
+    alive: NDArray[np.bool_]
+    """[n]: not in the order yet."""
+    progress: NDArray[np.int64]
+    """Vertices in the order, the width so far, and the vertices whose fill was counted."""
+
+
 @kernel
-def min_fill(rows: NDArray[np.uint64], order: NDArray[np.int64], widest: int) -> int:
-    """Min-fill order of a graph given as bit rows [n, ⌈n / 64⌉], which are overwritten; returns the induced width.
+def min_fill(rows: NDArray[np.uint64], order: NDArray[np.int64], widest: int, state: Fill, work: int) -> bool:
+    """Min-fill order of a graph given as bit rows [n, ⌈n / 64⌉], which are overwritten; returns whether it is complete.
 
     Ties go to the smaller degree, then the smaller index. The fill count of a vertex v, the number of missing edges
     between its neighbours, is kept up to date: a new edge ab takes 1 from each common neighbour of a and b and adds
     |N(a) − N(b)| to a; a removed v takes |N(u) − N[v]| from each neighbour u. Once the width is above `widest`,
-    the remaining vertices follow as they come.
+    the remaining vertices follow as they come. After about `work` operations it returns, to be called again.
     """
-    n = len(rows)
-    fill = np.zeros(n, dtype=np.int64)
-    degree = np.zeros(n, dtype=np.int64)
-    alive = np.ones(n, dtype=np.bool_)
+    fill, degree, alive, progress = state
+    n, words = rows.shape
     near = np.empty(n, dtype=np.int64)
     missing = np.empty(n, dtype=np.int64)
-    row = np.empty(rows.shape[1], dtype=np.uint64)
-    for v in range(n):
+    row = np.empty(words, dtype=np.uint64)
+    spent = 0
+    while progress[2] < n and spent < work:
+        v = progress[2]
         degree[v] = members(rows[v], near)
         for k in range(degree[v]):
             fill[v] += size_without(rows[v], rows[near[k]]) - 1
         fill[v] //= 2
-    width = 0
-    for step in range(n):
+        progress[2] += 1
+        spent += 4 * (degree[v] + 1) * words
+    while progress[0] < n and spent < work:
         v = -1
         for u in range(n):
             if alive[u] and (v < 0 or fill[u] < fill[v] or (fill[u] == fill[v] and degree[u] < degree[v])):
                 v = u
-        order[step] = v
+        order[progress[0]] = v
+        progress[0] += 1
         alive[v] = False
         count = members(rows[v], near)
-        width = max(width, count)
-        if width > widest:
-            place = step + 1
+        progress[1] = max(progress[1], count)
+        if progress[1] > widest:
             for u in range(n):
                 if alive[u]:
-                    order[place] = u
-                    place += 1
-            return int(width)
+                    order[progress[0]] = u
+                    progress[0] += 1
+            return True
         for k in range(count):
             a = near[k]
-            for w in range(len(row)):
+            for w in range(words):
                 row[w] = rows[v, w] & ~rows[a, w]
             for j in range(members(row, missing)):
                 b = missing[j]
                 if b > a:
                     _connect(rows, a, b, fill, degree)
+                    spent += 8 * words
         for k in range(count):
             u = near[k]
             fill[u] -= size_without(rows[u], rows[v]) - 1
             degree[u] -= 1
             rows[u, v >> 6] &= ~(ONE << np.uint64(v & 63))
-    return width
+        spent += n + 4 * count * words
+    return bool(progress[0] == n)
 
 
 @inner

@@ -39,6 +39,8 @@ class Cheap(NamedTuple):
     """How many times the cells of the tables that it replaces a new binary table may have."""
     allowance: Floats
     """[N]: cells that the table of more than two neighbours may have when this variable is eliminated."""
+    dear: int
+    """A variable with so many of the factors given has too many neighbours, which need not be looked at."""
 
 
 class Log(NamedTuple):
@@ -67,7 +69,7 @@ class Bucket(NamedTuple):
     dims: Ints
     """[neighbours]: their domain sizes."""
     tables: Ints
-    """[factors]: the current cell of each."""
+    """[factors]: the current cell of each, where its table was copied to."""
     steps: Ints
     """[factors]: cells that a step of the variable moves."""
     strides: Ints
@@ -113,13 +115,19 @@ def _gather(variable: int, sizes: Array, factors: Factors, bucket: Bucket) -> tu
 
 
 @inner
-def _align(variable: int, count: int, width: int, sizes: Array, factors: Factors, bucket: Bucket) -> None:
-    """Where each of the bucket's factors begins, and how far steps of the variable and its neighbours move in it."""
+def _align(
+    variable: int, count: int, width: int, given: Given, factors: Factors, bucket: Bucket, copied: Array
+) -> Array:
+    """Copy the tables of the bucket's factors side by side, and say how far steps of its variables move in them.
+
+    Returns `copied`, or a longer array in its place.
+    """
+    sizes, filled = given.sizes, 0
     for k in range(width):
         bucket.dims[k] = sizes[bucket.neighbours[k]]
     for j in range(count):
         factor = bucket.members[j]
-        bucket.tables[j] = factors.table[factor]
+        bucket.tables[j] = filled
         bucket.steps[j] = 0
         bucket.strides[j, :width] = 0
         stride = 1
@@ -132,6 +140,13 @@ def _align(variable: int, count: int, width: int, sizes: Array, factors: Factors
                 if bucket.neighbours[k] == other:
                     bucket.strides[j, k] = stride
             stride *= sizes[other]
+        copied, table = grown(copied, filled + stride), factors.table[factor]
+        for cell in range(stride):
+            copied[filled + cell] = (
+                given.pool[table + cell] if factor < factors.num_given else factors.pool[table + cell]
+            )
+        filled += stride
+    return copied
 
 
 @inner
@@ -230,7 +245,7 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
         np.zeros((MAX_FACTORS + 1, MAX_SCOPE + 1), dtype=np.int64),
         np.zeros(MAX_SCOPE + 1, dtype=np.int64),
     )
-    constant, single = 0.0, np.zeros(1)
+    constant, single, copied = 0.0, np.zeros(1), np.zeros(1024)
     # Everybody waits once for the cheapest kind (at most one neighbour), then for any: trees go before they are joined.
     queue, queued, gone = np.arange(n), np.ones(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
     position, waiting, leaves_only = 0, n, True
@@ -246,6 +261,8 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
         queued[variable] = 0
         if gone[variable] or factors.degree[variable] > (1 if leaves_only else MAX_FACTORS):
             continue
+        if factors.given_degree[variable] >= cheap.dear:
+            continue
         count, width, removed, largest = _gather(variable, sizes, factors, bucket)
         product = _cells(variable, width, removed, largest, leaves_only, sizes, cheap, bucket)
         needed = product * (float(sizes[variable]) * (count + 1) + CELL_WORK)
@@ -253,7 +270,7 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
             continue
         work -= int(needed)
         cells = int(product)
-        _align(variable, count, width, sizes, factors, bucket)
+        copied = _align(variable, count, width, given, factors, bucket, copied)
         log = _logged(log, variable, bucket, width, cells)
         policy = log.policies[log.policy_start[log.num_steps - 1] :]
         own = unary[starts[variable] : starts[variable + 1]]
@@ -261,14 +278,14 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
         kill(factors, bucket.members[:count])
         if width == 0:
             single[0] = 0.0
-            _minimise(own, factors.pool, bucket, count, 0, single, policy)
+            _minimise(own, copied, bucket, count, 0, single, policy)
             constant += single[0]
         elif width == 1:
-            _minimise(own, factors.pool, bucket, count, 1, unary[starts[bucket.neighbours[0]] :], policy)
+            _minimise(own, copied, bucket, count, 1, unary[starts[bucket.neighbours[0]] :], policy)
         else:
             factors = with_table(factors, bucket.neighbours[:width], cells)
             out = factors.pool[factors.num_cells - cells :]
-            _minimise(own, factors.pool, bucket, count, width, out, policy)
+            _minimise(own, copied, bucket, count, width, out, policy)
         for k in range(width):
             other = bucket.neighbours[k]
             if not queued[other]:

@@ -8,6 +8,9 @@ the source can still send to node i, ``excess[i] < 0`` what i can still send to 
 
 Arcs come in pairs: arc p goes from ``tail`` i (p lies between ``start[i]`` and ``start[i + 1]``) to ``head[p]``, and
 ``partner[p]`` is the arc back. A node that is not ``alive`` takes no part.
+
+Where few nodes can send to the sink, only its tree grows: it finds every path that there is, and nodes that nothing
+leads from to the sink are never looked at.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ NONE, TERMINAL, ORPHAN = -1, -2, -3
 FREE, SOURCE, SINK = 0, 1, 2
 """Trees."""
 OPTIONS = {"_nrt": False}
+FEW = 4
+"""The source's tree grows too if it has fewer than this many times the sink's roots."""
 
 
 class Network(NamedTuple):
@@ -57,7 +62,7 @@ class Network(NamedTuple):
     orphans: Array
     """Nodes that look for a parent, in a ring, [N + 1]."""
     counters: Array
-    """[5]: first and end of `queue`, first and end of `orphans`, the time."""
+    """[6]: first and end of `queue`, first and end of `orphans`, the time, whether the source's tree grows."""
 
 
 def network(start: Array, head: Array, partner: Array) -> Network:
@@ -77,14 +82,14 @@ def network(start: Array, head: Array, partner: Array) -> Network:
         queue=np.zeros(nodes + 1, dtype=np.int64),
         queued=np.zeros(nodes, dtype=np.bool_),
         orphans=np.zeros(nodes + 1, dtype=np.int64),
-        counters=np.zeros(5, dtype=np.int64),
+        counters=np.zeros(6, dtype=np.int64),
     )
 
 
 @part(**OPTIONS)
 def _activate(net: Network, i: int) -> None:
-    """Put a node into the ring of active ones, once."""
-    if not net.queued[i]:
+    """Put a node into the ring of active ones, once, if its tree grows."""
+    if not net.queued[i] and (net.counters[5] or net.tree[i] == SINK):
         net.queued[i] = True
         end = net.counters[1]
         net.queue[end] = i
@@ -105,6 +110,11 @@ def begin(net: Network) -> None:
     """Plant the trees: every living node that has an arc of its own to a terminal."""
     net.counters[:] = 0
     net.counters[4] = 1
+    sources, sinks = 0, 0
+    for i in range(len(net.alive)):
+        sources += net.alive[i] and net.excess[i] > 0.0
+        sinks += net.alive[i] and net.excess[i] < 0.0
+    net.counters[5] = sources < FEW * sinks
     for i in range(len(net.alive)):
         net.queued[i] = False
         net.parent[i] = NONE

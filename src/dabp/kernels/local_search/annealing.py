@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,31 +11,42 @@ from dabp.kernels.local_search.columns import LANES, NOTHING, ROW, SOFT, VIOLATI
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.local_costs import move, remember
 from dabp.kernels.local_search.randomness import draw
-from dabp.kernels.simd import as_float32, first_equal, full_like, least, load
+from dabp.kernels.simd import any_below, as_float32, first_equal, full_like, least, load
 
 NOISE = 1 << 15
 """How many Gumbel numbers the table of noise has, the padding for one row not counted."""
 
 
 @inlined
-def resample(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: float) -> int:
+def resample(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: Any) -> Any:
     """A value for variable i from P(a) ∝ exp(−L[i, a] / T).
 
     The minimiser of L[i, a] − T · g_a with independent Gumbel numbers g_a has exactly that distribution, and needs no
     exponentials; they come from a random place of a table.
     """
-    row, width = c.rows.start[i], c.rows.width[i]
-    origin = s.local[row + s.x[i]]
+    row, width, value = c.rows.start[i], c.rows.width[i], s.x[i]
+    origin = s.local[row + value]
     start = np.int64(draw(s.random) >> np.uint64(32)) & (NOISE - 1)
-    lowest, value = np.float32(np.inf), 0
+    lowest = -temperature * noise[start + value]
+    better = False
     for k in range(0, width, LANES):
-        costs = load(s.local, row + k, ROW)
-        numbers = load(noise, start + k, ROW)
-        noisy = as_float32(costs - full_like(origin, costs)) - full_like(temperature, numbers) * numbers
-        here = least(noisy)
-        if here < lowest:
-            lowest, value = here, k + first_equal(noisy, here)
+        better |= any_below(_noisy(s.local, row + k, origin, noise, start + k, temperature), lowest)
+    if better:  # mostly not: the comparison alone takes half as long as finding the least
+        for k in range(0, width, LANES):
+            noisy = _noisy(s.local, row + k, origin, noise, start + k, temperature)
+            here = least(noisy)
+            if here < lowest:
+                lowest, value = here, k + first_equal(noisy, here)
     return value
+
+
+@inlined
+def _noisy(
+    local: NDArray[Any], place: Any, origin: Any, noise: NDArray[np.float32], number: Any, temperature: Any
+) -> Any:
+    """What some values cost more than the present one, less Gumbel numbers times the temperature."""
+    costs, numbers = load(local, place, ROW), load(noise, number, ROW)
+    return as_float32(costs - full_like(origin, costs)) - full_like(temperature, numbers) * numbers
 
 
 @local_kernel
@@ -43,7 +56,7 @@ def sweep(
     """Resample every variable once per temperature; `lowest` gets each sweep's least feasible cost. How many moved."""
     moved = 0
     for t in range(len(temperatures)):
-        temperature = temperatures[t]
+        temperature = np.float32(temperatures[t])
         least_cost = np.int64(NOTHING)
         for i in range(len(s.x)):
             value = resample(c, s, i, noise, temperature)
@@ -63,4 +76,4 @@ def sweep(
 @local_kernel
 def resample_now(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: float) -> int:
     """`resample`, from Python."""
-    return resample(c, s, i, noise, temperature)
+    return int(resample(c, s, i, noise, np.float32(temperature)))

@@ -112,7 +112,7 @@ class Neighbours(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """A problem compiled for local search; costs are int32 or int64."""
+    """A problem compiled for local search; costs are int32, in tables of two variables int16, or all int64."""
 
     rows: Rows
     edges: Edges

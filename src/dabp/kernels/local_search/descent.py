@@ -36,21 +36,6 @@ class Entries(NamedTuple):
 
 
 @array_kernel
-def group_by_variable(variable: Ints, start: Ints, entry: Ints) -> None:
-    """Fill `entry` with the entries of each variable, in order; `start` [N + 1] comes in as zeros."""
-    for e in range(len(variable)):
-        start[variable[e] + 1] += 1
-    for i in range(len(start) - 1):
-        start[i + 1] += start[i]
-    for e in range(len(variable)):
-        entry[start[variable[e]]] = e
-        start[variable[e]] += 1
-    for i in range(len(start) - 1, 0, -1):
-        start[i] = start[i - 1]
-    start[0] = 0
-
-
-@array_kernel
 def descend(entries: Entries, assignment: Ints, costs: Floats, first: int, last: int) -> int:
     """Let the variables from `first` to `last` take their cheapest values; how many took another.
 

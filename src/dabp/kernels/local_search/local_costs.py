@@ -31,23 +31,24 @@ from dabp.kernels.local_search.columns import (
     State,
 )
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.simd import full_like, load, store
+from dabp.kernels.simd import full_like, load, store, widened
 
 
 @inlined
 def _add_difference(local: NDArray[Any], row: int, table: NDArray[Any], plus: int, minus: int, width: int) -> None:
     """``local[row:] += table[plus:] − table[minus:]`` over a padded row."""
     for k in range(0, width, LANES):
-        change = load(table, plus + k, ROW) - load(table, minus + k, ROW)
-        store(local, row + k, load(local, row + k, ROW) + change)
+        costs = load(local, row + k, ROW)
+        change = widened(load(table, plus + k, ROW), costs) - widened(load(table, minus + k, ROW), costs)
+        store(local, row + k, costs + change)
 
 
 @inlined
 def _add_weighted(local: NDArray[Any], row: int, table: NDArray[Any], start: int, width: int, weight: int) -> None:
     """``local[row:] += weight · table[start:]`` over a padded row."""
     for k in range(0, width, LANES):
-        cells = load(table, start + k, ROW)
-        store(local, row + k, load(local, row + k, ROW) + full_like(weight, cells) * cells)
+        costs = load(local, row + k, ROW)
+        store(local, row + k, costs + full_like(weight, costs) * widened(load(table, start + k, ROW), costs))
 
 
 @array_inner

@@ -82,18 +82,6 @@ def add_tables(pool: Array, jobs: Additions, target: Array) -> None:
 
 
 @kernel
-def table_summaries(pool: Array, offsets: Array, lowest: Array, highest: Array) -> None:
-    """The least and the largest cost of every table (inf included); an empty table gives inf and −inf."""
-    for table in range(len(offsets) - 1):
-        low, high = np.inf, -np.inf
-        for cell in range(offsets[table], offsets[table + 1]):
-            low = min(low, pool[cell])
-            high = max(high, pool[cell])
-        lowest[table] = low
-        highest[table] = high
-
-
-@kernel
 def restrict_tables(pool: Array, jobs: Cuts, out: Array) -> None:
     """Copy every job's kept cells from `pool` to `out`, in order."""
     table_start, out_start, axis_start, strides = jobs.table_start, jobs.out_start, jobs.axis_start, jobs.strides

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout
 from dabp.kernels.belief_propagation.iteration import MANY_CHANGES, gain_of, iterate, note_cost, price_all, verdict
-from dabp.kernels.belief_propagation.layout import Layout, PairShape, Reals
+from dabp.kernels.belief_propagation.layout import Layout, Reals
 from dabp.kernels.belief_propagation.memory import (
     BEST,
     BEST_OF_START,
@@ -24,25 +24,28 @@ from dabp.kernels.belief_propagation.memory import (
     Memory,
     Rules,
 )
-from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, send_pairs, update_variables
+from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, update_variables
 from dabp.kernels.belief_propagation.warm_start import lean
 from dabp.kernels.simd import lanes_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
 
 WORTH_THREADS = 400_000
-"""Table cells an iteration looks at, below which handing work to threads takes longer than the work."""
+"""Table cells an iteration looks at, padding and copies counted, below which handing work to threads takes longer than
+the work."""
+MESSAGE_CELLS = 4
+"""A message takes about as long as so many rows of a table, beside its rows."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """One thread's share: ranges of pairs, of higher factors, of variables, and of all factors of the problem."""
+    """One thread's share: ranges of higher factors, of variables, and of all factors of the problem; its own room."""
 
-    pairs: tuple[int, int]
     many: tuple[int, int]
     variables: tuple[int, int]
     factors: tuple[int, int]
     values: NDArray[np.int64]
+    f2v: Reals
 
 
 class MinSum:
@@ -51,15 +54,19 @@ class MinSum:
     Not thread-safe itself; with ``threads > 1`` it cuts large iterations into parts, which changes nothing but time.
     """
 
+    in_stages: ClassVar[bool] = False
+    """Whether all f2v messages are kept, as those need that make them in a stage of its own."""
+
     def __init__(self, problem: Problem, graph: FactorGraph, threads: int = 1):
         self.graph, self._problem = graph, problem
         width = lane_count(graph)
         self.lanes = lanes_of(width)
         self.layout = make_layout(problem, graph, width)
-        self.memory = _memory(problem, graph, self.layout)
+        self.memory = _memory(problem, graph, self.layout, self.in_stages)
         self._constant = problem.constant
         self._plain_unary = self.layout.variables.unary.copy()
-        threads = threads if len(self.layout.tables) >= WORTH_THREADS else 1
+        if threads > 1 and _cells(self.layout).sum() + _many_cells(self.layout).sum() < WORTH_THREADS:
+            threads = 1
         self._parts = self._cut(threads)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
@@ -95,8 +102,12 @@ class MinSum:
         """Up to `iterations` iterations: the cost after each, and why they ended (`RUNNING` if they did not)."""
         trace = np.empty(iterations)
         rules = rules._replace(constant=self._constant)
+        if not len(self.memory.fresh):
+            self.memory = self.memory._replace(fresh=np.zeros_like(self.memory.v2f))
         if self._pool is None:
             done, why = iterate(self.layout, self.memory, rules, self.lanes, trace)
+            if done % 2:
+                self._turn()
         else:
             done, why = self._iterate_in_parts(rules, trace)
         return trace[:done], why
@@ -123,25 +134,31 @@ class MinSum:
     def _iterate_in_parts(self, rules: Rules, trace: NDArray[np.float64]) -> tuple[int, int]:
         """`iterate`, each stage cut in parts; the stages are the same functions."""
         for t in range(len(trace)):
-            self._each(self._send)
+            if len(self.layout.many.table):
+                self._each(self._send)
             gain = gain_of(rules.rate, self.iterations + 1)
-            why = self._update_in_parts(gain, rules)
+            why = self._update_in_parts(self.memory, gain, rules)
+            self._turn()
             trace[t] = self.memory.costs[CURRENT]
             if why != RUNNING:
                 return t + 1, why
         return len(trace), RUNNING
 
+    def _turn(self) -> None:
+        """The messages made last are those heard next."""
+        self.memory = self.memory._replace(v2f=self.memory.fresh, fresh=self.memory.v2f)
+
     def _send(self, part: _Part) -> None:
-        """A part of the f2v messages."""
-        send_pairs(self.layout, self.memory, self.lanes, *part.pairs)
+        """A part of the f2v messages of higher factors."""
         send_many(self.layout, self.memory, part.values, self.lanes, *part.many)
 
-    def _update_in_parts(self, gain: float, rules: Rules) -> int:
-        """What follows the f2v messages in an iteration: beliefs, values, v2f messages, the cost; and the verdict."""
-        layout, memory, lanes = self.layout, self.memory, self.lanes
+    def _update_in_parts(self, memory: Memory, gain: float, rules: Rules) -> int:
+        """What an iteration makes of the v2f messages, or of the f2v messages if it makes these before; the verdict."""
+        layout, lanes = self.layout, self.lanes
 
         def update(part: _Part) -> tuple[float, int]:
-            pair: tuple[float, int] = update_variables(layout, memory, gain, lanes, *part.variables)
+            own = memory._replace(f2v=part.f2v)
+            pair: tuple[float, int] = update_variables(layout, own, gain, lanes, *part.variables)
             return pair
 
         memory.counts[ITERATIONS] += 1
@@ -169,28 +186,32 @@ class MinSum:
         layout = self.layout
         if threads == 1:
             return []  # nothing is cut
-        shapes = PairShape(*layout.pairs.groups.T)
-        pair_work = np.repeat(shapes.first_domain * shapes.second_width, shapes.stop - shapes.start)
-        many_work = layout.many.table
-        if len(many_work):
-            many_work = np.multiply.reduceat(layout.many.domain, layout.many.start[:-1])
-        works = (pair_work, many_work, np.diff(layout.variables.message_start) + 1, np.diff(layout.exact.start) + 1)
-        pairs, many, variables, factors = (_cuts(work, threads) for work in works)
+        works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1)
+        many, variable, factors = (_cuts(work, threads) for work in works)
+        memory = self.memory
         return [
-            _Part(pairs[k], many[k], variables[k], factors[k], np.zeros_like(self.memory.values))
+            _Part(
+                many[k],
+                variable[k],
+                factors[k],
+                np.zeros_like(memory.values),
+                memory.f2v if len(memory.f2v) == len(memory.v2f) else aligned_zeros(len(memory.f2v), memory.f2v.dtype),
+            )
             for k in range(threads)
         ]
 
 
-def _memory(problem: Problem, graph: FactorGraph, layout: Layout) -> Memory:
+def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: bool) -> Memory:
     """Room for messages and answers, all zero; the cost of no answer yet is infinite."""
     messages, real = layout.variables.message_start[-1], graph.dtype
+    of_a_variable = int(np.diff(layout.variables.message_start).max(initial=0))
     return Memory(
         v2f=aligned_zeros(messages, real),
-        f2v=aligned_zeros(messages, real),
+        fresh=aligned_zeros(0 if in_stages else messages, real),
+        f2v=aligned_zeros(messages if in_stages or len(layout.many.table) else of_a_variable, real),
         field=aligned_zeros(len(layout.variables.unary), real),
         damping=np.zeros(graph.num_edges, dtype=real),
-        assignment=np.full(graph.num_variables, -1, dtype=np.int64),
+        assignment=np.full(graph.num_variables, -1, dtype=np.int32),
         best=np.zeros(graph.num_variables, dtype=np.int64),
         moved=np.zeros(graph.num_variables, dtype=np.bool_),
         priced=problem.pool[problem.pool_offsets[problem.factor_table]],  # everybody at its first value
@@ -198,6 +219,21 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout) -> Memory:
         counts=np.zeros(3, dtype=np.int64),
         costs=np.full(3, np.inf),
     )
+
+
+def _cells(layout: Layout, more_rows: int = 0) -> NDArray[np.int64]:
+    """[N]: table cells that each variable hears pairs through, with so many rows more for each pair."""
+    copies = layout.many.message.shape[1]
+    rows = offsets_of(layout.pairs.rows + more_rows)
+    heard = np.diff(rows[layout.variables.edge_start // copies])
+    cells: NDArray[np.int64] = heard * np.diff(layout.variables.unary_start) * copies
+    return cells
+
+
+def _many_cells(layout: Layout) -> NDArray[np.int64]:
+    """[M]: table cells of each factor of higher arity."""
+    many = layout.many
+    return np.multiply.reduceat(many.domain, many.start[:-1]) if len(many.table) else many.table
 
 
 def _cuts(work: NDArray[Any], parts: int) -> list[tuple[int, int]]:

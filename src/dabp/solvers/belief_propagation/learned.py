@@ -5,52 +5,59 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import BEST_OF_START, Rules
+from dabp.kernels.belief_propagation.memory import BEST_OF_START, RUNNING
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
+from dabp.solvers.belief_propagation.arms import Arms
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.online import Online
-from dabp.solvers.belief_propagation.policy import (
-    OUTPUTS,
-    Policy,
-    Vector,
-    damping_by_degree,
-    features_of,
-    schedule_of,
+from dabp.solvers.belief_propagation.pace import SHORTEST, Pace
+from dabp.solvers.belief_propagation.policy import OUTPUTS, SPREAD, Policy, Vector, features_of
+from dabp.solvers.belief_propagation.reinforcement import RATE
+from dabp.solvers.belief_propagation.runs import (
+    HARD,
+    HARD_OUTPUTS,
+    HARD_SPREAD,
+    KINDS,
+    PULLED,
+    SOFT,
+    Run,
+    hard_draw,
+    hard_run,
+    soft_run,
+    unary_of,
+    within,
 )
-from dabp.solvers.belief_propagation.reinforcement import affordable_iterations
-from dabp.solvers.belief_propagation.schedule import Ramp
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
-from dabp.solvers.belief_propagation.solver import LARGE_SETUP, ForestSearch
+from dabp.solvers.belief_propagation.solver import ForestSearch, takes_long
+from dabp.solvers.descent import Descent
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
 
-SHORTEST, LONGEST = 30, 20_000
-"""Iterations of a run at least, and at most."""
+LONGEST = 20_000
+"""Iterations of a soft run at most."""
 
 LONG = 0.5
 """Iterations of a run for each variable at least: on large problems few long runs are better than many."""
 
-FIRST_PART = 0.12
-"""Of all iterations that the first run takes at most: an answer early, and a measure of what an iteration takes."""
+MANY_RUNS = 6
+"""Soft runs that must fit in what is left for other kinds to be tried."""
 
-LAST_PART = 1.7
-"""A run takes all that is left if that is less than so many times its length."""
+CALM = 200
+"""Variables from which on the scatter falls as one over the root of their number. So does that of the costs of runs,
+and what a worse schedule loses is no longer won back by the luckiest of many."""
 
 ENDLESS_RUNS = 20
 """Without any limit."""
-
-COLD = 1e4
-"""β in place of a finite temperature where that is switched off: min-sum but for a rounding."""
 
 _STREAM = 0x50F7
 
@@ -61,7 +68,9 @@ class LearnedBeliefPropagation(Solver):
 
     A run takes a schedule (start and end of the inverse temperature β, strength and shape of the reinforcement,
     damping, perturbation, length) from a policy of the instance's features, which was learned over families of
-    problems, and goes on learning from the runs on the instance.
+    problems, and goes on learning from the runs on the instance. Where many runs fit in the limits some are
+    reinforced min-sum as `bp-reinforced` draws it, and some are pulled towards the best assignment so far: a bandit
+    gives more runs to the kind that the best ones come from.
 
     Parameters
     ----------
@@ -75,10 +84,15 @@ class LearnedBeliefPropagation(Solver):
         False: schedules from the middle of what is sensible, whatever the instance.
     online
         False: later runs scatter around the policy's choice, and learn nothing from earlier ones.
+    min_sum
+        False: runs at a falling temperature alone.
     consensus
-        Largest unary cost, in scaled units, for leaving what the best runs agree on; every other run draws one.
+        Runs of min-sum that are pulled towards the best assignment charge up to this, in scaled units, for leaving it;
+        0 = no such runs.
     per_variable
         False: the same damping for every edge.
+    polish
+        False: no descent from the last assignment of each run.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -89,8 +103,10 @@ class LearnedBeliefPropagation(Solver):
     temperature: bool = True
     pretrained: bool = True
     online: bool = True
-    consensus: float = 0.0
+    min_sum: bool = True
+    consensus: float = 1.0
     per_variable: bool = True
+    polish: bool = True
 
     def __post_init__(self) -> None:
         checks = (
@@ -107,6 +123,11 @@ class LearnedBeliefPropagation(Solver):
         forest = Forest.of(problem)
         return LearnedSearch(self, problem, seed, budget, initial) if forest is None else ForestSearch(forest)
 
+    def kinds(self) -> dict[str, float]:
+        """Kinds of runs, and what an iteration of each takes beside the others'."""
+        kept = {SOFT: True, HARD: self.min_sum, PULLED: self.min_sum and self.consensus > 0}
+        return {kind: KINDS[kind] for kind, taken in kept.items() if taken}
+
     def policy(self) -> Policy:
         """What runs go by at first."""
         return Policy.shipped() if self.pretrained else Policy.neutral()
@@ -114,6 +135,8 @@ class LearnedBeliefPropagation(Solver):
 
 class LearnedSearch(Search):
     """One run after another on one factor graph."""
+
+    state_assignments = (*Search.state_assignments, "target")
 
     def __init__(
         self,
@@ -126,27 +149,32 @@ class LearnedSearch(Search):
     ):
         self._solver, self._problem, self._seed, self._budget = solver, problem, seed, budget
         self._policy = solver.policy() if policy is None else policy
-        self._online = Online(solver.online, problem.num_variables)
+        spread = SPREAD * min(1.0, math.sqrt(CALM / max(1, problem.num_variables)))
+        self._spread, self._arms = spread, Arms(solver.kinds())
+        self._online = {kind: Online(spread if kind == SOFT else HARD_SPREAD, solver.online) for kind in solver.kinds()}
         self._best = np.zeros(problem.num_variables, dtype=np.int64)
+        self._target = self._best.copy()
         self._best_cost = np.inf
         if initial is not None:
             self.offer(initial, float(problem.cost(initial)))
         limited = budget.time_limit is not None or budget.max_iterations is not None
         self._restarts = solver.restarts or (None if limited else ENDLESS_RUNS)
         self._run = self._iterations = 0
-        self._clock, self._iterated = time.perf_counter(), 0.0
+        self._started, self._iterated = time.perf_counter(), 0.0
         self._setup: Iterator[None] | None = self._stages()
 
     def _stages(self) -> Iterator[None]:
         """The graph, its layout, the first run: on large problems seconds, between which a solve can be ended."""
         self._graph = FactorGraph.from_problem(self._problem, seed=self._seed, dtype=np.float32)
-        large = self._graph.num_edges > LARGE_SETUP
+        large = takes_long(self._problem)
         if large:
             yield
         self._engine = SoftMessages(self._problem, self._graph, self._budget.threads)
         if large:
             yield
         self._features = features_of(self._graph)
+        self._pace = Pace(self._budget, self._graph, self._started)
+        self._descent = Descent(self._problem) if self._solver.polish else None
         self._block = max(1, FIRST_BLOCK // max(len(self._engine.layout.tables), 1))
         self._begin()
 
@@ -157,50 +185,49 @@ class LearnedSearch(Search):
                 pass
             self._setup = None
 
-    def _begin(self, drawn: Vector | None = None, length: int | None = None) -> None:
+    def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
-        rng, graph, solver = generator(self._seed, _STREAM, self._run), self._graph, self._solver
-        wanted = self._policy.outputs(self._features)
-        fresh = self._online.draw(rng, wanted, first=self._run == 0)
-        self._length = self._fitting(float(np.exp(np.clip(fresh[-1], 0.0, 12.0)))) if length is None else length
-        if self._run == 0:
-            fresh = self._policy.outputs(self._features, self._length)
-        self._drawn = fresh if drawn is None else drawn
-        self._schedule = schedule_of(self._drawn, graph.num_edges / graph.num_variables, self._length)
-        unary = rng.uniform(0.0, self._schedule.perturbation, size=len(graph.unary))
-        if solver.consensus > 0 and self._run % 2 and self._best_cost < np.inf:
-            pull = np.full(len(unary), rng.uniform(0.0, solver.consensus))
-            pull[graph.variable_offsets[:-1] + self._best] = 0.0
-            unary += pull
-        self._engine.hottest = self._schedule.beta.start if solver.temperature else COLD
-        damping = damping_by_degree(self._drawn, graph) if solver.per_variable else self._schedule.damping.start
-        self._engine.reset(damping, unary)
+        if kept is None:
+            self._target[:] = self._best
+            self._now = self._draw(generator(self._seed, _STREAM, self._run))
+        else:
+            self._now = kept
+        self._engine.hottest = self._now.schedule.beta.start
+        rng = generator(self._seed, _STREAM, self._run, 1)
+        self._engine.reset(self._now.damping, unary_of(self._now, rng, self._graph, self._target))
 
-    def _fitting(self, length: float) -> int:
-        """So many iterations, within what is left."""
+    def _draw(self, rng: np.random.Generator) -> Run:
+        """What the next run is given."""
+        solver, policy = self._solver, self._policy.outputs(self._features)
+        left = self._pace.left(self._iterations)
+        wanted = self._wanted(policy)
+        policy = self._policy.outputs(self._features, wanted if left is None else max(SHORTEST, min(wanted, left)))
+        few = self._run == 0 or (left is not None and left < MANY_RUNS * wanted)
+        kind = self._arms.choose(rng, only=SOFT if few else None)
+        if kind != SOFT:
+            drawn = self._online[kind].draw(rng, hard_draw(rng, solver.consensus))
+            return self._made(kind, within(drawn, RATE[0] if left is None else 1 / max(left, 1.0)), solver.iterations)
+        noise = self._spread * rng.normal(size=len(OUTPUTS))
+        drawn = policy if self._run == 0 else self._online[kind].draw(rng, policy + noise)
+        length = solver.iterations or self._pace.fitting(self._wanted(drawn), left, first=self._run == 0)
+        if self._run == 0:
+            drawn = self._policy.outputs(self._features, length)
+        return self._made(kind, drawn, length)
+
+    def _made(self, kind: str, drawn: Vector, length: int | None) -> Run:
+        """The run that these outputs mean."""
+        if kind != SOFT:
+            return hard_run(kind, drawn, length)
+        assert length is not None
+        run = soft_run(drawn, self._graph, length, per_variable=self._solver.per_variable)
+        return run if self._solver.temperature else replace(run, schedule=replace(run.schedule, cold=0.0))
+
+    def _wanted(self, outputs: Vector) -> float:
+        """Iterations of a soft run, if there is time."""
         if self._solver.iterations is not None:
             return self._solver.iterations
-        wanted = min(max(SHORTEST, length, LONG * self._graph.num_variables), LONGEST)
-        left = self._left()
-        if left is None:
-            return int(wanted)
-        if self._run == 0:
-            return int(max(SHORTEST, min(wanted, FIRST_PART * left)))
-        return int(max(SHORTEST, left if left < LAST_PART * wanted else wanted))
-
-    def _left(self) -> float | None:
-        """About how many iterations there are left: at first by a nominal speed, then by the clock."""
-        budget, lefts = self._budget, []
-        if budget.max_iterations is not None:
-            lefts.append(float(budget.max_iterations - self._iterations))
-        if budget.time_limit is not None:
-            if self._iterations == 0:
-                nominal = affordable_iterations(self._graph, Budget(time_limit=budget.time_limit))
-                lefts.append(float(nominal or 1))
-            else:
-                seconds = budget.time_limit - (time.perf_counter() - self._clock)
-                lefts.append(seconds * self._iterations / max(self._iterated, 1e-6))
-        return min(lefts) if lefts else None
+        length = float(np.exp(np.clip(outputs[-1], 0.0, 12.0)))
+        return min(max(SHORTEST, length, LONG * self._graph.num_variables), LONGEST)
 
     def step(self) -> Step:
         """Iterate for about a block's time, at most to the end of the run; first a stage of preparations."""
@@ -210,14 +237,11 @@ class LearnedSearch(Search):
             self._setup = None
         engine = self._engine
         done = engine.iterations
-        count = min(self._block, self._length - done)
+        count = min(self._block, self._now.length - done)
         if self._budget.max_iterations is not None:
             count = min(count, max(1, self._budget.max_iterations - self._iterations))
         clock = time.perf_counter()
-        phases = self._schedule.phases(done, count)._replace(damping=None)
-        if not self._solver.temperature:
-            phases = phases._replace(beta=np.full(count, COLD))
-        costs, _ = engine.run_softly(phases, Rules())
+        costs, why = engine.run_softly(self._now.schedule.phases(done, count)._replace(damping=None), self._now.rules)
         seconds = max(time.perf_counter() - clock, 1e-6)
         self._iterated += seconds
         self._block = max(1, min(10 * self._block, int(len(costs) * BLOCK_SECONDS / seconds)))
@@ -227,35 +251,38 @@ class LearnedSearch(Search):
             self._best[:] = engine.memory.best
             self._best_cost = float(self._problem.cost(self._best))
             step.best, step.best_cost = self._best.copy(), self._best_cost
-        if engine.iterations >= self._length:
+        if self._now.kind == SOFT:
+            self._pace.took(len(costs), seconds)
+            schedule = self._pace.kept(self._now.schedule, engine.iterations, self._iterations)
+            self._now = replace(self._now, schedule=schedule)
+        if why != RUNNING or engine.iterations >= self._now.length:
             self._end(step)
         return step
 
     def _end(self, step: Step) -> None:
         """Learn from the run, begin the next or say that it was the last."""
-        cost, schedule = float(self._engine.memory.costs[BEST_OF_START]), self._schedule
-        gain = schedule.gain
-        assert isinstance(gain, Ramp)  # as the policy makes it
-        record: dict[str, Any] = {
-            "restart": self._run,
-            "iterations": self._length,
-            "beta_start": schedule.beta.start,
-            "beta_end": schedule.beta.end,
-            "reinforcement": gain.end,
-            "shape": gain.shape,
-            "damping": schedule.damping.start,
-            "damping_by_degree": float(self._drawn[OUTPUTS.index("damping by degree")]),
-            "perturbation": schedule.perturbation,
-        }
-        if np.isfinite(cost):
-            record["cost"] = cost
-        step.records.append(record)
-        self._online.learn(cost, self._drawn)
+        run, iterations = self._now, self._engine.iterations
+        cost = min(float(self._engine.memory.costs[BEST_OF_START]), self._polished(step))
+        found = {"cost": cost} if np.isfinite(cost) else {}
+        step.records.append({"restart": self._run, "iterations": iterations, **run.record(iterations), **found})
+        self._online[run.kind].learn(cost, run.drawn)
+        self._arms.learn(run.kind, cost, iterations)
         self._run += 1
         if self._restarts is None or self._run < self._restarts:
             self._begin()
         else:
             step.finished = Status.LIMIT
+
+    def _polished(self, step: Step) -> float:
+        """The cost after a descent from the run's last assignment."""
+        if self._descent is None:
+            return np.inf
+        polished = self._descent.descended(self._engine.memory.assignment.astype(np.int64), self._budget.guard)
+        cost = float(self._problem.cost(polished))
+        if cost < self._best_cost:
+            self._best[:], self._best_cost = polished, cost
+            step.best, step.best_cost = polished, cost
+        return cost
 
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Runs may be pulled towards it."""
@@ -272,30 +299,47 @@ class LearnedSearch(Search):
             "incumbent_cost": self._best_cost if np.isfinite(self._best_cost) else None,
             "run": self._run,
             "iterations": self._iterations,
-            "length": self._length,
-            "drawn": self._drawn.tolist(),
-            **self._online.state_dict(),
+            "kind": self._now.kind,
+            "drawn": self._now.drawn.tolist(),
+            "length": self._now.length,
+            "since": list(self._now.schedule.since),
+            "target": self._target.copy(),
+            "online": {kind: online.state_dict() for kind, online in self._online.items()},
+            "arms": self._arms.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
         """Continue bit for bit."""
         self._set_up()
         self._run, self._iterations = int(state["run"]), int(state["iterations"])
-        drawn, length = np.array(state["drawn"], dtype=np.float64), int(state["length"])
+        kind, length = str(state["kind"]), int(state["length"])
         if not (0 <= self._run < (self._restarts or math.inf) and self._iterations >= 0 and length >= 1):
             raise ValueError("there is no such run")
-        if drawn.shape != (len(OUTPUTS),) or not np.isfinite(drawn).all():
+        if kind not in self._online:
+            raise ValueError("there are no such kinds of runs")
+        drawn = np.array(state["drawn"], dtype=np.float64)
+        if drawn.shape != (len(OUTPUTS if kind == SOFT else HARD_OUTPUTS),) or not np.isfinite(drawn).all():
             raise ValueError("a run has other outputs")
-        self._best[:] = state["incumbent"]
+        self._best[:], self._target[:] = state["incumbent"], state["target"]
         cost = state["incumbent_cost"]
         self._best_cost = np.inf if cost is None else float(self._problem.cost(self._best))
-        self._online.load_state_dict(state)
-        self._begin(drawn, length)
+        for name, online in self._online.items():
+            online.load_state_dict(state["online"][name])
+        self._arms.load_state_dict(state["arms"])
+        self._begin(self._resumed(kind, drawn, length, state["since"]))
         for name in _SAVED:
             getattr(self._engine.memory, name)[:] = state[name]
         self._engine.check()
         if self._engine.iterations >= length:
             raise ValueError("a run has more iterations than it may have")
+
+    def _resumed(self, kind: str, drawn: Vector, length: int, since: list[float]) -> Run:
+        """The run that was interrupted, as long as it was then."""
+        run = self._made(kind, drawn, length if kind == SOFT else self._solver.iterations)
+        first, part = int(since[0]), float(since[1])
+        if not (0 <= first < length and 0.0 <= part <= 1.0):
+            raise ValueError("a run has no such part")
+        return replace(run, schedule=replace(run.schedule, iterations=length, since=(first, part)))
 
     def traffic(self) -> Traffic:
         """Each iteration two messages along every edge, with an entry for each value."""

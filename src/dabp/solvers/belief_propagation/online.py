@@ -1,44 +1,37 @@
-"""What the runs on one instance teach: an evolution strategy around what the policy said before."""
+"""What the runs on one instance teach: an evolution strategy around what was known before."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from dabp.solvers.base import State
-from dabp.solvers.belief_propagation.policy import OUTPUTS, SPREAD, Vector
+from dabp.solvers.belief_propagation.policy import Vector
 
 EXPLORED = 0.3
-"""Share of runs that are drawn around the policy's choice rather than around what did best here."""
+"""Share of runs that are drawn from what was known before rather than around what did best here."""
 
 NARROW = 0.5
-"""How far from what did best, as a part of `SPREAD`."""
+"""How far from what did best, as a part of the spread of draws."""
 
-ELITE = 5
-"""Runs that are remembered as the best."""
-
-CALM = 200
-"""Variables from which on the scatter falls as one over the root of their number. So does that of the costs of runs,
-and what a worse schedule loses is no longer won back by the luckiest of many."""
+ELITE, FEW = 5, 3
+"""Runs that are remembered as the best, and how many there must be before anything is learned from them."""
 
 
 class Online:
-    """Draws what the next run takes, and learns from how it did.
+    """Draws runs of one kind near the best of them, and learns from how they did.
 
     The objective is the best of all runs, so the scatter never goes away.
     """
 
-    def __init__(self, learning: bool = True, variables: int = 1):
-        self._learning = learning
-        self._spread = SPREAD * min(1.0, float(np.sqrt(CALM / variables)))
+    def __init__(self, spread: Vector, learning: bool = True):
+        self._spread, self._learning = spread, learning
         self._elite: list[tuple[float, Vector]] = []
 
-    def draw(self, rng: np.random.Generator, policy: Vector, first: bool) -> Vector:
-        """At first the policy's own choice; then noise around it or around one of the best."""
-        if first:
-            return policy.copy()
-        noise = rng.normal(size=len(OUTPUTS))
-        if not self._elite or not self._learning or rng.random() < EXPLORED:
-            return policy + self._spread * noise
+    def draw(self, rng: np.random.Generator, known: Vector) -> Vector:
+        """Noise around one of the best, or what a run would take that knows nothing of the others."""
+        noise = rng.normal(size=len(self._spread))
+        if len(self._elite) < FEW or not self._learning or rng.random() < EXPLORED:
+            return known
         _, around = self._elite[int(rng.integers(len(self._elite)))]
         return around + NARROW * self._spread * noise
 
@@ -58,6 +51,6 @@ class Online:
             (np.inf if cost is None else float(cost), np.array(drawn, dtype=np.float64))
             for cost, drawn in state["elite"]
         ]
-        if any(drawn.shape != (len(OUTPUTS),) or not np.isfinite(drawn).all() for _, drawn in elite):
+        if any(drawn.shape != self._spread.shape or not np.isfinite(drawn).all() for _, drawn in elite):
             raise ValueError("what was learned has other outputs")
         self._elite = elite

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError
 from dabp.graph import FactorGraph
+from dabp.problem.randomness import generator
 from dabp.solvers.belief_propagation.schedule import Ramp, Schedule
 
 Vector = NDArray[np.float64]
@@ -25,7 +26,19 @@ Vector = NDArray[np.float64]
 OUTPUTS = ("β start", "β growth", "gain", "shape", "damping", "damping by degree", "perturbation", "length")
 """What is chosen. β is in units of 1 / degree, as fields grow with it; length in iterations."""
 
-FEATURES = ("one", "degree", "domain", "variables", "hubs", "extremes", "least", "forbidden", "unary", "length")
+FEATURES = (
+    "one",
+    "degree",
+    "domain",
+    "variables",
+    "hubs",
+    "extremes",
+    "least",
+    "forbidden",
+    "unary",
+    "loops",
+    "length",
+)
 """What it is chosen by; see `features_of`. The last is the length of the run, once that is chosen."""
 
 NEUTRAL = np.array([np.log(10.0), np.log(10.0), np.log(0.5), 0.0, 0.0, 0.0, np.log(0.01), np.log(300.0)])
@@ -34,16 +47,28 @@ NEUTRAL = np.array([np.log(10.0), np.log(10.0), np.log(0.5), 0.0, 0.0, 0.0, np.l
 SPREAD = np.array([0.3, 0.3, 0.4, 0.25, 0.5, 0.2, 0.9, 0.5])
 """How far runs are scattered around what the policy says; so large is also the first step of evolution."""
 
+LARGEST_WEIGHT = 50.0
+"""Of a policy that somebody trained: features and outputs have the size of 1 to 10, and exponentials are taken."""
+
+COLD = 15.0
+"""β from which on a run goes on with min-sum messages. Soft ones, whose sums leave the range of single precision soon
+after, would take up to twice as long, and runs end no better."""
+
 LOOKED_AT = 3000
 """Tables of one shape that features are taken from."""
 
+WALKS = 4000
+"""From which the share of short loops is estimated."""
+
+_LOOPS = 0x1009
+
 
 def features_of(graph: FactorGraph) -> Vector:
-    """An instance in ten numbers of the size of 1, the last of them (for the length of a run) still 0.
+    """An instance in eleven numbers of the size of 1, the last of them (for the length of a run) still 0.
 
     Logarithms of the mean degree, of the mean domain and of the number of variables; the spread of degrees; how many
     cells of tables of two and more variables are their table's least or greatest, and how many the least; how many
-    are forbidden; how large unary costs are beside those.
+    are forbidden; how large unary costs are beside those; how many short loops there are (see `loops_of`).
     """
     degrees = np.diff(graph.variable_edge_offsets) / max(len(graph.scales), 1)
     shares = np.array([_cells(group.tables[:LOOKED_AT], graph.forbidden) for group in graph.groups])
@@ -62,9 +87,45 @@ def features_of(graph: FactorGraph) -> Vector:
             least,
             forbidden,
             min(float(allowed.std()), 3.0),
+            10 * loops_of(graph),
             0.0,
         ]
     )
+
+
+def loops_of(graph: FactorGraph) -> float:
+    """How often a walk that never turns back is where it began within four steps: 0.07 on a square grid.
+
+    By such loops a message comes back to its sender; a random graph of the same degree has next to none.
+    """
+    if not graph.groups:
+        return 0.0
+    rng = generator(_LOOPS)
+    starts = graph.variable_edge_offsets
+    degrees = np.diff(starts)
+    places = np.empty_like(graph.variable_edges)
+    places[graph.variable_edges] = np.arange(graph.num_edges)
+    firsts = np.array([group.first for group in graph.groups])
+    arities = np.array([group.arity for group in graph.groups])
+    begun = here = rng.choice(np.flatnonzero(degrees > 0), size=WALKS)
+    alive, back = np.ones(WALKS, dtype=np.bool_), np.zeros(WALKS, dtype=np.bool_)
+    came: NDArray[np.int64] | None = None
+    for turn, along in rng.random((4, 2, WALKS)):
+        # One of the other factors of the variable, then one of the other variables of that.
+        if came is None:
+            place = starts[here] + (turn * degrees[here]).astype(np.int64)
+        else:
+            alive &= degrees[here] > 1
+            place = starts[here] + (turn * (degrees[here] - 1)).astype(np.int64)
+            place = np.where(alive, place + (place >= places[came]), place)
+        edge = graph.variable_edges[place]
+        group = np.searchsorted(firsts, edge, side="right") - 1
+        arity = arities[group]
+        position = (edge - firsts[group]) % arity
+        came = edge - position + (position + 1 + (along * (arity - 1)).astype(np.int64)) % arity
+        here = graph.edge_variable[came]
+        back |= alive & (here == begun)
+    return float(back.mean())
 
 
 def _cells(tables: NDArray[np.floating], forbidden: float) -> tuple[float, float, float]:
@@ -104,7 +165,11 @@ class Policy:
     @classmethod
     def read(cls, path: Path) -> Policy:
         """From a file of ``dabp train-policy``."""
-        return cls._parsed(path.read_text(encoding="utf-8"), str(path))
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(f"{path} is not a policy of bp-learned: {error}") from None
+        return cls._parsed(text, str(path))
 
     @classmethod
     @functools.cache
@@ -119,9 +184,10 @@ class Policy:
             content = json.loads(text)
             weights = np.array(content["weights"], dtype=np.float64)
             known = content["outputs"] == list(OUTPUTS) and content["features"] == list(FEATURES)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise FormatError(f"{name} is not a policy of bp-learned: {error}") from None
-        if not known or weights.shape != (len(OUTPUTS), len(FEATURES)) or not np.isfinite(weights).all():
+        shaped = weights.shape == (len(OUTPUTS), len(FEATURES))
+        if not known or not shaped or not (np.abs(weights) <= LARGEST_WEIGHT).all():
             raise FormatError(f"{name} is a policy with other features or outputs, or with numbers that are none")
         return cls(weights)
 
@@ -137,6 +203,7 @@ def schedule_of(outputs: Sequence[float] | Vector, degree: float, iterations: in
         Ramp(0.0, float(np.exp(np.clip(gain, -6.0, -0.02))), float(np.exp(np.clip(shape, -1.0, 1.5)))),
         Ramp(damping_of(damping), damping_of(damping)),
         float(np.exp(np.clip(perturbation, -9.0, -1.0))),
+        COLD,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 
-STRETCH, LEVELS = 10, 40
-"""β stays the same for so many iterations at least, and takes so many values in a run at most: making weights of
-tables costs about as much as an iteration."""
+STRETCH, LEVELS = 16, 25
+"""β stays the same for about so many iterations at least, and takes so many values in a run at most: making weights of
+tables takes longer than an iteration."""
 
 
 class Phases(NamedTuple):
     """What holds in each of some iterations."""
 
     beta: Reals
-    """Inverse temperature, in scaled units of cost."""
+    """Inverse temperature, in scaled units of cost; infinite = min-sum."""
     gain: Reals
     """Of reinforcement; negative = none."""
     damping: Reals | None = None
@@ -68,12 +68,26 @@ class Schedule:
     damping: Ramp
     perturbation: float = 0.0
     """Largest of the unary costs that are drawn on top, in scaled units."""
+    cold: float = np.inf
+    """β from which on messages are those of min-sum."""
+    since: tuple[int, float] = (0, 0.0)
+    """Iterations, and the part of the run that was done after them, when its length was last changed."""
+
+    def progress(self, done: NDArray[np.int64] | int) -> Reals:
+        """Which part of the run is done after so many iterations."""
+        first, before = self.since
+        return np.minimum(1.0, before + (1.0 - before) * (np.asarray(done) - first) / (self.iterations - first))
+
+    def lasting(self, iterations: int, done: int) -> Schedule:
+        """The same run so many iterations long, of which some are done: what is left is stretched or pressed."""
+        return replace(self, iterations=iterations, since=(done, float(self.progress(done))))
 
     def phases(self, first: int, count: int) -> Phases:
         """What holds in `count` iterations, after `first` of the run."""
         done = first + np.arange(1, count + 1)
-        stretch = max(STRETCH, -(-self.iterations // LEVELS))
-        level = np.minimum(1.0, ((done - 1) // stretch + 0.5) * stretch / self.iterations)
-        progress = np.minimum(1.0, done / self.iterations)
+        levels = max(1, min(LEVELS, self.iterations // STRETCH))
+        level = np.minimum(np.floor(self.progress(done - 1) * levels + 1e-9) + 0.5, levels - 0.5) / levels
+        progress = self.progress(done)
         gain = self.gain.after(done) if isinstance(self.gain, Freezing) else self.gain.at(progress)
-        return Phases(self.beta.at(level), gain, self.damping.at(progress))
+        beta = self.beta.at(level)
+        return Phases(np.where(beta > self.cold, np.inf, beta), gain, self.damping.at(progress))

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import aligned_zeros
-from dabp.kernels.belief_propagation.layout import PADDING, Layout, PairShape, Reals
-from dabp.kernels.belief_propagation.memory import CURRENT, RUNNING, Rules
+from dabp.kernels.belief_propagation.layout import PADDING, Layout, PairTables, Reals
+from dabp.kernels.belief_propagation.memory import CURRENT, RUNNING, Memory, Rules
 from dabp.kernels.belief_propagation.soft import Softness
 from dabp.kernels.belief_propagation.soft_iteration import SEND, SOFTEN, UPDATE, Course, Share, iterate_softly
 from dabp.problem import Problem
@@ -35,6 +35,8 @@ class SoftMessages(MinSum):
     The graph is in single precision: what is forbidden weighs 0, so no stand-in swallows the finite costs beside it.
     """
 
+    in_stages = True
+
     def __init__(self, problem: Problem, graph: FactorGraph, threads: int = 1, hottest: float = 1.0):
         super().__init__(problem, graph, threads)
         self.hottest = hottest
@@ -48,7 +50,7 @@ class SoftMessages(MinSum):
         self._barred_unary = np.flatnonzero(self.layout.variables.mask > 0)[over], lowest[over]
         pairs = tables[:ends]
         pairs[pairs >= PADDING / 2] = 0.0  # weight 1: where lanes are padding, any sum that is not small will do
-        self._soft = _softness(graph, len(tables))
+        self._soft = _softness(graph, len(tables), len(self.memory.v2f))
         self._whole, *self._shares = self._split(self._parts)
         self._before = (0.0, -1.0)
 
@@ -78,11 +80,16 @@ class SoftMessages(MinSum):
         self._before = float(course.beta[done]), float(course.damping[done])
         return trace[:done], why
 
+    @property
+    def _in_place(self) -> Memory:
+        """New v2f messages take the place of the old, as the f2v messages are made before."""
+        return self.memory._replace(fresh=self.memory.v2f[:0])
+
     def _iterate(
         self, rules: Rules, course: Course, share: Share, stages: int, trace: NDArray[np.float64]
     ) -> tuple[int, int]:
         ended: tuple[int, int] = iterate_softly(
-            self.layout, self.memory, rules, self._soft, course, share, stages, self.lanes, trace
+            self.layout, self._in_place, rules, self._soft, course, share, stages, self.lanes, trace
         )
         return ended
 
@@ -92,11 +99,10 @@ class SoftMessages(MinSum):
         for t in range(1, len(trace) + 1):
             now = Course(*(values[t - 1 : t + 1] for values in course))
             for stage in (SOFTEN, SEND):
-                if stage == SEND or now.beta[1] != now.beta[0]:
-                    self._each(self._stage(stage, now, shares))
+                self._each(self._stage(stage, now, shares))
             if now.damping[1] != now.damping[0]:
                 self.memory.damping[:] = now.damping[1]
-            why = self._update_in_parts(float(now.gain[1]), rules)
+            why = self._update_in_parts(self._in_place, float(now.gain[1]), rules)
             trace[t - 1] = self.memory.costs[CURRENT]
             if why != RUNNING:
                 return t, why
@@ -112,16 +118,11 @@ class SoftMessages(MinSum):
         vectors = len(layout.tables) // lanes
         cuts = [vectors * k // max(len(parts), 1) * lanes for k in range(len(parts) + 1)]
         spans: list[Any] = [
-            [(0, len(layout.pairs.table)), (0, len(layout.many.table)), (0, len(layout.variables.domain))],
-            *([part.pairs, part.many, part.variables] for part in parts),
+            [(0, len(layout.many.table)), (0, len(layout.variables.domain))],
+            *([part.many, part.variables] for part in parts),
         ]
-        widest = int(np.diff(layout.variables.unary_start).max(initial=lanes))
         return [
-            Share(
-                np.array([*span, numbers], dtype=np.int64),
-                np.zeros_like(self.memory.values),
-                aligned_zeros(widest, self.graph.dtype),
-            )
+            Share(np.array([*span, numbers], dtype=np.int64), np.zeros_like(self.memory.values))
             for span, numbers in zip(spans, [(0, vectors * lanes), *itertools.pairwise(cuts)], strict=True)
         ]
 
@@ -148,13 +149,14 @@ class SoftMessages(MinSum):
         return total[variables.mask > 0]
 
 
-def _softness(graph: FactorGraph, size: int) -> Softness:
-    """Room for the weights of tables of `size` numbers."""
+def _softness(graph: FactorGraph, size: int, messages: int) -> Softness:
+    """Room for the weights of tables of `size` numbers, and of so many numbers of messages."""
     shares = np.array(graph.scales, dtype=np.float64)
     different = len(np.unique(shares))
     return Softness(
         share=shares,
         inverse=1.0 / shares,
+        messages=aligned_zeros(messages, graph.dtype),
         weights=aligned_zeros(different * size, graph.dtype),
         start=np.arange(len(shares)) * size if different > 1 else np.zeros(len(shares), dtype=np.int64),
     )
@@ -165,24 +167,23 @@ def _shift(layout: Layout) -> int:
 
     Returns where the tables of pairs end.
     """
-    pairs = PairShape(*layout.pairs.groups.T)
-    lengths = pairs.second_domain * pairs.first_step + pairs.first_domain * pairs.second_step
     ends = 0
-    for start, stop, length in np.stack([pairs.start, pairs.stop, lengths], axis=1).tolist():
-        starts = np.unique(layout.pairs.table[start:stop])
-        _shift_each(layout.tables, starts, length)
-        ends = max(ends, int(starts[-1]) + length)
+    for row in layout.pairs.blocks.tolist():
+        block = PairTables(*row)
+        ends = block.start + block.tables * block.rows * block.step
+        _shift_each(layout.tables, block.start, ends, block.tables)
     many = layout.many
     if len(many.table):
         # Tables of higher arity follow each other to the end of the array.
         starts = np.unique(many.table)
         for start, end in zip(starts, np.append(starts[1:], len(layout.tables)), strict=True):
-            _shift_each(layout.tables, np.array([start]), int(end - start))
+            _shift_each(layout.tables, start, end, 1)
     return ends
 
 
-def _shift_each(tables: Reals, starts: NDArray[np.int64], length: int) -> None:
-    for chunk in range(0, len(starts), 4096):
-        places = starts[chunk : chunk + 4096, None] + np.arange(length)
-        block = tables[places]
-        tables[places] = np.where(block < PADDING / 2, block - block.min(axis=1, keepdims=True), block)
+def _shift_each(tables: Reals, start: int, stop: int, count: int) -> None:
+    """Take its least cost off each of `count` tables of one size."""
+    blocks = tables[start:stop].reshape(count, -1)
+    for some in range(0, count, 4096):
+        block = blocks[some : some + 4096]
+        block -= np.where(block < PADDING / 2, block.min(axis=1, keepdims=True), 0)

@@ -31,8 +31,8 @@ COSTING_SECONDS = 2e-7
 """Seconds of a block for each factor where these are many: whoever is told of a better assignment computes its cost
 anew, which takes as long as an iteration or more."""
 
-LARGE_SETUP = 200_000
-"""Edges from which preparations are cut into stages."""
+LARGE_SETUP, LARGE_TABLES = 200_000, 4_000_000
+"""Edges, and cells of tables, from which preparations are cut into stages."""
 
 BETA = (1e-9, 1e9)
 """Inverse temperatures in scaled units that are told apart: beyond, all values are alike, or the least alone counts."""
@@ -132,6 +132,11 @@ class BeliefPropagation(Solver):
         return BeliefPropagationSearch(self, problem, seed, budget, initial)
 
 
+def takes_long(problem: Problem) -> bool:
+    """Whether each stage of the preparations takes a good part of a second."""
+    return len(problem.scope_variables) > LARGE_SETUP or len(problem.pool) > LARGE_TABLES
+
+
 class ForestSearch(Search):
     """The whole solve of a problem without cycles, in one step."""
 
@@ -189,14 +194,15 @@ class BeliefPropagationSearch(Search):
             perturbation=solver.perturbation,
             dtype=np.float32 if solver.temperature > 0 else None,
         )
-        if len(self._graph.edge_variable) > LARGE_SETUP:
+        large = takes_long(self._problem)
+        if large:
             yield
         if solver.temperature > 0:
             self._beta = min(max(self._graph.cost_scale / solver.temperature, BETA[0]), BETA[1])
             self._engine: MinSum = SoftMessages(self._problem, self._graph, self._budget.threads, self._beta)
         else:
             self._engine = MinSum(self._problem, self._graph, self._budget.threads)
-        if len(self._graph.edge_variable) > LARGE_SETUP:
+        if large:
             yield
         looked_at = max(len(self._engine.layout.tables), len(self._engine.memory.v2f))
         self._block = max(1, FIRST_BLOCK // max(looked_at, 1))
@@ -298,7 +304,7 @@ class BeliefPropagationSearch(Search):
         return {
             "v2f": memory.v2f.copy(),
             "field": memory.field.copy(),
-            "assignment": memory.assignment.copy(),
+            "assignment": memory.assignment.astype(np.int64),
             "best": memory.best.copy(),
             "priced": memory.priced.copy(),
             "counts": memory.counts.copy(),

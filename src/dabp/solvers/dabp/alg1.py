@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import psutil
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -29,6 +30,7 @@ from dabp.solvers.dabp.record import record_of
 from dabp.solvers.dabp.structure import Structure, tensor
 from dabp.solvers.dabp.window import Window
 from dabp.solvers.status import Status
+from dabp.solvers.stopped import ask
 
 if TYPE_CHECKING:
     from dabp.solvers.dabp.solver import Dabp
@@ -37,6 +39,10 @@ ACTIVATION_BYTES = 2**29
 """A window that would keep more than this for its backward pass keeps messages and states only."""
 KEPT_PER_NODE = 160
 """Numbers kept per node and iteration otherwise, about."""
+RESULT_BYTES = 2**32
+"""Up to this, and a quarter of the machine's memory, it also keeps the results of attention."""
+RESULTS_PER_NODE = 80
+"""Numbers that these take, about."""
 
 _NETWORK_STREAM = 0xDA
 
@@ -60,19 +66,28 @@ class DabpSearch(Search):
 
     def __init__(self, solver: Dabp, problem: Problem, seed: int, budget: Budget, device: torch.device):
         self.solver, self.problem, self.seed, self.budget, self.device = solver, problem, seed, budget, device
+        ask(budget.guard)
         graph = FactorGraph.from_problem(
             problem, solver.split_ratio, np.dtype(solver.dtype), cost_scale=solver.cost_scale, seed=seed
         )
+        ask(budget.guard)
         self.structure = Structure.from_graph(graph, problem)
+        ask(budget.guard)
         compiled = device.type == "cpu" and graph.dtype == np.float32  # the only precision worth compiling ahead
         self.backend: Backend = (
             CpuBackend(self.structure, budget.threads) if compiled else TorchBackend(self.structure, device)
         )
-        kept = self.structure.num_nodes * KEPT_PER_NODE * graph.dtype.itemsize * solver.update_interval
+        numbers = self.structure.num_nodes * graph.dtype.itemsize * solver.update_interval
         self.inference = Inference(self.structure, self.backend, device, solver.weights, solver.damping)
         self.propagation = Propagation(
-            self.structure, self.backend, device, self.inference, recompute=kept > ACTIVATION_BYTES
+            self.structure,
+            self.backend,
+            device,
+            self.inference,
+            recompute=KEPT_PER_NODE * numbers > ACTIVATION_BYTES,
+            keep_results=RESULTS_PER_NODE * numbers <= min(RESULT_BYTES, psutil.virtual_memory().total // 4),
         )
+        ask(budget.guard)
         self.loss = Loss(self.structure, device)
         self.network = self._new_network(0)
         parameters = dict(self.network.named_parameters())

@@ -7,6 +7,7 @@ the two.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from torch import Tensor
@@ -81,6 +82,13 @@ class Backend(ABC):
     def mix(self, weights: Tensor, f2v: Tensor) -> Tensor:
         """(d − 1) Σ w f2v with held weights: [Σ d²], [E, D] → [E, D]."""
         raise NotImplementedError
+
+    def keeping(self, kept: list[Tensor]) -> AbstractContextManager[None]:
+        """Within it, results of `attend` and `attention` go to an empty list and are taken from a full one.
+
+        For whoever does the same operations again to have a gradient of them; nothing is kept where it is no use.
+        """
+        return nullcontext()
 
     def close(self) -> None:  # noqa: B027 - optional
         """Release what is held."""

@@ -6,7 +6,8 @@ Only inputs are kept for the backward pass; scores, projections and minima are m
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,10 +61,11 @@ class CpuBackend(Backend):
         self.edge_parts = even_shares(np.full(structure.num_edges, 3.0 * structure.width), threads)
         self.hubs = _hubs(structure, threads)
         self.groups = [_group(structure, group, threads) for group in structure.graph.groups]
-        self.blocks = [torch.from_numpy(edges) for edges in structure.edges_by_degree]
-        self.weight_starts = _weight_starts(degrees)
+        self.weight_starts, self.num_weights = _weight_starts(degrees)
         self.holds = bool((degrees.astype(np.float64) ** 2).sum() <= LONGEST * structure.num_edges)
         self._buffers: dict[tuple[str, torch.dtype], Tensor] = {}
+        self._kept: list[Tensor] | None = None
+        self._again = False
 
     def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
         """See `Backend.attend`."""
@@ -86,22 +88,43 @@ class CpuBackend(Backend):
         return result
 
     def hold(self, query: Tensor, key: Tensor) -> Tensor | None:
-        """See `Backend.hold`: blocks by degree, then as `weight_starts` says; not for hubs, whose blocks are large."""
+        """See `Backend.hold`: blocks as `weight_starts` says; not for hubs, whose blocks are large."""
         if not self.holds:
             return None
-        parts = [query.new_zeros(1)]  # the weight of a variable with one factor
-        for edges in self.blocks:
-            degree, factors = edges.shape[1], self.edge_factor[edges]
-            score = torch.sigmoid(query[factors][:, :, None] + key[factors][:, None])
-            itself = torch.eye(degree, dtype=torch.bool)[:, :, None]
-            weight = torch.softmax(score.masked_fill(itself, -torch.inf), 2).mean(-1)
-            parts.append(((degree - 1) * weight).flatten())
-        return torch.cat(parts)
+        result: Tensor = _Hold.apply(query, key, self)  # type: ignore[no-untyped-call]
+        return result
 
     def mix(self, weights: Tensor, f2v: Tensor) -> Tensor:
         """See `Backend.mix`."""
         result: Tensor = _Mix.apply(weights, f2v, self)  # type: ignore[no-untyped-call]
         return result
+
+    @contextmanager
+    def keeping(self, kept: list[Tensor]) -> Iterator[None]:
+        """See `Backend.keeping`."""
+        self._kept, self._again = kept, bool(kept)
+        try:
+            yield
+        finally:
+            if self._again:
+                kept.clear()
+            self._kept, self._again = None, False
+
+    @property
+    def repeats(self) -> bool:
+        """Whether operations are done again whose results were kept."""
+        return self._again
+
+    def made_before(self, count: int) -> list[Tensor] | None:
+        """The next results of operations that are done again, None if these are done the first time."""
+        if self._kept is None or not self.repeats:
+            return None
+        return [self._kept.pop(0) for _ in range(count)]
+
+    def keep(self, *results: Tensor) -> None:
+        """Take note of results, if they will be wanted again."""
+        if self._kept is not None and not self.repeats:
+            self._kept.extend(result.detach() for result in results)
 
     def buffer(self, name: str, shape: Sequence[int], like: Tensor) -> Tensor:
         """Room of this shape that is used again: fresh memory costs more than what is computed into it."""
@@ -122,14 +145,9 @@ class _Attend(torch.autograd.Function):
     def forward(
         ctx: Any, features: Tensor, weight: Tensor, folded: Tensor, bias: Tensor, count: int, backend: CpuBackend
     ) -> Tensor:
-        layer = Layer(weight, folded, bias)
-        projected, scores = _projected(backend, features, layer)
-        mixed = projected.new_empty(count, layer.heads * layer.channels)
-        arguments = Nodes(*_arrays(projected, scores)), _shape(layer), mixed.numpy()
-        backend.threads.run(*(Job(parts, hub_attention.attend, (hubs, *arguments)) for parts, hubs in backend.hubs))
-        if layer.averages:
-            mixed = mixed.view(count, layer.heads, layer.channels).mean(1)
-        result = leaky_relu(mixed.add_(bias), OUTPUT_SLOPE, inplace=True)
+        layer, made = Layer(weight, folded, bias), backend.made_before(1)
+        result = made[0] if made else _attended(backend, features, layer, count)
+        backend.keep(result)
         ctx.save_for_backward(features, *layer, result)
         ctx.backend = backend
         return result
@@ -154,6 +172,17 @@ class _Attend(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             grad_features = (grad_projected @ layer.weight).addmm_(grad_scores, layer.folded.T)
         return grad_features, grad_projected.T @ features, features.T @ grad_scores, grad_bias, None, None
+
+
+def _attended(backend: CpuBackend, features: Tensor, layer: Layer, count: int) -> Tensor:
+    """A GAT layer for the first `count` nodes."""
+    projected, scores = _projected(backend, features, layer)
+    mixed = projected.new_empty(count, layer.heads * layer.channels)
+    arguments = Nodes(*_arrays(projected, scores)), _shape(layer), mixed.numpy()
+    backend.threads.run(*(Job(parts, hub_attention.attend, (hubs, *arguments)) for parts, hubs in backend.hubs))
+    if layer.averages:
+        mixed = mixed.view(count, layer.heads, layer.channels).mean(1)
+    return leaky_relu(mixed.add_(layer.bias), OUTPUT_SLOPE, inplace=True)
 
 
 def _projected(backend: CpuBackend, features: Tensor, layer: Layer) -> tuple[Tensor, Tensor]:
@@ -183,19 +212,20 @@ class _MinMarginals(torch.autograd.Function):
             best = np.zeros(made[here].shape, dtype=np.int64)
             backend.threads.run(Job(parts, min_marginals.messages, (sizes, costs, given[here], made[here], best)))
             winners.append(best)
-        ctx.save_for_backward(v2f)
+        ctx.save_for_backward(v2f, result)
         ctx.backend, ctx.winners = backend, winners
         return result
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-        (v2f,) = ctx.saved_tensors
+        v2f, f2v = ctx.saved_tensors
         result = torch.zeros_like(v2f)
-        given, grads, made = _arrays(v2f, gradient, result)
+        given, minima, grads, made = _arrays(v2f, f2v, gradient, result)
         run, winners = ctx.backend.threads.run, iter(ctx.winners)
         for sizes, costs, here, parts in ctx.backend.groups:
             if len(sizes) == 2:
-                run(Job(parts, min_marginals.pair_gradients, (costs, given[here], grads[here], made[here])))
+                arrays = given[here], minima[here], grads[here], made[here]
+                run(Job(parts, min_marginals.pair_gradients, (costs, *arrays)))
             else:
                 run(Job(parts, min_marginals.gradients, (sizes, next(winners), grads[here], made[here])))
         return result, None
@@ -206,10 +236,12 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, f2v: Tensor, backend: CpuBackend) -> tuple[Tensor, Tensor]:
-        damping, summed = f2v.new_empty(len(f2v)), torch.empty_like(f2v)
-        given, made = Inputs(*_arrays(query, key, f2v)), Results(*_arrays(damping, summed))
-        arguments = backend.variable_edges, backend.interpolation, given, made
-        backend.threads.run(Job(backend.variable_parts, attentive_messages.attend, arguments))
+        damping, summed = backend.made_before(2) or (f2v.new_empty(len(f2v)), torch.empty_like(f2v))
+        if not backend.repeats:
+            given, made = Inputs(*_arrays(query, key, f2v)), Results(*_arrays(damping, summed))
+            arguments = backend.variable_edges, backend.interpolation, given, made
+            backend.threads.run(Job(backend.variable_parts, attentive_messages.attend, arguments))
+            backend.keep(damping, summed)
         ctx.save_for_backward(query, key, f2v)
         ctx.backend = backend
         return damping, summed
@@ -227,6 +259,30 @@ class _Attention(torch.autograd.Function):
         grad_query = torch.zeros_like(query).index_add_(0, backend.edge_factor, of_query)
         grad_key = torch.zeros_like(key).index_add_(0, backend.edge_factor, of_key)
         return grad_query, grad_key, grad_f2v, None
+
+
+class _Hold(torch.autograd.Function):
+    """See `Backend.hold`."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, key: Tensor, backend: CpuBackend) -> Tensor:
+        result = query.new_zeros(backend.num_weights)
+        where = backend.variable_edges, backend.weight_starts
+        backend.threads.run(Job(backend.variable_parts, held_weights.hold, (*where, *_arrays(query, key, result))))
+        ctx.save_for_backward(query, key)
+        ctx.backend = backend
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+        query, key = ctx.saved_tensors
+        backend: CpuBackend = ctx.backend
+        of_query, of_key = query.new_zeros(2, len(backend.edge_factor), query.shape[1])
+        where = backend.variable_edges, backend.weight_starts
+        arguments = *where, *_arrays(query, key, gradient, of_query, of_key)
+        backend.threads.run(Job(backend.variable_parts, held_weights.hold_backward, arguments))
+        grad_query = torch.zeros_like(query).index_add_(0, backend.edge_factor, of_query)
+        return grad_query, torch.zeros_like(key).index_add_(0, backend.edge_factor, of_key), None
 
 
 class _Mix(torch.autograd.Function):
@@ -279,13 +335,10 @@ def _arrays(*tensors: Tensor) -> list[NDArray[np.floating]]:
     return [one.detach().contiguous().numpy() for one in tensors]
 
 
-def _weight_starts(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[N]: where each variable's block of held weights starts, by degree; all of degree 1 share the first number."""
-    order = np.argsort(degrees, kind="stable")
-    sizes = np.where(degrees > 1, degrees**2, 0)[order]
-    starts = np.zeros(len(degrees), dtype=np.int64)
-    starts[order] = np.where(sizes > 0, 1 + offsets_of(sizes)[:-1], 0)
-    return starts
+def _weight_starts(degrees: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """[N]: where each variable's block of held weights starts; all of degree 1 share the first number, which is 0."""
+    ends = 1 + offsets_of(np.where(degrees > 1, degrees**2, 0))
+    return np.where(degrees > 1, ends[:-1], 0), int(ends[-1])
 
 
 def _hubs(structure: Structure, threads: int) -> list[tuple[Parts, Hubs]]:

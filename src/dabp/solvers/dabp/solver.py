@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.stopped import NotPrepared, Stopped
 
 if TYPE_CHECKING:
     import torch
@@ -59,6 +60,7 @@ class Dabp(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
+    prefixes: ClassVar[bool] = True
     kernels: ClassVar[tuple[str, ...]] = ("dabp",)
 
     restarts: int = 20
@@ -108,7 +110,11 @@ class Dabp(Solver):
         """Begin with a fresh network; an initial assignment is not used, messages start at zero."""
         from dabp.solvers.dabp.alg1 import DabpSearch  # PyTorch takes seconds to load, which a limit may not have
 
-        return DabpSearch(self, problem, seed, budget, torch_device(self.device))
+        device = torch_device(self.device)
+        try:
+            return DabpSearch(self, problem, seed, budget, device)
+        except Stopped as reason:
+            return NotPrepared("DABP", reason)
 
 
 def torch_device(name: str) -> torch.device:

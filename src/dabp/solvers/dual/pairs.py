@@ -2,59 +2,150 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.places import Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
 from dabp.kernels.dual.certificate import certified_pairs
-from dabp.kernels.dual.pairs import WIDTH, Pairs, pairs_cost, pairs_pass, room_for
+from dabp.kernels.dual.pairs import APART, WIDTH, Answer, Pairs, pairs_pass, room_for
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant, offsets_of, unary_costs
+from dabp.problem.guard import Guard
 from dabp.solvers.dual.passes import largest_total
+from dabp.solvers.stopped import ask
 
 Costs = NDArray[np.float64]
 
+WORTH_THREADS, WIDE_LEVELS = 100_000, 48
+"""Costs in messages, and variables in a level on average, below which threads would wait more than they work."""
+
+COARSE_TABLES, COARSE_COSTS = 50_000_000, 1e30
+"""Most costs in general tables, and the largest of them, for which passes begin in single precision: half the memory
+to read, and twice as many lanes."""
+
+BLOCK = 2**20
+"""Costs of tables that are copied in one go."""
+
+TRIALS, TRY_EVERY = (True, False, True), 20
+"""Whether passes are in threads when both ways are tried, and after how many passes they are tried again: on a busy
+machine threads wait for each other's cores."""
+
 
 class PairPasses:
-    """A pairwise problem's relaxation; stands where `dabp.solvers.dual.passes.Passes` does."""
+    """A pairwise problem's relaxation; stands where `dabp.solvers.dual.passes.Passes` does.
 
-    def __init__(self, problem: Problem):
+    With several threads each has a part of every level; this changes nothing but time. Large problems are begun in
+    single precision, which the bound is proved in spite of, until `refine`.
+    """
+
+    def __init__(self, problem: Problem, threads: int = 1, guard: Guard | None = None):
         self.constant = nullary_constant(problem)
-        self._pairs, self.messages = pairs_of(problem)
-        self._room = room_for(self._pairs)
+        self._exact, length, self._order = pairs_of(problem, guard or Guard())
+        self._pairs = _coarse(self._exact) if length >= WORTH_THREADS else self._exact
+        self.messages = np.zeros(length, self._pairs.unary.dtype)
         self.largest = largest_total(problem)
+        count = problem.num_variables
+        self._answer = Answer(np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count))
+        wide = count >= WIDE_LEVELS * (len(self._pairs.levels) - 1)
+        self._threads = threads if wide and len(self.messages) >= WORTH_THREADS else 1
+        self._rooms = [room_for(self._pairs) for _ in range(self._threads)]
+        self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
+        self._runs, self._seconds = 0, {True: np.inf, False: np.inf}
 
-    def run(self, forward: bool, values: Assignment) -> tuple[float, float]:
-        """One pass; decodes into `values`."""
-        bound, magnitude = pairs_pass(forward, self._pairs, self.messages, self._room, values)
-        return float(bound), float(magnitude)
+    @property
+    def coarse(self) -> bool:
+        """Whether passes are in single precision."""
+        return bool(self.messages.dtype == np.float32)
+
+    def refine(self) -> None:
+        """Go on in double precision."""
+        self._pairs, self.messages = self._exact, self.messages.astype(np.float64)
+        self._rooms = [room_for(self._pairs) for _ in range(self._threads)]
+
+    def run(self, forward: bool) -> float:
+        """One pass; returns the bound, which is not finite if some cost is not."""
+        if self._pool is None:
+            self._part(forward, 0, np.zeros(APART, dtype=np.int64))
+            return float(self._answer.bound.sum())
+        trial = self._runs % TRY_EVERY
+        together = TRIALS[trial] if trial < len(TRIALS) else self._seconds[True] < self._seconds[False]
+        self._runs += 1
+        started = time.perf_counter()
+        done = np.zeros(APART * (self._threads if together else 1), dtype=np.int64)
+        others = [self._pool.submit(self._part, forward, k, done) for k in range(1, len(done) // APART)]
+        self._part(forward, 0, done)
+        for other in others:
+            other.result()
+        self._seconds[together] = time.perf_counter() - started
+        return float(self._answer.bound.sum())
 
     def certified(self) -> float:
         """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
-        return float(certified_pairs(self._pairs, self.messages, self._room))
+        messages = self.messages.astype(np.float64, copy=False)
+        return float(certified_pairs(self._exact, messages, room_for(self._exact)))
 
-    def cost(self, values: Assignment) -> float:
-        """The cost of an assignment, without the constant."""
-        return float(pairs_cost(self._pairs, values))
+    @property
+    def cost(self) -> float:
+        """The cost of the assignment that the last pass decoded, without the constant."""
+        return float(self._answer.cost.sum())
+
+    def decoded(self) -> Assignment:
+        """The assignment that the last pass decoded."""
+        values: Assignment = np.empty(len(self._order), dtype=np.int64)
+        values[self._order] = self._answer.values
+        return values
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _part(self, forward: bool, thread: int, done: Indices) -> None:
+        """A thread's part of a pass; where it had to wait for long it lets others have its core."""
+        level, levels = 0, len(self._pairs.levels) - 1
+        while True:
+            level = pairs_pass(
+                forward,
+                self._pairs,
+                self._exact,
+                self.messages,
+                self._rooms[thread],
+                self._answer,
+                level,
+                thread,
+                done,
+            )
+            if level == levels:
+                return
+            time.sleep(0)
 
 
-def pairs_of(problem: Problem) -> tuple[Pairs, Costs]:
-    """The columns of a problem with factors of arity 2 at most, and messages that move nothing yet."""
-    places = Places.of(problem)
-    width = -(-problem.domain_sizes // WIDTH) * WIDTH
+def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
+    """The columns of a problem with factors of arity 2 at most, how many costs messages have, and the variables.
+
+    Variables are in an order of their own, level by level.
+    """
+    places, order, levels = Places.of(problem).by_level()
+    domain = problem.domain_sizes[order]
+    width = -(-domain // WIDTH) * WIDTH
     message = offsets_of(width[places.variable])
+    ask(guard)
     kinds, parameters = table_kinds(problem)
+    ask(guard)
     kinds[(kinds == POTTS) & (parameters[:, 0] > parameters[:, 1])] = GENERAL
     factor_table = problem.factor_table[places.factors]
-    table, kind = np.empty((2, len(places.variable)), dtype=np.int64)
+    table, kind = np.empty(len(places.variable), dtype=np.int64), np.empty(len(places.variable), dtype=np.int8)
     table[places.place] = factor_table[:, None]
-    kind[places.place] = kinds[factor_table][:, None]
+    kind[places.place] = kinds[factor_table].astype(np.int8)[:, None]
     row = offsets_of(width)
     pairs = Pairs(
-        domain=problem.domain_sizes,
+        domain=domain,
         row=row,
-        unary=_padded_rows(*unary_costs(problem), row),
+        unary=_padded_rows(*unary_costs(problem), order, row),
         start=places.start,
         middle=places.middle,
         other=places.other,
@@ -62,49 +153,97 @@ def pairs_of(problem: Problem) -> tuple[Pairs, Costs]:
         other_message=message[:-1][places.partner],
         kind=kind,
         table=table,
-        tables=_general_tables(problem, places, np.flatnonzero(kinds[factor_table] == GENERAL), table),
+        tables=_general_tables(problem, domain, places, np.flatnonzero(kinds[factor_table] == GENERAL), table, guard),
         parameters=parameters,
+        levels=levels,
     )
-    return pairs, np.zeros(message[-1])
+    return pairs, int(message[-1]), order
 
 
-def _padded_rows(values: Costs, starts: Indices, row: Indices) -> Costs:
-    """Rows of a ragged array, each made as long as `row` says by copies of its last entry."""
+def _coarse(pairs: Pairs) -> Pairs:
+    """The same in single precision; as it is where costs are too large for that, or too many to keep twice."""
+    costs = (pairs.unary, pairs.tables, pairs.parameters)
+    if len(pairs.tables) > COARSE_TABLES or any(_largest(values) > COARSE_COSTS for values in costs):
+        return pairs
+    unary, tables, parameters = (values.astype(np.float32) for values in costs)
+    return pairs._replace(unary=unary, tables=tables, parameters=parameters)
+
+
+def _largest(values: Costs) -> float:
+    """The largest finite absolute value."""
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    return largest if np.isfinite(largest) else float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+
+
+def _padded_rows(values: Costs, starts: Indices, order: Indices, row: Indices) -> Costs:
+    """Rows of a ragged array in an order, each made as long as `row` says by copies of its last entry."""
     lengths, widths = np.diff(starts), np.diff(row)
     if len(lengths) and (lengths == lengths[0]).all():
         padded = np.empty((len(lengths), widths[0]))
-        padded[:, : lengths[0]] = values.reshape(len(lengths), lengths[0])
+        padded[:, : lengths[0]] = values.reshape(len(lengths), lengths[0])[order]
         padded[:, lengths[0] :] = padded[:, lengths[0] - 1 : lengths[0]]
         return padded.ravel()
     within = np.arange(row[-1]) - np.repeat(row[:-1], widths)
-    source = np.repeat(starts[:-1], widths) + np.minimum(within, np.repeat(lengths - 1, widths))
+    source = np.repeat(starts[:-1][order], widths) + np.minimum(within, np.repeat(lengths[order] - 1, widths))
     return np.asarray(values[source])
 
 
-def _general_tables(problem: Problem, places: Places, rows: Indices, table: Indices) -> Costs:
-    """The tables of the binary factors in `rows` both ways round, padded; `table` gets where each place's begins."""
+def _general_tables(
+    problem: Problem, domain: Indices, places: Places, rows: Indices, table: Indices, guard: Guard
+) -> Costs:
+    """The tables of the binary factors in `rows` both ways round, padded; `table` gets where each place's begins.
+
+    Tables of one shape lie together, and are copied a few at a time, between which the guard is asked.
+    """
     if len(rows) == 0:
         return np.zeros(0)
-    sizes = problem.domain_sizes[places.scopes[rows]]
+    sizes = domain[places.scopes[rows]]
     chosen = problem.factor_table[places.factors[rows]]
-    keys = chosen * (int(sizes.max()) + 1) + sizes[:, 0]  # one table may serve factors of other shapes
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    begin = problem.pool_offsets[chosen[first]]
-    shapes = sizes[first]
-    parts, position = [], 0
+    first, inverse = _different(chosen, sizes[:, 0], len(problem.pool_offsets) - 1)
+    begin, shapes = problem.pool_offsets[chosen[first]], sizes[first]
+    widths = -(-shapes // WIDTH) * WIDTH
+    result = np.empty(int((widths * shapes[:, ::-1]).sum()))
     starts = np.zeros((len(first), 2), dtype=np.int64)
-    for side in (0, 1):
-        lanes, others = shapes[:, side], shapes[:, 1 - side]
-        widths = -(-lanes // WIDTH) * WIDTH
-        lane_stride = shapes[:, 1] if side == 0 else np.ones_like(lanes)
-        other_stride = np.ones_like(lanes) if side == 0 else shapes[:, 1]
-        ends = offsets_of(widths * others)
-        which = np.repeat(np.arange(len(first)), widths * others)
-        within = np.arange(ends[-1]) - ends[which]
-        lane = np.minimum(within % widths[which], lanes[which] - 1)
-        source = begin[which] + lane * lane_stride[which] + (within // widths[which]) * other_stride[which]
-        parts.append(problem.pool[source])
-        starts[:, side] = position + ends[:-1]
-        position += int(ends[-1])
+    position = 0
+    for members in _of_one_shape(shapes):
+        for side in (0, 1):
+            lanes, width, others = shapes[members[0], side], widths[members[0], side], shapes[members[0], 1 - side]
+            end = position + len(members) * width * others
+            starts[members, side] = np.arange(position, end, width * others)
+            padded = result[position:end].reshape(len(members), others, width)
+            position = end
+            block = max(1, BLOCK // int(width * others))
+            for start in range(0, len(members), block):
+                ask(guard)
+                cells = begin[members[start : start + block], None] + np.arange(lanes * others)
+                costs = problem.pool[cells].reshape(-1, *shapes[members[0]])
+                part = padded[start : start + block]
+                part[:, :, :lanes] = costs.transpose(0, 2, 1) if side == 0 else costs
+                part[:, :, lanes:] = part[:, :, lanes - 1 : lanes]
     table[places.place[rows]] = starts[inverse]
-    return np.concatenate(parts)
+    return result
+
+
+def _of_one_shape(shapes: Indices) -> list[Indices]:
+    """The rows of each shape, in order."""
+    if (shapes == shapes[0]).all():
+        return [np.arange(len(shapes))]
+    keys = shapes[:, 0] * (int(shapes.max()) + 1) + shapes[:, 1]
+    order = np.argsort(keys, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
+
+
+def _different(tables: Indices, sizes: Indices, count: int) -> tuple[Indices, Indices]:
+    """The first of each set of factors with the same table, of `count`, and shape; and which of these each equals.
+
+    One table may serve factors of other shapes, told apart by the size of their first variable.
+    """
+    latest = np.full(count, -1)
+    latest[tables] = np.arange(len(tables))
+    if (sizes == sizes[latest[tables]]).all():
+        used = np.flatnonzero(latest >= 0)
+        rank = np.empty(count, dtype=np.int64)
+        rank[used] = np.arange(len(used))
+        return latest[used], rank[tables]
+    keys = tables * (int(sizes.max()) + 1) + sizes
+    return np.unique(keys, return_index=True, return_inverse=True)[1:]

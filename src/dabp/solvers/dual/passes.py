@@ -15,6 +15,9 @@ from dabp.problem.incidence import Incidence
 class Passes:
     """A problem's relaxation; every pass moves costs between its factors and variables."""
 
+    coarse = False
+    """Passes are in double precision."""
+
     def __init__(self, problem: Problem):
         whole = Incidence(problem)
         self.constant = whole.constant
@@ -49,22 +52,34 @@ class Passes:
         """M, flat: what a state holds."""
         self.largest = largest_total(problem)
         """No feasible assignment costs more, the constant left out."""
+        self._values = np.zeros(problem.num_variables, dtype=np.int64)
 
-    def run(self, forward: bool, values: Assignment) -> tuple[float, float]:
-        """One pass; decodes into `values`."""
-        bound, magnitude = dual_pass(forward, self._relaxation, self._scratch, values)
-        return float(bound), float(magnitude)
+    def refine(self) -> None:
+        """Nothing is to be refined."""
+
+    def run(self, forward: bool) -> float:
+        """One pass; returns the bound, which is not finite if some cost is not."""
+        bound, magnitude = dual_pass(forward, self._relaxation, self._scratch, self._values)
+        return float(bound) if np.isfinite(magnitude) else -np.inf
 
     def certified(self) -> float:
         """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
         return float(certified_bound(self._relaxation, self._scratch))
 
-    def cost(self, values: Assignment) -> float:
-        """The cost of an assignment, without the constant."""
+    @property
+    def cost(self) -> float:
+        """The cost of the assignment that the last pass decoded, without the constant."""
         r = self._relaxation
         return float(
-            total_cost(r.unary, r.unary_start, r.variable, r.stride, r.scope_start, r.table_start, r.pool, values)
+            total_cost(r.unary, r.unary_start, r.variable, r.stride, r.scope_start, r.table_start, r.pool, self._values)
         )
+
+    def decoded(self) -> Assignment:
+        """The assignment that the last pass decoded."""
+        return self._values.copy()
+
+    def close(self) -> None:
+        """There is nothing to end."""
 
 
 def largest_total(problem: Problem) -> float:

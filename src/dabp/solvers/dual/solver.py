@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Mapping
@@ -27,6 +28,10 @@ from dabp.solvers.stopped import Stopped, ask
 
 CERTIFY_EVERY = 10
 """Passes between two bounds that are computed anew, each sum with its error; this takes as long as about two passes."""
+
+FINE_GAIN, FINE_GAP = 1e-5, 1e-4
+"""Passes in single precision go on in double when ten of them have raised the bound by less than this, relative to its
+size, or when a decoded assignment comes so close to it."""
 
 SLOW_PASSES, SLOW_GAIN = 10, 5e-4
 """Factors are joined when so many passes have raised the bound by less than this, relative to its size."""
@@ -86,15 +91,16 @@ class Dual(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with all costs where they are; `seed` and `initial` change nothing."""
-        return DualSearch(self, problem, budget.max_iterations, budget.guard)
+        return DualSearch(self, problem, budget)
 
 
 class DualSearch(Search):
     """Messages of a dual solve, and the bound so far."""
 
-    def __init__(self, solver: Dual, problem: Problem, max_passes: int | None = None, guard: Guard | None = None):
-        self._solver, self._whole, self._max_passes = solver, problem, max_passes
-        self._guard = Guard() if guard is None else guard
+    def __init__(self, solver: Dual, problem: Problem, budget: Budget):
+        self._solver, self._whole, self._max_passes = solver, problem, budget.max_iterations
+        self._guard, self._threads = budget.guard, budget.threads
+        self._ends = contextlib.ExitStack()  # ends the threads of the passes under way
         self.bound = -np.inf
         """Proved, in spite of all rounding."""
         self._reached = -np.inf  # as the passes compute it, which leads the way but proves nothing
@@ -146,7 +152,7 @@ class DualSearch(Search):
             if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
         last = self.passes == self._max_passes  # what is told in the end must not depend on when blocks ended
-        if finished is None and (last or self.passes >= self._certified_at + CERTIFY_EVERY):
+        if finished is None and last:
             self._certify()
         if finished is Status.INFEASIBLE:
             return Step(costs=np.array(costs), finished=finished)
@@ -171,6 +177,8 @@ class DualSearch(Search):
             "best_cost": self._best_cost,
             "history": list(self._history),
             "tried_at": self._tried_at,
+            "certified_at": self._certified_at,
+            "stalled_stage": self._stalled_stage,
         }
 
     def load_state_dict(self, state: State) -> None:
@@ -181,27 +189,45 @@ class DualSearch(Search):
         if stage != self._stage and not self._tighten(stage) and (reason := self._guard.reason) is not None:
             self._stopped = reason
             return
+        if self._passes.coarse and state["messages"].dtype == np.float64:
+            self._passes.refine()
         self._passes.messages[:] = state["messages"]
         self.passes, self.bound = int(state["passes"]), float(state["bound"])
         self._reached, self._tried_at = float(state["reached"]), int(state["tried_at"])
+        self._certified_at, self._stalled_stage = int(state["certified_at"]), int(state["stalled_stage"])
         self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Messages."""
         return {} if self._infeasible or self._stopped else {"messages": self._passes.messages}
 
+    def close(self) -> None:
+        """End the threads."""
+        self._ends.close()
+
     def _pass(self) -> float:
         """One pass; returns the cost of the decoded assignment."""
-        bound, magnitude = self._passes.run(self.passes % 2 == 0, self._values)
+        bound = self._passes.run(self.passes % 2 == 0) + self._passes.constant
         self.passes += 1
-        bound += self._passes.constant
-        if math.isfinite(bound) and math.isfinite(magnitude):
+        if math.isfinite(bound):
             if self._whole.integral:
                 bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
             self._reached = max(self._reached, bound)
         self._history.append(self._reached)
         del self._history[: -self._solver.patience - 1]
-        return float(self._passes.cost(self._values)) + self._passes.constant
+        cost = self._passes.cost + self._passes.constant
+        if self._passes.coarse and self._exhausted(cost):
+            self._passes.refine()
+            self._reached = -np.inf  # what rounding may have added is not to be waited for
+            self._history.clear()
+        return cost
+
+    def _exhausted(self, cost: float) -> bool:
+        """Whether single precision has given what it can."""
+        size = max(self._unit, abs(self._reached))
+        history = self._history
+        slow = len(history) > SLOW_PASSES and history[-1] - history[-1 - SLOW_PASSES] < FINE_GAIN * size
+        return slow or min(cost, self._best_cost) - self._reached < FINE_GAP * size
 
     def _certify(self) -> None:
         """Prove a bound of the problem given, whose costs were added up here, from the messages as they are."""
@@ -215,14 +241,16 @@ class DualSearch(Search):
         """Begin passes on a problem with the costs of the base problem, its values restricted by `steps`."""
         ask(self._guard)
         pairwise = int(problem.arities.max(initial=0)) <= 2
-        self._stage, self._passes = stage, PairPasses(problem) if pairwise else Passes(problem)
+        passes = PairPasses(problem, self._threads, self._guard) if pairwise else Passes(problem)
+        self.close()
+        self._stage, self._passes = stage, passes
+        self._ends.callback(self._passes.close)
         self._steps = self._base_steps + steps
-        self._values = np.zeros(problem.num_variables, dtype=np.int64)
         self._history.clear()
 
     def _lifted(self) -> Assignment:
         """The decoded assignment in the values of the whole problem."""
-        values = self._values.copy()
+        values = self._passes.decoded()
         for step in reversed(self._steps):
             values = step.lift(values)
         return values
@@ -261,7 +289,8 @@ class DualSearch(Search):
             return Status.CONVERGED if patient else None
         gain = self._history[-1] - self._history[0]
         converged = patient and gain <= self._solver.tolerance * max(self._unit, abs(self._reached))
-        if converged or (self._promising() and self.passes >= self._tried_at + CERTIFY_EVERY):
+        due = self.passes >= self._certified_at + max(CERTIFY_EVERY, self.passes // 4)
+        if converged or due or (self._promising() and self.passes >= self._tried_at + CERTIFY_EVERY):
             self._tried_at = self.passes
             self._certify()
         if self.bound > self._passes.largest + self._passes.constant:

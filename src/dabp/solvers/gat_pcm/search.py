@@ -20,6 +20,7 @@ from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.gat_pcm.parameters import fold, load
 from dabp.solvers.gat_pcm.structure import structure
 from dabp.solvers.status import Status
+from dabp.solvers.stopped import Stopped
 
 CHUNK = 8
 """Variables repaired between two looks at the clock."""
@@ -83,7 +84,12 @@ class GatPcmLnsSearch(Search):
         # Never past the driver's limit within a block: how far would depend on the machine.
         self._cycles = min(solver.max_cycles, budget.max_iterations or solver.max_cycles)
         self._model = fold(load(solver.weights))
-        self._structure = structure(problem, solver.cost_scale)
+        self._stopped = ""
+        try:
+            self._structure = structure(problem, solver.cost_scale, budget.guard)
+        except Stopped as reason:
+            self._stopped = str(reason)
+            return
         self._tables = level_tables(self._structure.level_amount, self._model)
         num_values = int(self._structure.first_value[-1])
         self._now = Cycle(
@@ -101,8 +107,15 @@ class GatPcmLnsSearch(Search):
         self._order: NDArray[np.int64] | None = None
         self._repaired = 0
 
+    @property
+    def at_boundary(self) -> bool:
+        """Whether there is anything to save."""
+        return not self._stopped
+
     def step(self) -> Step:
         """Run cycles, or a part of one, for a block."""
+        if self._stopped:
+            return Step(finished=Status.LIMIT, notes=(f"gat-pcm-lns was not prepared: {self._stopped}",))
         deadline = time.perf_counter() + BLOCK_SECONDS
         costs: list[float] = []
         step = Step()
@@ -125,7 +138,7 @@ class GatPcmLnsSearch(Search):
 
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Go on from a better assignment than any found here."""
-        if cost < self._best_cost:
+        if not self._stopped and cost < self._best_cost:
             self._best_cost = cost
             self._order = None
             self._now.values[:] = assignment
@@ -137,6 +150,8 @@ class GatPcmLnsSearch(Search):
 
     def load_state_dict(self, state: State) -> None:
         """Begin the cycle again in which the state was taken."""
+        if self._stopped:
+            return
         self._now.values[:] = state["values"]
         self._at_cycle_start = self._now.values.copy()
         self._cycle, self._best_cost, self._order = int(state["cycle"]), float(state["best_cost"]), None
@@ -145,6 +160,8 @@ class GatPcmLnsSearch(Search):
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """What the model says of the costs that there are, and what the values of the last cycle cost."""
+        if self._stopped:
+            return {}
         found = {f"the model's table {place}": table for place, table in enumerate(self._tables)}
         return found | ({"costs": self._now.penalised} if self._cycle else {})
 

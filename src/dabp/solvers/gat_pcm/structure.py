@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from dabp.kernels.cost_model.columns import Structure
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
+from dabp.problem.guard import Guard
+from dabp.solvers.stopped import ask
 
 MAX_LEVELS = 4096
 """Different costs that the model tells apart; beyond these, costs are rounded to as many even steps."""
@@ -19,18 +21,24 @@ FORBIDDEN = 2.0
 """What a forbidden combination looks like to the model: twice the largest cost that it met in training."""
 
 
-def structure(problem: Problem, cost_scale: float | None = None) -> Structure:
+BLOCK = 2**20
+"""Cells that are worked on between two questions to the guard; it bounds the index arrays, too."""
+
+
+def structure(problem: Problem, cost_scale: float | None = None, guard: Guard | None = None) -> Structure:
     """Compile a minimisation problem; `cost_scale` is the cost that is 1 in the model's units.
 
     By default that is the largest spread of finite costs in a factor of two or more variables (100 in the paper's
     benchmarks). A factor with negative costs is shifted to start at zero for the model, which leaves the order of
-    predictions alone.
+    predictions alone. Raises `Stopped` if the guard does not let it go on.
     """
+    guard = Guard() if guard is None else guard
+    ask(guard)
     units = _Units.of(problem, cost_scale)
     sizes = problem.domain_sizes
     first_value = offsets_of(sizes)
-    ends, penalised, amount = _pairs(problem, units)
-    level, level_amount = _levels(amount)
+    ends, penalised, amount = _pairs(problem, units, guard)
+    level, level_amount = _levels(amount, guard)
     return Structure(
         sizes=sizes,
         first_value=first_value,
@@ -40,7 +48,7 @@ def structure(problem: Problem, cost_scale: float | None = None) -> Structure:
         level=level,
         level_amount=level_amount,
         **_unary(problem, units, first_value),
-        **_wide(problem, units),
+        **_wide(problem, units, guard),
     )
 
 
@@ -85,7 +93,7 @@ def _unary(problem: Problem, units: _Units, first_value: Indices) -> dict[str, N
     return {"unary_penalised": penalised, "unary_amount": amount.astype(np.float32), "has_unary": has}
 
 
-def _pairs(problem: Problem, units: _Units) -> tuple[Indices, NDArray[np.float64], NDArray[np.float32]]:
+def _pairs(problem: Problem, units: _Units, guard: Guard) -> tuple[Indices, NDArray[np.float64], NDArray[np.float32]]:
     """The pairs of variables that share a pairwise factor, [P, 2], and the summed costs of their pairs of values.
 
     The lesser variable of a pair is its first, and its values are the rows of the pair's table.
@@ -100,26 +108,52 @@ def _pairs(problem: Problem, units: _Units) -> tuple[Indices, NDArray[np.float64
     ends = np.sort(scope[first[appearance]], axis=1)
     starts = offsets_of(problem.domain_sizes[ends].prod(axis=1))
 
-    rows, columns = problem.domain_sizes[scope].T
+    penalised, amount = np.zeros(starts[-1]), np.zeros(starts[-1])
+    cells = problem.domain_sizes[scope].prod(axis=1)
+    for block in np.split(np.arange(len(factors)), _cuts(cells)):
+        ask(guard)
+        target = _targets(problem.domain_sizes[scope[block]], scope[block], starts[rank[pair_of[block]]])
+        for total, part in zip((penalised, amount), units.cells(problem, factors[block]), strict=True):
+            np.add.at(total, target, part)
+    return ends, penalised, amount.astype(np.float32)
+
+
+def _cuts(cells: Indices) -> Indices:
+    """Where to part factors into blocks of about `BLOCK` cells."""
+    return np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK)) + 1
+
+
+def _targets(shapes: Indices, scope: Indices, starts: Indices) -> Indices:
+    """Where the cells of some pairwise factors belong, the table of each one's pair beginning at `starts`."""
+    rows, columns = shapes.T
     cells = rows * columns
     within = np.arange(cells.sum()) - np.repeat(offsets_of(cells)[:-1], cells)
     row, column = within // np.repeat(columns, cells), within % np.repeat(columns, cells)
     straight = np.repeat(scope[:, 0] < scope[:, 1], cells)
-    target = np.repeat(starts[rank[pair_of]], cells) + np.where(straight, within, column * np.repeat(rows, cells) + row)
-    penalised, amount = np.zeros(starts[-1]), np.zeros(starts[-1])
-    for total, part in zip((penalised, amount), units.cells(problem, factors), strict=True):
-        np.add.at(total, target, part)
-    return ends, penalised, amount.astype(np.float32)
+    return np.repeat(starts, cells) + np.where(straight, within, column * np.repeat(rows, cells) + row)
 
 
-def _levels(amounts: NDArray[np.float32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def _levels(amounts: NDArray[np.float32], guard: Guard) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """The different amounts, or even steps over their range if they are too many, and which comes nearest to each."""
-    values, index = np.unique(amounts, return_inverse=True)
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(amounts), BLOCK)]
+    values = np.zeros(0, dtype=np.float32)
+    for block in blocks:
+        ask(guard)
+        values = np.union1d(values, amounts[block])
+        if len(values) > MAX_LEVELS:
+            break
+    level = np.empty(len(amounts), dtype=np.int32)
     if len(values) <= MAX_LEVELS:
-        return index.astype(np.int32), values
-    values = np.linspace(values[0], values[-1], MAX_LEVELS, dtype=np.float32)
-    nearest = np.rint((amounts - values[0]) / (values[-1] - values[0]) * (MAX_LEVELS - 1))
-    return nearest.astype(np.int32), values
+        for block in blocks:
+            ask(guard)
+            level[block] = np.searchsorted(values, amounts[block])
+        return level, values
+    lowest, highest = amounts.min(), amounts.max()
+    values = np.linspace(lowest, highest, MAX_LEVELS, dtype=np.float32)
+    for block in blocks:
+        ask(guard)
+        level[block] = np.rint((amounts[block] - values[0]) / (values[-1] - values[0]) * (MAX_LEVELS - 1))
+    return level, values
 
 
 def _neighbours(ends: Indices, sizes: Indices) -> dict[str, NDArray[Any]]:
@@ -137,7 +171,7 @@ def _neighbours(ends: Indices, sizes: Indices) -> dict[str, NDArray[Any]]:
     }
 
 
-def _wide(problem: Problem, units: _Units) -> dict[str, NDArray[Any]]:
+def _wide(problem: Problem, units: _Units, guard: Guard) -> dict[str, NDArray[Any]]:
     """Factors of three or more variables as they are."""
     factors = np.flatnonzero(problem.arities > 2)
     entries = ragged_positions(problem.scope_offsets, factors)
@@ -145,14 +179,20 @@ def _wide(problem: Problem, units: _Units) -> dict[str, NDArray[Any]]:
     owner = np.repeat(np.arange(len(factors)), problem.arities[factors])
     order = np.argsort(variables, kind="stable")
     lengths = np.diff(problem.pool_offsets)[problem.factor_table[factors]]
-    penalised, amount = units.cells(problem, factors)
+    penalised, amount = np.empty(lengths.sum()), np.empty(lengths.sum(), dtype=np.float32)
+    bases = offsets_of(lengths)
+    for block in np.split(np.arange(len(factors)), _cuts(lengths)):
+        ask(guard)
+        if len(block):
+            place = slice(bases[block[0]], bases[block[-1] + 1])
+            penalised[place], amount[place] = units.cells(problem, factors[block])
     return {
         "wide_begin": offsets_of(np.bincount(variables, minlength=problem.num_variables)),
         "wide_factor": owner[order],
-        "wide_base": offsets_of(lengths)[:-1],
+        "wide_base": bases[:-1],
         "wide_scope_begin": offsets_of(problem.arities[factors]),
         "wide_variable": variables,
         "wide_stride": cell_strides(problem)[entries],
         "wide_penalised": penalised,
-        "wide_amount": amount.astype(np.float32),
+        "wide_amount": amount,
     }

@@ -15,7 +15,15 @@ from dabp.graph.places import Places
 from dabp.kernels.graph_cut.fusion import Factors, set_up, take
 from dabp.kernels.graph_cut.max_flow import Network, advance, begin, network
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import cell_strides, first_least, offsets_of, ragged_positions, table_ranges, unary_costs
+from dabp.problem.columns import (
+    Indices,
+    cell_strides,
+    first_least,
+    offsets_of,
+    ragged_positions,
+    table_ranges,
+    unary_costs,
+)
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
 
@@ -75,7 +83,8 @@ class ExpansionSearch(Search):
         self._cost = float(problem.cost(self._values))
         self._labels = int(problem.domain_sizes.max(initial=1))
         self._turns_left = solver.cycles * self._labels
-        self._label, self._idle = 0, 0
+        self._turn, self._idle = 0, 0
+        self._order = self._frequent_first()
         self._offered: Assignment | None = None
         self._offered_cost, self._since_fusion = np.inf, self._labels
         self._proposal: Assignment | None = None
@@ -113,17 +122,23 @@ class ExpansionSearch(Search):
 
     def state_dict(self) -> State:
         """The assignment and whose turn it is."""
-        turns = {"label": self._label, "idle": self._idle, "turns_left": self._turns_left, "moves": self._moves}
+        turns = {
+            "order": self._order,
+            "turn": self._turn,
+            "idle": self._idle,
+            "turns_left": self._turns_left,
+            "moves": self._moves,
+        }
         return {"values": self._values, **turns}
 
     def load_state_dict(self, state: State) -> None:
         """Go on with the next move."""
         self._values = np.array(state["values"], dtype=np.int64)
         self._cost = float(self._problem.cost(self._values))
-        self._label, self._idle, self._turns_left = int(state["label"]), int(state["idle"]), int(state["turns_left"])
-        self._moves = int(state["moves"])
-        if not 0 <= self._label < self._labels:
-            raise ValueError(f"there is no value {self._label}")
+        self._turn, self._idle, self._turns_left = int(state["turn"]), int(state["idle"]), int(state["turns_left"])
+        self._moves, self._order = int(state["moves"]), np.array(state["order"], dtype=np.int64)
+        if not np.array_equal(np.sort(self._order), np.arange(self._labels)) or not 0 <= self._turn < self._labels:
+            raise ValueError(f"values have no turns in the order {self._order}")
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """What arcs and terminals can still take."""
@@ -140,11 +155,18 @@ class ExpansionSearch(Search):
             self._proposal, self._offered, self._since_fusion = self._offered, None, 0
             self._idle = 0 if (self._proposal != self._values).any() else self._idle
         else:
-            self._proposal = np.where(self._label < self._problem.domain_sizes, self._label, self._values)
-            self._label = (self._label + 1) % self._labels
+            if self._turn == 0 and self._idle == 0:  # else the turns since the last improvement would not be of all
+                self._order = self._frequent_first()
+            label = self._order[self._turn]
+            self._proposal = np.where(label < self._problem.domain_sizes, label, self._values)
+            self._turn = (self._turn + 1) % self._labels
             self._turns_left -= 1
         self._choices = set_up(self._factors, self._net, self._values, self._proposal)
         begin(self._net)
+
+    def _frequent_first(self) -> Indices:
+        """All values, those that most variables have first."""
+        return np.argsort(-np.bincount(self._values, minlength=self._labels), kind="stable")
 
     def _move(self, until: float) -> bool:
         """Go on with the flow until it is done (True) or the time is over, and take the cut's side."""

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.columns import VIOLATIONS
+from dabp.kernels.local_search.columns import NOTHING, VIOLATIONS
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
+from dabp.solvers.local_search.lengths import SCALES, CycleLengths
 from dabp.solvers.local_search.search import LocalSearch
 from dabp.solvers.local_search.temperatures import temperature_range
-from dabp.solvers.luby import luby
 
 QUENCH = 8
 """Sweeps at temperature 0 that begin the search and end each cycle."""
@@ -28,11 +28,14 @@ LONGEST = 1e12
 SAMPLE = 2000
 """Variables whose differences of cost temperatures are found from."""
 
-LONGEST_DOUBLED = 60
-"""Long cycles that are each twice as long as the one before; no clock outlives so many."""
+WARM = 0.25
+"""Where the slow part of a cycle ends where costs come in all sizes, as a part of its first temperature."""
 
-STRETCH = 2.5
-"""A long cycle takes all that is left if that is less than this many times its length."""
+TAIL = 0.1
+"""Part of a cycle that leads from there to the cold end."""
+
+REHEATED = 1 / 3
+"""How long a cycle from the incumbent is, as a part of one from scratch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +45,10 @@ class Annealing(Solver):
     A sweep (one iteration) draws a new value for each variable in turn from P(a) ∝ exp(−L[i, a] / T), where L[i, a]
     is the cost of the factors at i if it took a (Geman & Geman 1984). Binary variables with pairwise factors are
     offered a flip instead, made with probability min(1, exp(−Δ / T)) (Metropolis). In a cycle the temperature T falls
-    geometrically from `hot` to `cold`. Half of the sweeps go to cycles that double in length, the last of them
-    stretched to end with the time or the iterations there are; the other half to short ones (`cycle` times Luby's 1, 1,
-    2, 1, 1, 2, 4 …), since nobody knows beforehand whether one slow cooling or many quick ones are better. Cycles start
-    from random assignments, every third short one from the incumbent and half as hot (on a log scale). Violations are
+    from `hot` to `cold`, slowly where the assignment takes shape and fast where it has; warm sweeps, which take longer,
+    are fewer. Whether one slow cooling or many quick ones are better is learned from what cycles of several lengths
+    find (`lengths`); the last one is stretched to end with the time or the iterations there are. Cycles start from
+    random assignments, every third, shorter one from the incumbent and half as hot (on a log scale). Violations are
     penalised, and weigh more after each cycle that ends with them.
 
     Good on problems with up to a few thousand variables; it proves nothing.
@@ -59,7 +62,7 @@ class Annealing(Solver):
     cycle
         Sweeps of the shortest cycle; a twentieth of all iterations if that is less.
     reheat_every
-        Every so many short cycles start from the incumbent; 0 = never.
+        Every so many cycles start from the incumbent; 0 = never.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -96,68 +99,71 @@ class AnnealingSearch(LocalSearch):
         self._clock, self._resumed_at = Clock(), 0
         if self.stopped is None:
             self._noise = self.local.noise(self.rng)
-        self._cycle, self._length, self._swept = 0, QUENCH, 0
+        self._cycle, self._length, self._swept, self._lowest = 0, QUENCH, 0, NOTHING
         few = solver.cycle if budget.max_iterations is None else budget.max_iterations // 20
-        self._shortest = min(solver.cycle, max(few, 4 * QUENCH))
-        self._longs = self._shorts = self._long_sweeps = self._short_sweeps = 0
-        self._hot = self._cold = self._long_cold = self._top = self._bottom = 0.0
+        self._lengths = CycleLengths(min(solver.cycle, max(few, 4 * QUENCH)))
+        self._reheated = True
+        """Whether the cycle under way says nothing about its length."""
+        self._hot = self._warm = self._cold = self._top = self._bottom = self._end = 0.0
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Sweep on in this cycle, or to its end."""
         count = min(len(lowest), self._length - self._swept)
         self.local.sweep(self.state, self._noise, self._temperatures(count), lowest[:count])
         self._swept += count
+        self._lowest = min(self._lowest, int(lowest[:count].min(initial=NOTHING)))
         if self._swept == self._length:
             self._next_cycle(count)
         return count
 
     def _temperatures(self, count: int) -> NDArray[np.float64]:
-        """The next `count` temperatures, in units: geometric from top to cold, 0 in the last few."""
+        """The next `count` temperatures, in units; 0 in the last few."""
         sweeps = np.arange(self._swept, self._swept + count)
-        cooling = max(self._length - QUENCH, 1)
-        temperatures = self._top * (self._bottom / max(self._top, 1e-300)) ** np.minimum(sweeps / cooling, 1.0)
+        temperatures = self._cooled(sweeps / max(self._length - QUENCH, 1))
         return np.where(sweeps < self._length - QUENCH, temperatures, 0.0)
+
+    def _cooled(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Temperatures after these parts of a cycle: T⁻ᵖ rises evenly from top to bottom, then ln T falls to the end.
+
+        With p = 0 the first is ln T as well.
+        """
+        top, bottom, power = max(self._top, 1e-300), max(self._bottom, 1e-300), self.local.cooling_power
+        slow = np.minimum(parts / (1.0 - TAIL), 1.0)
+        if power:
+            falling = top * (1.0 + slow * ((top / bottom) ** power - 1.0)) ** (-1.0 / power)
+        else:
+            falling = top * (bottom / top) ** slow
+        tail = np.clip((parts - (1.0 - TAIL)) / TAIL, 0.0, 1.0)
+        return np.asarray(falling * (max(self._end, 1e-300) / bottom) ** tail)
 
     def _next_cycle(self, uncounted: int) -> None:
         """Begin the next; the last sweeps of the one before are not in `iterations` yet."""
         if self._cycle == 0:
             self._calibrate()
+        if not self._reheated:
+            self._lengths.record(math.inf if self._lowest == NOTHING else float(self._lowest))
         if self.state.tally[VIOLATIONS] > 0:
             self.local.strengthen(self.state)
         self._cycle += 1
-        self._swept = 0
+        self._swept, self._lowest = 0, NOTHING
         self.collect()
-        left = self._left(uncounted)
-        if self._long_sweeps <= self._short_sweeps:
-            self._begin_long(left)
-        else:
-            self._begin_short(left)
+        self._begin_cycle(self._left(uncounted))
 
-    def _begin_long(self, left: float) -> None:
-        """Twice as long as the last, or as all that is left, from a random assignment."""
-        length = self._shortest * 2.0 ** min(self._longs - 1, LONGEST_DOUBLED)
-        self._length = _sweeps(left if left < STRETCH * length else length)
-        self._longs += 1
-        self._long_sweeps += self._length
-        self._top, self._bottom = self._hot, self._long_cold
-        self.begin(self.local.random_assignment(self.rng))
-
-    def _begin_short(self, left: float) -> None:
+    def _begin_cycle(self, left: float) -> None:
         """Of varied temperatures, since which part of the range decides differs from problem to problem."""
-        self._shorts += 1
-        self._length = _sweeps(min(self._shortest * luby(self._shorts), left))
-        self._short_sweeps += self._length
-        self._top, self._bottom = self._hot, self._cold
+        every, length = self._solver.reheat_every, self._lengths.choose(left, self.rng)
+        self._reheated = bool(every) and self.incumbent is not None and self._cycle % every == 0 and length < left
+        self._top, self._bottom, self._end = self._hot, self._warm, self._cold
         if self._solver.hot is None:
-            self._top *= self.rng.uniform(0.5, 1.1)
+            self._top *= self.rng.uniform(0.85, 1.2)
         if self._solver.cold is None:
-            self._bottom *= math.exp(self.rng.uniform(0.0, max(0.0, math.log(self._top / (4 * self._cold)))))
-        every = self._solver.reheat_every
-        if self.incumbent is not None and every and self._shorts % every == 1 % every:
+            self._bottom = min(self._bottom * math.exp(self.rng.uniform(-0.4, 0.4)), self._top)
+        if self._reheated:
+            length *= REHEATED
             self._top = math.sqrt(self._top * self._bottom)
-            self.begin(self.incumbent)
-        else:
-            self.begin(self.local.random_assignment(self.rng))
+        self._length = int(max(QUENCH + 1, min(length, LONGEST)))
+        start = self.incumbent if self._reheated else None
+        self.begin(self.local.random_assignment(self.rng) if start is None else start)
 
     def _left(self, uncounted: int) -> float:
         """Sweeps left to the limits, at the speed so far."""
@@ -166,7 +172,7 @@ class AnnealingSearch(LocalSearch):
         if self.budget.time_limit is None or self._cycle <= 3:
             return math.inf
         speed = (self.iterations - self._resumed_at) / self._clock.now
-        return 0.97 * (self.budget.time_limit - self._clock.now) * speed
+        return max(1.0, 0.97 * (self.budget.time_limit - self._clock.now) * speed)
 
     def _calibrate(self) -> None:
         """Find the range of temperatures, in units, from the differences of cost around the local minimum reached."""
@@ -175,39 +181,41 @@ class AnnealingSearch(LocalSearch):
         self._hot = found.hot if solver.hot is None else solver.hot * scale
         self._cold = min(max(found.cold, self._hot / 50), self._hot / 5) if solver.cold is None else solver.cold * scale
         self._hot = max(self._hot, self._cold)
-        self._long_cold = self._cold
+        self._warm = self._cold
         if solver.cold is None:
-            warmer = max(self._cold, math.sqrt(self._cold * self._hot / 4))
-            self._long_cold = self._cold**found.stepped * warmer ** (1.0 - found.stepped)
+            warm = max(self._cold, WARM * self._hot)
+            self._warm = self._cold**found.stepped * warm ** (1.0 - found.stepped)
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """The temperatures."""
-        return {"temperatures": np.array([self._hot, self._cold, self._long_cold, self._top, self._bottom])}
+        return {"temperatures": np.array([self._hot, self._warm, self._cold, self._top, self._bottom, self._end])}
 
     def state_dict(self) -> State:
-        """Where the cycle stands, too."""
+        """Where the cycle stands, too, and what is known of lengths."""
         own = {name: getattr(self, name) for name in self._saved}
-        return {**super().state_dict(), **own}
+        lengths = {f"lengths.{name}": np.copy(getattr(self._lengths, name)) for name in self._learned}
+        return {**super().state_dict(), **own, **lengths, "_scale": self._lengths.scale}
 
     def load_state_dict(self, state: State) -> None:
         """Continue in the middle of a cycle."""
         super().load_state_dict(state)
         for name in self._saved:
             setattr(self, name, state[name])
-        counts = (self._cycle, self._longs, self._shorts, self._long_sweeps, self._short_sweeps)
-        temperatures = (self._hot, self._cold, self._long_cold, self._top, self._bottom)
-        if not (0 <= self._swept < self._length <= LONGEST and min(counts) >= 0 and self._longs < 64):
+        for name in self._learned:
+            getattr(self._lengths, name)[:] = state[f"lengths.{name}"]
+        self._lengths.scale = state["_scale"]
+        lengths = self._lengths
+        if not (0 <= self._swept < self._length <= LONGEST and self._cycle >= 0 and 0 <= lengths.scale < SCALES):
             raise ValueError("its cycle cannot be")
+        if (lengths.known < 0).any() or (lengths.tried < lengths.known).any() or (lengths.squares < 0).any():
+            raise ValueError("its cycles cannot have found that")
+        temperatures = (self._hot, self._warm, self._cold, self._top, self._bottom, self._end)
         if not all(0 <= each < 1e250 for each in temperatures) or self._bottom > 4 * self._top:
             raise ValueError("its temperatures cannot be")
         self._resumed_at = self.iterations
 
+    _learned = ("tried", "known", "mean", "squares")
     _saved = (
-        *("_cycle", "_length", "_swept", "_longs", "_shorts", "_long_sweeps", "_short_sweeps"),
-        *("_hot", "_cold", "_long_cold", "_top", "_bottom"),
+        *("_cycle", "_length", "_swept", "_lowest", "_reheated"),
+        *("_hot", "_warm", "_cold", "_top", "_bottom", "_end"),
     )
-
-
-def _sweeps(length: float) -> int:
-    """A length that a cycle can have."""
-    return int(max(QUENCH + 1, min(length, LONGEST)))

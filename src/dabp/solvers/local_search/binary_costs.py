@@ -41,21 +41,21 @@ class BinaryCosts(Table[Flips, FlipMoves]):
     """
 
     hot_share = 0.1
+    cooling_power = 0.0
 
     def __init__(self, problem: Problem, guard: Guard | None = None):
-        super().__init__(Units(problem))
+        super().__init__(Units(problem, small_tables=False))
         ask(Guard() if guard is None else guard)
         self.couplings, self._fixed = _couplings(self.units)
-        forbids = self.units.forbids[problem.pool_offsets[problem.factor_table[problem.arities == 0]]]
-        self.infeasible = bool(forbids.any() or (self._fixed == -1).any())
+        constants = problem.pool[problem.pool_offsets[problem.factor_table[problem.arities == 0]]]
+        self.infeasible = bool(np.isinf(constants).any() or (self._fixed == -1).any())
 
     @staticmethod
     def fits(problem: Problem) -> bool:
         """Whether all variables have at most two values, and factors of two variables forbid nothing."""
         if problem.domain_sizes.max(initial=0) > 2 or problem.arities.max(initial=0) > 2:
             return False
-        forbids = problem.per_table(np.logical_or, ~np.isfinite(problem.pool))[problem.factor_table].astype(bool)
-        return not forbids[problem.arities == 2].any()
+        return not (problem.forbidding[problem.factor_table] & (problem.arities == 2)).any()
 
     def state(self, seed: int) -> Flips:
         """A state to be given an assignment (`put`) before use."""

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.graph.grouping import grouped
+from dabp.graph.message_layout import aligned_zeros
 from dabp.kernels.local_search.columns import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, add_at, cells_of_tables, distinct, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.units import Units
 from dabp.solvers.stopped import ask
+
+BLOCK = 2**18
+"""Costs of tables that are laid out at a time."""
 
 
 def compiled_costs(units: Units, guard: Guard) -> tuple[Costs, NDArray[np.bool_]]:
@@ -27,7 +33,7 @@ def compiled_costs(units: Units, guard: Guard) -> tuple[Costs, NDArray[np.bool_]
     ask(guard)
     wide, hard = _wide(units), _hard(units, edges)
     ask(guard)
-    neighbours = units.problem.structural(_neighbours, bulky=True)
+    neighbours = _same_neighbours(units.problem, edges) or units.problem.structural(_neighbours, bulky=True)
     return Costs(rows, edges, wide, hard, neighbours), allowed
 
 
@@ -43,9 +49,9 @@ def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:
     group = next((g for g in problem.arity_groups if g.variables.shape[1] == 1), None)
     if group is not None:
         lengths = sizes[group.variables[:, 0]]
-        target, source = _ranges(starts[group.variables[:, 0]], lengths), _ranges(group.bases, lengths)
-        np.add.at(total, target, units.cells[source])
-        allowed[target[units.forbids[source]]] = False
+        target, costs = _ranges(starts[group.variables[:, 0]], lengths), problem.pool[_ranges(group.bases, lengths)]
+        add_at(total, target, units.rounded(costs))
+        allowed[target[np.isinf(costs)]] = False
     unary = np.where(allowed, total, units.pad).astype(units.dtype)
     return Rows(sizes, starts, widths, unary, units.pad, units.heaviest), allowed
 
@@ -56,37 +62,41 @@ def _edges(units: Units) -> Edges:
     group = next((g for g in problem.arity_groups if g.variables.shape[1] == 2), None)
     factors = np.zeros(0, dtype=np.int64) if group is None else group.factors
     pairs = np.zeros((0, 2), dtype=np.int64) if group is None else group.variables
-    soft_pool, soft = _directed(problem, factors, pairs, units.cells, units.soft_factor)
-    hard_pool, hard = _directed(problem, factors, pairs, units.forbids.astype(units.dtype), units.hard_factor)
-    keep = (soft >= 0) | (hard >= 0)
-    source = np.concatenate([pairs[:, 0], pairs[:, 1]])[keep]
-    target = np.concatenate([pairs[:, 1], pairs[:, 0]])[keep]
-    weight = np.tile(units.weight_of[factors], 2)[keep]
-    order = np.argsort(source * problem.num_variables + target)
+    soft_pool, soft = _directed(units, factors, pairs, units.rounded, units.soft_factor)
+    hard_pool, hard = _directed(units, factors, pairs, np.isinf, units.hard_factor)
+    kept = np.flatnonzero((soft >= 0) | (hard >= 0))
+    by_target = kept[grouped(pairs[:, ::-1].T.ravel()[kept], problem.num_variables)[0]]
+    by_source, offsets = grouped(pairs.T.ravel()[by_target], problem.num_variables)
+    order = by_target[by_source]
     return Edges(
-        offsets=_grouped(source, problem.num_variables),
-        target=target[order],
-        soft_at=soft[keep][order],
-        hard_at=hard[keep][order],
-        weight=weight[order],
+        offsets=offsets,
+        target=pairs[:, ::-1].T.ravel()[order],
+        soft_at=soft[order],
+        hard_at=hard[order],
+        weight=np.tile(units.weight_of[factors], 2)[order],
         soft=soft_pool,
         hard=hard_pool,
     )
 
 
 def _directed(
-    problem: Problem, factors: Indices, pairs: Indices, cells: NDArray[Any], present: NDArray[np.bool_]
+    units: Units,
+    factors: Indices,
+    pairs: Indices,
+    of_costs: Callable[[NDArray[np.float64]], NDArray[Any]],
+    present: NDArray[np.bool_],
 ) -> tuple[NDArray[Any], Indices]:
     """Padded tables for both directions of the present factors, and where each begins, [2 · F2] (−1 if absent).
 
-    Factors that share a table share its padded copies.
+    Factors that share a table share its padded copies. `of_costs` makes the numbers of the tables of their costs.
     """
+    problem = units.problem
     sizes, tables = problem.domain_sizes, problem.factor_table[factors]
     bases = np.full((2, len(factors)), -1, dtype=np.int64)
     chosen = np.flatnonzero(present[factors])
     if not len(chosen):
-        return np.zeros(0, dtype=cells.dtype), bases.ravel()
-    parts: list[NDArray[Any]] = []
+        return np.zeros(0, dtype=units.dtype), bases.ravel()
+    stacks: list[tuple[Indices, int, int]] = []
     length = 0
     kinds, kind_of = numbered(sizes, int(sizes.max(initial=0)) + 1)
     of_pair = kind_of[pairs[chosen]]
@@ -94,16 +104,28 @@ def _directed(
     for number, (rows, columns) in enumerate(kinds[np.column_stack(np.divmod(shapes, len(kinds)))].tolist()):
         members = chosen[shape_of == number]
         unique, which = numbered(tables[members], len(problem.pool_offsets))
-        stack = cells[problem.pool_offsets[unique][:, None] + np.arange(rows * columns)].reshape(-1, rows, columns)
-        for direction, block in enumerate((stack, stack.transpose(0, 2, 1))):
-            height, width = block.shape[1:]
-            padded = np.zeros((len(unique), height, -(-width // LANES) * LANES), dtype=cells.dtype)
-            padded[:, :, :width] = block
-            bases[direction, members] = length + which * padded[0].size
-            parts.append(padded.ravel())
-            length += padded.size
-    pool = np.concatenate(parts) if parts else np.zeros(0, dtype=cells.dtype)
+        stacks.append((unique, rows, columns))
+        for direction, cells in enumerate((rows * _padded(columns), columns * _padded(rows))):
+            bases[direction, members] = length + which * cells
+            length += cells * len(unique)
+    pool, end = aligned_zeros(length, units.table_dtype), 0
+    for unique, rows, columns in stacks:
+        there, back = rows * _padded(columns) * len(unique), columns * _padded(rows) * len(unique)
+        forwards = pool[end : end + there].reshape(-1, rows, _padded(columns))[:, :, :columns]
+        backwards = pool[end + there : end + there + back].reshape(-1, columns, _padded(rows))[:, :, :rows]
+        block = max(1, BLOCK // (rows * columns))
+        for start in range(0, len(unique), block):
+            costs = cells_of_tables(problem, unique[start : start + block])
+            numbers = of_costs(costs.reshape(-1, rows, columns))
+            forwards[start : start + block] = numbers
+            backwards[start : start + block] = numbers.transpose(0, 2, 1)
+        end += there + back
     return pool, bases.ravel()
+
+
+def _padded(size: int) -> int:
+    """A row's length in whole vectors."""
+    return -(-size // LANES) * LANES
 
 
 def _wide(units: Units) -> Wide:
@@ -117,10 +139,9 @@ def _wide(units: Units) -> Wide:
     bases = np.concatenate([empty, *(g.bases for g in groups)])
     arities = problem.arities[factors]
     owner = np.repeat(np.arange(len(factors)), arities)
-    order = np.argsort(variables, kind="stable")
-    forbids = units.forbids.astype(units.dtype)
+    order, offsets = grouped(variables, problem.num_variables)
     return Wide(
-        offsets=_grouped(variables, problem.num_variables),
+        offsets=offsets,
         factor=owner[order],
         stride=strides[order],
         scope_offsets=offsets_of(arities),
@@ -129,8 +150,8 @@ def _wide(units: Units) -> Wide:
         soft_at=np.where(units.soft_factor[factors], bases, -1),
         hard_at=np.where(units.hard_factor[factors], bases, -1),
         weight=units.weight_of[factors],
-        soft=units.cells if len(factors) else units.cells[:0],
-        hard=forbids if len(factors) else forbids[:0],
+        soft=units.cells if len(factors) else np.zeros(0, dtype=units.dtype),
+        hard=units.forbids.astype(units.dtype) if len(factors) else np.zeros(0, dtype=units.dtype),
     )
 
 
@@ -169,10 +190,23 @@ def _neighbours(problem: Problem) -> Neighbours:
     for group in problem.arity_groups:
         pairs = itertools.permutations(group.variables.T, 2)
         keys.extend(first * count + second for first, second in pairs)
-    ordered = np.sort(np.concatenate(keys))
-    unique = ordered[np.diff(ordered, prepend=-1) != 0]
+    unique = distinct(np.concatenate(keys))
     source = unique // max(count, 1)
     return Neighbours(_grouped(source, count), unique - source * count)
+
+
+def _same_neighbours(problem: Problem, edges: Edges) -> Neighbours | None:
+    """The ends of edges, where every factor has two variables and is an edge: they are in order already."""
+    if len(edges.target) != len(problem.scope_variables) - np.count_nonzero(problem.arities == 1):
+        return None
+    if len(edges.target) != 2 * np.count_nonzero(problem.arities == 2):
+        return None
+    source = np.repeat(np.arange(problem.num_variables), np.diff(edges.offsets))
+    other = np.ones(len(source), dtype=bool)
+    other[1:] = (edges.target[1:] != edges.target[:-1]) | (source[1:] != source[:-1])
+    if other.all():
+        return Neighbours(edges.offsets, edges.target)
+    return Neighbours(_grouped(source[other], problem.num_variables), edges.target[other])
 
 
 def numbered(values: Indices, bound: int) -> tuple[Indices, Indices]:

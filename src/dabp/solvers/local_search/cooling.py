@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.local_search.annealing import QUENCH, Annealing, AnnealingSearch
+from dabp.solvers.local_search.annealing import QUENCH, TAIL, Annealing, AnnealingSearch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +71,8 @@ class CoolingSearch(AnnealingSearch):
         self._spent += self._sweep_seconds * count
         if self._cycle == 0:
             self._calibrate()
-            self._top, self._bottom = (
-                self._cooling.heat * self._hot,
-                min(self._long_cold, self._cooling.heat * self._hot),
-            )
+            self._top = self._cooling.heat * self._hot
+            self._bottom, self._end = min(self._warm, self._top), min(self._cold, self._top)
             self._cycle = 1
         self._ended = last
         return count
@@ -84,4 +82,6 @@ class CoolingSearch(AnnealingSearch):
         if self._cycle == 0 or self._spent >= self._cooling.seconds:
             return np.zeros(count)
         parts = (self._spent + self._sweep_seconds * np.arange(count)) / self._cooling.seconds
-        return np.asarray(self._top * (self._bottom / self._top) ** np.minimum(parts, 1.0))
+        slow = np.minimum(parts / (1.0 - TAIL), 1.0)
+        tail = np.clip((parts - (1.0 - TAIL)) / TAIL, 0.0, 1.0)
+        return np.asarray(self._top * (self._bottom / self._top) ** slow * (self._end / self._bottom) ** tail)

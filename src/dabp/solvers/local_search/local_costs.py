@@ -48,7 +48,7 @@ class LocalCosts(Table[State, Moves]):
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
         starts = self.costs.rows.start
         possible = np.logical_or.reduceat(self.allowed, starts) if len(starts) else np.ones(0, dtype=bool)
-        self.infeasible = bool(self.units.forbids[constants].any() or not possible.all())
+        self.infeasible = bool(np.isinf(problem.pool[constants]).any() or not possible.all())
 
     def state(self, seed: int) -> State:
         """A state to be given an assignment (`put`) before use."""

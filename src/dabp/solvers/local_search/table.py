@@ -33,6 +33,8 @@ class Table(ABC, Generic[S, M]):
     infeasible: bool
     hot_share: ClassVar[float] = 0.25
     """Of the updates in a local minimum, how many go uphill at the temperature that annealing begins with."""
+    cooling_power: ClassVar[float] = 2.0
+    """While it cools, T⁻ᵖ rises evenly: about how much longer a sweep takes the more variables move; 0 for ln T."""
 
     def __init__(self, units: Units):
         self.problem, self.units = units.problem, units

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices
 
+_SMALL = 2.0**15
 _NARROW, _NARROW_PAD = 2.0**24, 2**29
 _WIDE, _WIDE_PAD = 2.0**44, 2**60
 _WIDE_TOTAL = 2.0**60
+_BLOCK = 2**18  # costs that are rounded at a time
 _LARGEST_EXPONENT = 1023.0  # of a float64: costs near 1e-300 are scaled no further
 
 
@@ -21,61 +23,93 @@ class Units:
     """Costs as integers: the problem's own when it has integers only, otherwise scaled by a power of two and rounded.
 
     Rounding is at about 1e-13 of the largest local cost, or of a millionth of the total if that is more. Integers take
-    32 bits where local costs stay below 2^24, 64 otherwise.
+    32 bits where local costs stay below 2^24 and single costs fit 16 bits, 64 otherwise.
 
     Parameters
     ----------
     wide
         64 bits in any case: half as many kernels to compile, for those that need not be fast.
+    small_tables
+        Whether 32 bits are only for costs that fit 16, which tables of two variables are then kept in.
 
     Attributes
     ----------
     dtype
         int32 or int64.
+    table_dtype
+        Of the tables of two variables, int16 or int64: moves spend most of their time waiting for them.
     scale
         Units in a cost of 1.
     pad
         Larger than any difference of local costs.
     heaviest
         No weight of a violated factor grows beyond this.
-    finite
-        The problem's pool with 0 where it forbids, and in tables that no factor has: they do not choose the scale.
-    forbids
-        Whether each cell of the pool is forbidden.
-    cells
-        `finite` in units.
     hard_factor, soft_factor
         Whether each factor forbids anything, and whether it has any finite cost other than 0.
     """
 
-    def __init__(self, problem: Problem, *, wide: bool = False):
+    def __init__(self, problem: Problem, *, wide: bool = False, small_tables: bool = True):
         self.problem = problem
-        self.finite = np.where(np.isfinite(problem.pool) & _moved(problem), problem.pool, 0.0)
-        self.forbids = ~np.isfinite(problem.pool)
+        self._moved = _moved(problem)
         self._largest, total = self._bounds()
-        self.hard_factor = self._any_cell(self.forbids)
+        self.hard_factor = problem.forbidding[problem.factor_table]
         busiest = self._most_hard_factors()
         narrow = not wide and problem.integral and self._largest * (1 + busiest) < _NARROW
+        narrow = narrow and (not small_tables or float(self._table_magnitudes.max(initial=0.0)) < _SMALL)
         self.dtype: Any = np.int32 if narrow else np.int64
+        self.table_dtype: Any = np.int16 if narrow else np.int64
         self.pad = _NARROW_PAD if narrow else _WIDE_PAD
         finest = min(_WIDE / self._largest, _WIDE_TOTAL / total) if self._largest else 1.0
         exponent = min(float(np.floor(np.log2(finest))), _LARGEST_EXPONENT)
         self.scale = 1.0 if problem.integral else 2.0**exponent
         self.heaviest = self.pad // 8 // max(busiest, 1)
-        self.cells: NDArray[Any] = np.rint(self.finite * self.scale).astype(self.dtype)
-        self.soft_factor = self._any_cell(self.cells != 0)
+        lowest, highest = self._table_extremes
+        self.soft_factor = ((lowest != 0) | (highest != 0))[problem.factor_table]
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
         fixed = problem.pool[constants]
         self._constant = problem.constant + float(fixed[np.isfinite(fixed)].sum())
 
-    def _any_cell(self, cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Whether each factor's table has such a cell."""
-        return self.problem.per_table(np.logical_or, cells)[self.problem.factor_table].astype(bool)
+    @cached_property
+    def cells(self) -> NDArray[Any]:
+        """The pool in units, 0 where it forbids and in tables that no variable moves in, [C]."""
+        pool = self.problem.pool
+        if not self._moved.all():
+            pool = np.where(np.repeat(self._moved, np.diff(self.problem.pool_offsets)), pool, 0.0)
+        return self.rounded(pool)
+
+    @cached_property
+    def forbids(self) -> NDArray[np.bool_]:
+        """Whether each cell of the pool is forbidden, [C]."""
+        return ~np.isfinite(self.problem.pool)
+
+    def rounded(self, costs: NDArray[np.float64]) -> NDArray[Any]:
+        """Costs in units, 0 where they are infinite; a part at a time, so that little memory is taken beside them."""
+        result = np.empty(costs.shape, dtype=self.dtype)
+        block = max(1, _BLOCK // max(1, costs[:1].size))
+        for start in range(0, len(costs), block):
+            part = costs[start : start + block] * self.scale
+            part[np.isinf(part)] = 0.0
+            result[start : start + block] = np.rint(part, out=part)
+        return result
+
+    @cached_property
+    def _table_extremes(self) -> tuple[Indices, Indices]:
+        """The least and the largest finite cost of each table in units, 0 where no variable moves in it, [T]."""
+        lowest, highest = (
+            np.rint(np.where(self._moved, costs, 0.0) * self.scale).astype(np.int64)
+            for costs in self.problem.finite_extremes
+        )
+        return lowest, highest
+
+    @cached_property
+    def _table_magnitudes(self) -> NDArray[np.float64]:
+        """The largest absolute finite cost of each table, 0 where no variable moves in it, [T]."""
+        lowest, highest = self.problem.finite_extremes
+        return np.where(self._moved, np.maximum(np.abs(lowest), np.abs(highest)), 0.0)
 
     def _bounds(self) -> tuple[float, float]:
         """On |L|, the sum of the largest finite costs of a variable's factors, and on the sum over all factors."""
-        problem = self.problem
-        table_max = problem.per_table(np.maximum, np.abs(self.finite))
+        problem, table_max = self.problem, self._table_magnitudes
         factor_max = table_max[problem.factor_table] if problem.num_factors else np.zeros(0)
         sums = np.bincount(
             problem.scope_variables, np.repeat(factor_max, problem.arities), minlength=problem.num_variables
@@ -96,7 +130,9 @@ class Units:
     @cached_property
     def first_weight(self) -> int:
         """What violating a factor costs at first: the largest range of finite costs of one factor, at least 1."""
-        span = self.problem.per_table(np.maximum, self.cells) - self.problem.per_table(np.minimum, self.cells)
+        lowest, highest = self._table_extremes
+        zero = self.problem.forbidding  # what is forbidden has no finite cost, which counts as 0
+        span = np.where(zero, np.maximum(highest, 0), highest) - np.where(zero, np.minimum(lowest, 0), lowest)
         return int(np.clip(span.max(initial=0), 1, self.heaviest))
 
     def dominant_weight(self, movers: int = 1) -> int:
@@ -106,9 +142,8 @@ class Units:
     @cached_property
     def _lowest(self) -> Indices:
         """The least of each factor, [F]."""
-        smallest = np.where(self.forbids, self.pad, self.cells)
-        lowest = self.problem.per_table(np.minimum, smallest)[self.problem.factor_table]
-        return np.asarray(lowest, dtype=np.int64)
+        nothing = np.isinf(self.problem.extremes[0])
+        return np.where(nothing, self.pad, self._table_extremes[0])[self.problem.factor_table]
 
     @cached_property
     def floor(self) -> int:
@@ -133,12 +168,12 @@ class Units:
         for group in self.problem.arity_groups:
             if group.variables.shape[1] > 0:
                 places = group.bases + (assignment[group.variables] * group.strides).sum(axis=1)
-                total += int(self.cells[places].sum(dtype=np.int64))
+                total += int(self.rounded(self.problem.pool[places]).sum(dtype=np.int64))
         return total
 
 
 def _moved(problem: Problem) -> NDArray[np.bool_]:
-    """Whether each cell of the pool is of a table that a variable moves in: fixing variables may leave others, [C]."""
+    """Whether a variable moves in each table: fixing variables may leave others, [T]."""
     tables = np.zeros(len(problem.pool_offsets) - 1, dtype=bool)
     tables[problem.factor_table[problem.arities > 0]] = True
-    return np.repeat(tables, np.diff(problem.pool_offsets))
+    return tables

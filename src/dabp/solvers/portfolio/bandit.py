@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dabp.solvers.portfolio.plan import CLOSING, DRIFT, FLOOR, PATIENT_RUNS, SLICE_SECONDS, SMALL_GAP
+from dabp.solvers.portfolio.plan import CLOSING, DRIFT, FLOOR, PATIENT_RUNS, SLICE_SECONDS, SMALL_GAP, STALE_PART
 
 
 @dataclass
@@ -35,8 +35,10 @@ class Bandit:
     """Shares time in proportion to weights that follow what members achieve.
 
     A member's weight is its prior times (`FLOOR` + e^(−distance) + share of the recent gains), distance being how far
-    its recent best is from the incumbent in units of the median member's distance. The next slice goes to whoever will
-    be furthest behind its share after it, so that with little time those of little weight have none.
+    its recent best is from the incumbent in units of the median member's distance. These units grow while nobody
+    improves the incumbent: being near it is then no merit, and members that scatter further have their priors again.
+    The next slice goes to whoever will be furthest behind its share after it, so that with little time those of little
+    weight have none.
 
     Parameters
     ----------
@@ -61,6 +63,7 @@ class Bandit:
     ):
         self.arms = [Arm(*arm) for arm in zip(priors, patient, bounding, strict=True)]
         self._memory, self._unit = max(memory, 1e-3), unit
+        self._stale = 0.0  # seconds of all members since one improved the incumbent
 
     def choose(self, available: Collection[int], incumbent: float, bound: float) -> int | None:
         """The member to run next, None if none is available."""
@@ -75,6 +78,7 @@ class Bandit:
         distances = np.array([max(arm.recent - incumbent, 0.0) if arm.recent < np.inf else np.inf for arm in self.arms])
         finite = distances[np.isfinite(distances) & (distances > 0)]
         unit = float(np.median(finite)) if len(finite) else 1.0
+        unit *= 1.0 + self._stale / (STALE_PART * self._memory)
         total = sum(arm.gain for arm in self.arms)
         result = []
         for arm, distance in zip(self.arms, distances.tolist(), strict=True):
@@ -95,6 +99,7 @@ class Bandit:
             arm.gain *= fade
             arm.used *= fade
         arm = self.arms[index]
+        self._stale = 0.0 if gain > 0 and not arm.bounding else self._stale + seconds
         arm.used += seconds
         arm.gain += gain if np.isfinite(gain) else 0.0
         if arm.patient:

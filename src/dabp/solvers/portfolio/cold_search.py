@@ -11,6 +11,7 @@ import numpy as np
 from dabp.errors import SolverError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, State, Step
+from dabp.solvers.compiler import Compiler
 from dabp.solvers.portfolio.incumbent import cheapest_values
 from dabp.solvers.portfolio.plain_search import PlainSearch
 from dabp.solvers.portfolio.plan import (
@@ -23,8 +24,9 @@ from dabp.solvers.portfolio.plan import (
     PROVER_FACTORS,
 )
 from dabp.solvers.status import Status
+from dabp.solvers.toulbar2.closed_forms import cells_handed_over
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
-from dabp.solvers.warming import Compiler, missing, needed
+from dabp.solvers.warming import missing, needed
 
 Begin = Callable[[frozenset[str], Assignment | None], Search | None]
 """Starts the portfolio with these members only, from an assignment; None if none of them suits the problem."""
@@ -171,7 +173,7 @@ class ColdSearch(Search):
 
 def _prover(problem: Problem, seed: int, budget: Budget, seconds: float) -> Search | None:
     """toulbar2, if the problem is not too large to be handed over in so many seconds."""
-    cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())
+    cells = cells_handed_over(problem, budget.guard)
     if cells > PROVER_CELLS * seconds or problem.num_factors > PROVER_FACTORS * seconds:
         return None
     own = Budget(memory_limit=budget.memory_limit, guard=budget.guard)

@@ -22,33 +22,6 @@ Begin = Callable[[Problem, Assignment | None], Search]
 """Starts the search of a part of a problem, from an assignment of it if there is one."""
 
 
-class Settled(Search):
-    """A problem without variables, or that forbids everything: nothing is left to decide."""
-
-    def __init__(self, problem: Problem):
-        self._problem = problem
-
-    def step(self) -> Step:
-        """Its only assignment."""
-        if contradicted(self._problem):
-            return Step(finished=Status.INFEASIBLE)
-        nothing = np.zeros(0, dtype=np.int64)
-        cost = float(self._problem.cost(nothing))
-        return Step(np.array([cost]), nothing, cost, bound=cost, finished=Status.OPTIMAL)
-
-    def state_dict(self) -> State:
-        """Nothing is under way, ever."""
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """There is nothing to take up."""
-
-
-def contradicted(problem: Problem) -> bool:
-    """Whether a factor without variables forbids everything."""
-    return nullary_constant(problem) == np.inf
-
-
 def exact_search(problem: Problem, work: float = np.inf, guard: Guard | None = None) -> MiniBucketSearch | None:
     """An elimination that is exact, fits the memory and adds up at most `work` costs, or None.
 

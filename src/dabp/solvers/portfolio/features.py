@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dabp.problem import Problem
 from dabp.problem.columns import Indices
-from dabp.solvers.portfolio.plan import SAMPLED_TABLES
+from dabp.solvers.portfolio.plan import SAMPLED_TABLES, SAMPLED_VALUES
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Features:
 
 
 def features_of(problem: Problem) -> Features:
-    """Look at a problem; the tables of at most `SAMPLED_TABLES` factors are looked at."""
+    """Look at a problem: at the tables of `SAMPLED_TABLES` factors at most, and `SAMPLED_VALUES` of each variable."""
     arities, sizes = problem.arities, problem.domain_sizes
     higher = np.flatnonzero(arities >= 2)
     edges = int(arities[higher].sum())
@@ -139,9 +139,15 @@ def _stacks(problem: Problem, factors: Indices) -> list[_Stack]:
     stacks = []
     for rows, columns in np.unique(shapes, axis=0).tolist():
         chosen = np.flatnonzero((shapes == (rows, columns)).all(axis=1))
-        cells = problem.pool_offsets[used[chosen]][:, None] + np.arange(rows * columns)
-        stacks.append(_Stack(problem.pool[cells].reshape(-1, rows, columns), users[chosen]))
+        within = _spread(rows)[:, None] * columns + _spread(columns)
+        cells = problem.pool_offsets[used[chosen]][:, None, None] + within
+        stacks.append(_Stack(problem.pool[cells], users[chosen]))
     return stacks
+
+
+def _spread(size: int) -> Indices:
+    """The values of a domain that are looked at, evenly spread: what is Potts or submodular is so on these, too."""
+    return np.linspace(0, size - 1, min(size, SAMPLED_VALUES)).astype(np.int64)
 
 
 def _share(stacks: list[_Stack], holds: Callable[[NDArray[np.float64]], NDArray[np.bool_]]) -> float:

@@ -30,18 +30,22 @@ from dabp.solvers.portfolio.plan import (
     COOLING_PARTS,
     COOLINGS,
     FIRST_RATE,
+    FIRST_SETUP_PART,
     GENEROUS,
     LARGE,
     LONG_RUN,
+    OPENING_PART,
     SECOND_RUN,
     SETUP_PART,
     SHARES,
     SHORTEST_COOLING,
     WORK_PER_SECOND,
     character,
+    expansion_delay,
     few_iterations,
     first_rate,
     setup_seconds,
+    worth_opening,
 )
 
 
@@ -68,6 +72,8 @@ def line_up(
             _Unhurried((0.2, 0.4), first, horizon) if large else _reinforced, patient=kind == "large"
         ),
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3), first), patient=True),
+        "opening": _Way(partial(_opening, horizon=horizon), once=True, patient=True),
+        "bp-learned": _Way(_restarted("bp-learned")),
         "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
         "cooling": _Way(_CooledIncumbents(horizon), patient=True),
         "tabu": _Way(_restarted("tabu")),
@@ -82,15 +88,22 @@ def line_up(
     wanted = frozenset(ways) if names is None else names
     if names is None and (horizon < GENEROUS or large):
         wanted -= {"dabp"}
+    if not worth_opening(features, horizon):
+        wanted -= {"opening"}
     chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
     line = LineUp([], [reason])
     if names is None:
         seconds = {name: setup_seconds(name, features) for name in chosen}
         affordable = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
+        heaviest = max(chosen, key=lambda name: SHARES[name].weights[kind], default="")
         slow = [name for name in chosen if seconds[name] > affordable]
+        if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
+            slow.remove(heaviest)
         chosen = [name for name in chosen if name not in slow]
         if slow:
             line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
+    if threads == 1 and "annealing" in chosen:
+        chosen = [name for name in chosen if name != "annealing 2"]  # it is there to run beside the first
     for name in chosen:
         share = SHARES[name]
         delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
@@ -99,6 +112,9 @@ def line_up(
         line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
         _leave_alone(line, threads)
+    late = expansion_delay(features, horizon)
+    if threads is not None and kind == "image" and late and {"dual", "expansion"} <= set(chosen):
+        _dual_before(line, threads, late)
     return line
 
 
@@ -111,6 +127,16 @@ def _leave_alone(line: LineUp, threads: int) -> None:
             line.kinds[index] = replace(kind, delay=max(kind.delay, ALONE_PART))
     line.kinds[:] = [kind for kind in line.kinds if kind.name != "bp-reinforced 2"]
     line.notes.append("time for few iterations: one run of belief propagation has all threads")
+
+
+def _dual_before(line: LineUp, threads: int, late: float) -> None:
+    """Give all threads to the dual until expansion has something to begin from."""
+    for index, kind in enumerate(line.kinds):
+        if kind.name == "dual":
+            line.kinds[index] = replace(kind, plan=partial(_dual, threads=threads))
+        else:
+            line.kinds[index] = replace(kind, delay=max(kind.delay, late), eager=False)
+    line.notes.append("many values: expansion begins late, from what the dual decodes")
 
 
 def _alone(situation: Situation, threads: int) -> Run:
@@ -274,6 +300,11 @@ class _CooledIncumbents(_Coolings):
         return self.cooling(situation, None, max(COOLING_PARTS) * self._starts)
 
 
+def _opening(situation: Situation, horizon: float) -> Run:
+    """One quick cooling from scratch."""
+    return Run(Cooling(heat=1.0, seconds=OPENING_PART * horizon), ends=True)
+
+
 def _restarted(name: str) -> Callable[[Situation], Run]:
     """A local search that restarts by itself: the first run from scratch, later ones from the incumbent."""
 
@@ -300,9 +331,9 @@ def _expand(situation: Situation) -> Run:
     return Run(Expansion(), _incumbent(situation))
 
 
-def _dual(situation: Situation) -> Run:
+def _dual(situation: Situation, threads: int = 1) -> Run:
     """One run to convergence gives the bound that there is to have."""
-    return Run(make_solver("dual"))
+    return Run(make_solver("dual"), budget=Budget(threads=threads))
 
 
 def _deep(situation: Situation) -> Run:

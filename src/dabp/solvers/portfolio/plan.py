@@ -22,8 +22,8 @@ HORIZON = 30.0
 FIRST_ANSWER = 0.02
 """Part of the time that descent to a first answer may take."""
 
-SAMPLED_TABLES = 256
-"""Factors whose tables are looked at to tell what a problem is like."""
+SAMPLED_TABLES, SAMPLED_VALUES = 256, 128
+"""Factors whose tables are looked at to tell what a problem is like, and values of each variable in these."""
 
 # ---- first: what elimination solves exactly (`exact_parts`) ---------------------------------------------------------
 
@@ -120,11 +120,13 @@ def _weights(
 SHARES = {
     "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4), 200, image_delay=0.6, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
-    "bp-cooled": Share(_weights(small=1.0, medium=3.0), 0, setup=0.7),
-    "cooling": Share(_weights(small=0.5, medium=3.0), 0, setup=0.6),
-    "tabu": Share(_weights(2.0, 2.0, 0.3, 0.0, 2.5), 100, setup=0.6),
-    "annealing": Share(_weights(1.5, 2.0, 0.6, 0.0, 3.0), 200, setup=0.6),
-    "annealing 2": Share(_weights(binary=0.5), 200, setup=0.6),
+    "bp-learned": Share(_weights(medium=1.5), 200, setup=0.7),
+    "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.7),
+    "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.6),
+    "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5), 100, setup=0.6),
+    "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0), 200, setup=0.6),
+    "annealing 2": Share(_weights(medium=4.0, binary=0.5), 200, setup=0.6),
+    "opening": Share(_weights(image=8.0), 0, setup=0.6),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=1.4),
     "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4), 40, image_delay=0.6, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
@@ -134,8 +136,26 @@ SHARES = {
 }
 """All members there are, in the order of their turns; one without a weight is left out."""
 
-SETUP_PART = 0.3
-"""A member whose start would take more than this part of the time left is left out, but never all of them."""
+CYCLE_SECONDS, MANY_VALUES = 7e-8, 32
+"""Seconds that an expansion takes for each edge, and from how many values on a cycle through all may wait: with few
+of them the first expansions gain most of what there is to gain, with many the dual does."""
+
+LATE_EXPANSION = ((0.5, 0.85), (0.2, 0.5))
+"""Where a cycle would take more than the first part of the time, expansion begins when the second has passed, from
+what the dual, which has all threads until then, has decoded."""
+
+
+def expansion_delay(features: Features, horizon: float) -> float:
+    """The part of the time that passes before expansion takes part."""
+    if features.largest_domain < MANY_VALUES:
+        return 0.0
+    cycle = CYCLE_SECONDS * features.num_edges * features.largest_domain
+    return next((late for part, late in LATE_EXPANSION if cycle > part * horizon), 0.0)
+
+
+SETUP_PART, FIRST_SETUP_PART = 0.3, 0.5
+"""A member whose start would take more than this part of the time left is left out, the one of most weight only if it
+would take more than the other part; but never all of them."""
 
 EDGE_COSTS = 50.0
 """How many costs of messages take as long to lay out as an edge."""
@@ -172,6 +192,17 @@ wait until this part of the time has passed."""
 def few_iterations(features: Features, horizon: float) -> bool:
     """Whether there is time for few iterations of BP, by about how long one takes on one core."""
     return ALONE_ITERATIONS * iteration_seconds(features) > horizon
+
+
+OPENING_SECONDS, OPENING_PART, OPENING_SWEEPS = 2.0, 0.2, 150
+"""Images with less time than this begin with one quick cooling that takes this part of it, if that is enough for so
+many sweeps: the dual alone might end before it has a labelling to show."""
+
+
+def worth_opening(features: Features, horizon: float) -> bool:
+    """Whether a quick cooling comes first, by about how long a sweep takes."""
+    sweep = 3e-8 * features.num_variables * max(1.0, features.largest_domain / 8)
+    return horizon < OPENING_SECONDS and OPENING_SWEEPS * sweep <= OPENING_PART * horizon
 
 
 COOLED_PART, COOLED_RATE = 0.08, (5e-5, FIRST_RATE)
@@ -218,6 +249,9 @@ FLOOR = 0.08
 SMALL_GAP, CLOSING = 0.03, 8.0
 """With a relative gap below this, members that raise the bound weigh so many times their prior."""
 
+STALE_PART = 0.2
+"""After so long without an improvement, as a part of the bandit's memory, distances from the incumbent count half."""
+
 PATIENT_RUNS = 2
 """Whole runs that a patient member has before it is judged by what they found."""
 
@@ -248,6 +282,10 @@ VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
 """From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is
 hopeless, and stays so when nobody improves any more."""
 
+SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.4
+"""A problem of at most so many variables and neighbours is never vast: its structure (frequencies, schedules) may be
+what a proof lives on, and toulbar2's own answers what nobody else finds; it is tried for this part of the time."""
+
 VAST_SECONDS = 2.0
 """With less time than this toulbar2 does not begin on such a problem: its start alone takes much of it."""
 
@@ -268,8 +306,10 @@ COLD_MEMBERS = {
     "tabu": ("annealing", "tabu"),
     "bp-reinforced": ("annealing", "bp"),
     "bp-reinforced 2": ("annealing", "bp"),
+    "bp-learned": ("annealing", "bp", "bp-soft"),
     "bp-cooled": ("annealing", "bp"),
     "cooling": ("annealing",),
+    "opening": ("annealing",),
     "bp-split": ("annealing", "bp"),
     "dual": ("annealing", "dual"),
     "expansion": ("annealing", "expansion"),

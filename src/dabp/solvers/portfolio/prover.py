@@ -8,6 +8,7 @@ from dabp.errors import SolverError
 from dabp.graph.components import component
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import nullary_constant
+from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.plan import (
@@ -19,6 +20,9 @@ from dabp.solvers.portfolio.plan import (
     PROVER_CELLS,
     PROVER_FACTORS,
     SHORTEST_TRIAL,
+    SPARSE_DEGREE,
+    SPARSE_TRIAL,
+    SPARSE_VARIABLES,
     STALL,
     TRIAL,
     VAST_DIGITS,
@@ -27,6 +31,7 @@ from dabp.solvers.portfolio.plan import (
     VAST_TRIAL,
 )
 from dabp.solvers.status import Status
+from dabp.solvers.toulbar2.closed_forms import cells_handed_over
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
 
 
@@ -39,7 +44,7 @@ class Prover:
         self, problem: Problem, incumbent: Incumbent, seed: int, horizon: float, memory_limit: int | None = None
     ):
         self._budget = Budget(memory_limit=memory_limit)
-        part = VAST_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
+        part = VAST_TRIAL if _vast(problem) else SPARSE_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
         self._trial = float(np.clip(part * horizon, min(SHORTEST_TRIAL, TRIAL * horizon), LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
@@ -65,13 +70,12 @@ class Prover:
         finds = self._incumbent.finds
         if self._search is None or self._seconds < self._trial or not finds or not np.isfinite(self._incumbent.cost):
             return False
-        digits = _digits(self._part)
-        vast = digits > VAST_DIGITS
+        vast = _vast(self._part)
         if time - finds[-1].time > STALL and not vast:
             return False
         cost, bound = self._own_cost(), max(self._best_bound, self._whole_bound())
         gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9) if np.isfinite(bound) else np.inf
-        return digits > MANY_DIGITS and gap > (VAST_GAP if vast else HOPELESS_GAP)
+        return _digits(self._part) > MANY_DIGITS and gap > (VAST_GAP if vast else HOPELESS_GAP)
 
     def pause(self) -> None:
         """Stop the child process for a while."""
@@ -166,11 +170,18 @@ class Prover:
             self._incumbent.raise_bound(total, self.name)
 
 
-def worth_proving(problem: Problem, horizon: float) -> bool:
+def worth_proving(problem: Problem, horizon: float, guard: Guard) -> bool:
     """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer."""
-    cells = int(np.diff(problem.pool_offsets)[problem.factor_table].sum())  # toulbar2 shares no tables
+    cells = cells_handed_over(problem, guard)
     small = cells <= PROVER_CELLS * horizon and problem.num_factors <= PROVER_FACTORS * horizon
     return small and (horizon >= VAST_SECONDS or _digits(problem) <= VAST_DIGITS)
+
+
+def _vast(problem: Problem) -> bool:
+    """Whether there are so many assignments, and so little structure, that a proof is hardly to be hoped for."""
+    neighbours = int(problem.arities[problem.arities >= 2].sum())
+    sparse = problem.num_variables <= SPARSE_VARIABLES and neighbours <= SPARSE_DEGREE * problem.num_variables
+    return _digits(problem) > VAST_DIGITS and not sparse
 
 
 def _digits(problem: Problem) -> float:

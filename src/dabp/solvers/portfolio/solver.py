@@ -24,6 +24,7 @@ from dabp.solvers.portfolio.plan import (
     few_iterations,
     order_seconds,
 )
+from dabp.solvers.portfolio.settled import Settled, contradicted
 
 if TYPE_CHECKING:  # loaded where they are used: a problem that presolve settles needs none of them
     from dabp.solvers.portfolio.cold_search import ColdSearch
@@ -78,17 +79,11 @@ class Portfolio(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
-        from dabp.solvers.portfolio.exact_parts import (
-            PartlyNarrow,
-            Settled,
-            contradicted,
-            exact_search,
-            narrow_components,
-        )
-        from dabp.solvers.portfolio.features import features_of
-
         if problem.num_variables == 0 or contradicted(problem):
             return Settled(problem)
+        from dabp.solvers.portfolio.exact_parts import PartlyNarrow, exact_search, narrow_components
+        from dabp.solvers.portfolio.features import features_of
+
         if budget.max_iterations is None and (cold := self._cold_search(problem, seed, budget, initial)) is not None:
             return cold
         horizon = _horizon(budget)

@@ -14,7 +14,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.clock import Clock
-from dabp.solvers.local_search.first_answer import descended
+from dabp.solvers.descent import descended
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values, least_of_tables
@@ -72,7 +72,7 @@ class TimedSearch(Search):
         settled = self._incumbent.proved
         if not settled:
             self._workers.start()  # before toulbar2's process, whose start takes a moment
-        memory, useful = budget.memory_limit, prove and not settled and worth_proving(problem, horizon)
+        memory, useful = budget.memory_limit, prove and not settled and worth_proving(problem, horizon, budget.guard)
         try:
             self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if useful else None
         except BaseException:

@@ -33,7 +33,7 @@ def main() -> None:
         setattr(network.Option, name, value)
     found = None
     try:
-        build(network, columns, pytoulbar2.pytoulbar2.tb2.MAX_COST, order["exclusions"])
+        build(network, columns, pytoulbar2.pytoulbar2.tb2.MAX_COST, order["exclusions"], order["closed_forms"])
         network.UbInit = order["upper_bound"]
         for variable, value in enumerate(columns["initial"]):
             network.CFN.wcsp.setBestValue(variable, value)
@@ -50,15 +50,23 @@ def main() -> None:
     os._exit(0)  # toulbar2's destructors may take long after a big search
 
 
-def build(network: Any, columns: dict[str, array[Any]], top: int, exclusions: list[dict[str, list[int]]]) -> None:
+def build(
+    network: Any,
+    columns: dict[str, array[Any]],
+    top: int,
+    exclusions: list[dict[str, list[int]]],
+    closed_forms: list[list[Any]],
+) -> None:
     """Post variables and cost functions; costs are non-negative integers held in float64, inf = forbidden.
 
     `exclusions` hold values of which at most one can be taken: implied, but toulbar2 bounds them together.
+    `closed_forms` are functions without a table: a kind, two variables, parameters.
     """
     wcsp = network.CFN.wcsp
     sizes = columns["domain_sizes"]
     for variable, size in enumerate(sizes):
         wcsp.makeEnumeratedVariable(f"x{variable}", 0, size - 1)
+    _post_closed_forms(wcsp, closed_forms, top)
     scopes, scope_offsets = columns["scope_variables"], columns["scope_offsets"]
     pool, pool_offsets = columns["pool"], columns["pool_offsets"]
     arities = [end - start for start, end in itertools.pairwise(scope_offsets)]
@@ -78,6 +86,17 @@ def build(network: Any, columns: dict[str, array[Any]], top: int, exclusions: li
     for exclusion in exclusions:
         sets = " ".join(f"{len(values)} {' '.join(map(str, values))}" for values in exclusion.values())
         wcsp.postCliqueConstraint([int(variable) for variable in exclusion], f"1 {sets}")
+
+
+def _post_closed_forms(wcsp: Any, posts: list[list[Any]], top: int) -> None:
+    for kind, x, y, *numbers in posts:
+        costs = [top if number == float("inf") else int(number) for number in numbers]
+        if kind == ">=":
+            wcsp.postSupxyc(x, y, *costs)
+        elif kind == "disj":
+            wcsp.postDisjunction(x, y, *costs)
+        else:
+            wcsp.postSpecialDisjunction(x, y, *costs)
 
 
 def _post_nary(wcsp: Any, scope: list[int], costs: list[float], domains: list[range], top: int) -> None:

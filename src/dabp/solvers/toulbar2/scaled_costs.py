@@ -90,6 +90,9 @@ class _Cells:
 
     def rounded(self, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """All cells as integers (inf where forbidden), and by how much rounding raises a cell of each table at most."""
+        whole = self.offsets[-1] == len(self._problem.pool)
+        if whole and self._problem.integral and scale == 1.0 and not self.lowest.any():
+            return self._problem.pool, np.zeros(len(self._used))  # they are what is wanted: no copy
         pool, added = np.empty(int(self.offsets[-1])), np.empty(len(self._used))
         for tables, starts, above in self.above():
             rounded = np.rint(above * scale)

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from dabp.errors import ParameterError, SolverError
 from dabp.presolve.exclusion import exclusions
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import offsets_of
+from dabp.problem.columns import offsets_of, ragged_positions
 from dabp.problem.guard import resident_memory
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped
+from dabp.solvers.toulbar2.closed_forms import closed_forms
 from dabp.solvers.toulbar2.process import Child
 from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 
@@ -67,6 +68,9 @@ class Toulbar2(Solver):
     cliques
         Look for values of which at most one can be taken (stated as forbidden pairs: packing, all-different, channels)
         and tell toulbar2, whose bound is then far better.
+    closed_forms
+        Hand large tables that say that x is at least y + c, or that x and y are apart, over by these few numbers, of
+        which toulbar2 makes its own. Only in mode ``default``.
     precision
         Error of a total by rounding real costs to integers that is good enough: absolute, or relative to the range of
         totals where that is below 1. By default they are rounded as finely as possible, without which real costs are
@@ -81,6 +85,7 @@ class Toulbar2(Solver):
     steps: int | None = None
     vac: int = 0
     cliques: bool = True
+    closed_forms: bool = True
     precision: float | None = None
 
     def __post_init__(self) -> None:
@@ -173,16 +178,28 @@ class Toulbar2Search(Search):
         """Tell a new process the integer problem and the upper bound."""
         problem = self._costs.problem
         keep = problem.arities > 0  # constants are in the offset
+        forms = (
+            closed_forms(problem, self._budget.guard)
+            if self._solver.closed_forms and self._solver.mode == "default"
+            else {}
+        )
+        keep[list(forms)] = False
         self._upper_bound = self._costs.largest + 1
         if self._incumbent is not None:
             self._upper_bound = float(problem.cost(self._incumbent))
+        scopes = problem.scope_variables
+        pool, offsets, tables = problem.pool, problem.pool_offsets, problem.factor_table[keep]
+        if forms:
+            scopes = scopes[np.repeat(keep, problem.arities)]
+            used, tables = np.unique(tables, return_inverse=True)
+            pool, offsets = pool[ragged_positions(offsets, used)], offsets_of(np.diff(offsets)[used])
         columns: dict[str, NDArray[Any]] = {
             "domain_sizes": problem.domain_sizes,
-            "scope_variables": problem.scope_variables,
+            "scope_variables": scopes,
             "scope_offsets": offsets_of(problem.arities[keep]),
-            "factor_table": problem.factor_table[keep],
-            "pool": problem.pool,
-            "pool_offsets": problem.pool_offsets,
+            "factor_table": tables,
+            "pool": pool,
+            "pool_offsets": offsets,
             "initial": np.zeros(0, dtype=np.int64) if self._incumbent is None else self._incumbent,
         }
         order = {
@@ -190,6 +207,7 @@ class Toulbar2Search(Search):
             "options": self._solver.options(seed),
             "upper_bound": self._upper_bound,
             "exclusions": exclusions(problem, self._budget.guard) if self._solver.cliques else [],
+            "closed_forms": [post for posts in forms.values() for post in posts],
         }
         return Child(order, columns, self._budget.guard)
 

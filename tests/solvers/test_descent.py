@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.problem.guard import Guard
-from dabp.solvers.local_search.first_answer import descended
+from dabp.solvers.descent import descended
 from tests.problems import random_problem
 
 

@@ -1,0 +1,72 @@
+"""How long the next run of `bp-learned` may be, by its limits and by what iterations have taken so far."""
+
+from __future__ import annotations
+
+import time
+
+from dabp.graph import FactorGraph
+from dabp.solvers.base import Budget
+from dabp.solvers.belief_propagation.reinforcement import affordable_iterations
+from dabp.solvers.belief_propagation.schedule import Schedule
+
+SHORTEST = 30
+"""Iterations of a run at least."""
+
+FIRST_PART = 0.06
+"""Of all iterations that the first run takes at most: an answer early, and a measure of what an iteration takes."""
+
+LAST_PART = 1.7
+"""A run takes all that is left if that is less than so many times its length."""
+
+IN_TIME, OFF_TIME = 0.97, 0.02
+"""Of the time that is left a last run is given so much; if the clock then says that it would end earlier or later by
+more than this part of its length, what is left of it is pressed or stretched."""
+
+
+class Pace:
+    """Counts iterations of all kinds against limits, and soft ones against the clock, which `started` at a time."""
+
+    def __init__(self, budget: Budget, graph: FactorGraph, started: float):
+        self._budget = budget
+        self._nominal = affordable_iterations(graph, Budget(time_limit=budget.time_limit))
+        self._started = started
+        self._soft, self._seconds = 0, 0.0
+        self.last = False
+        """Whether the run that was fitted last takes all that is left."""
+
+    def took(self, iterations: int, seconds: float) -> None:
+        """Of soft messages."""
+        self._soft += iterations
+        self._seconds += seconds
+
+    def left(self, done: int) -> float | None:
+        """About how many soft iterations are left after `done` of any kind: at first by a nominal speed."""
+        budget, lefts = self._budget, []
+        if budget.max_iterations is not None:
+            lefts.append(float(budget.max_iterations - done))
+        if budget.time_limit is not None:
+            if self._soft == 0:
+                lefts.append(float(self._nominal or 1))
+            else:
+                seconds = budget.time_limit - (time.perf_counter() - self._started)
+                lefts.append(IN_TIME * seconds * self._soft / max(self._seconds, 1e-6))
+        return min(lefts) if lefts else None
+
+    def fitting(self, wanted: float, left: float | None, *, first: bool) -> int:
+        """A length of about `wanted` iterations, within what is left."""
+        self.last = False
+        if left is None:
+            return int(wanted)
+        if first:
+            return int(max(SHORTEST, min(wanted, FIRST_PART * left)))
+        self.last = left < LAST_PART * wanted
+        return int(max(SHORTEST, left if self.last else wanted))
+
+    def kept(self, schedule: Schedule, run: int, done: int) -> Schedule:
+        """The schedule of a run that ends in time if it is the last; `run` iterations of it are done, `done` in all."""
+        left = self.left(done)
+        if not self.last or self._budget.time_limit is None or left is None:
+            return schedule
+        length = run + max(1, int(left))
+        off = abs(length - schedule.iterations) > OFF_TIME * schedule.iterations
+        return schedule.lasting(length, run) if off else schedule

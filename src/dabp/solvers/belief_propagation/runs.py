@@ -1,0 +1,114 @@
+"""One run of `bp-learned`: soft messages by the schedule of the policy, or min-sum, free or near the best so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.graph import FactorGraph
+from dabp.kernels.belief_propagation.memory import Rules
+from dabp.problem import Assignment
+from dabp.solvers.belief_propagation.policy import COLD, OUTPUTS, Vector, damping_by_degree, schedule_of
+from dabp.solvers.belief_propagation.reinforcement import FASTEST, PERTURBATION, RATE, damping_and_rate
+from dabp.solvers.belief_propagation.schedule import Freezing, Ramp, Schedule
+
+SOFT, HARD, PULLED = "soft", "min-sum", "pulled"
+"""Kinds of runs: at a falling temperature; reinforced min-sum; the same with a charge for leaving the best so far."""
+
+KINDS = {SOFT: 1.35, HARD: 1.0, PULLED: 1.0}
+"""What an iteration of each takes, beside that of min-sum."""
+
+HARD_OUTPUTS = ("damping", "rate", "perturbation", "pull")
+"""What a run of min-sum is given: λ, the logarithm of the rate of reinforcement, the largest of the unary costs drawn
+on top and the charge for leaving the best assignment, both in scaled units."""
+
+HARD_SPREAD = np.array([0.2, 1.0, 0.02, 0.2])
+"""How far apart two such runs are that are alike."""
+
+SETTLED = 30
+"""Iterations without another value after which a run of min-sum ends."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was drawn for a run, and what follows from it."""
+
+    kind: str
+    drawn: Vector
+    schedule: Schedule
+    damping: float | NDArray[np.float64]
+    rules: Rules
+    pull: float = 0.0
+    """What leaving the best assignment costs."""
+
+    @property
+    def length(self) -> int:
+        """Iterations, at most."""
+        return self.schedule.iterations
+
+    def record(self, iterations: int) -> dict[str, Any]:
+        """For the trace: what was chosen, and the reinforcement that it came to after so many iterations."""
+        schedule, gain = self.schedule, self.schedule.gain
+        chosen: dict[str, Any] = {
+            "kind": self.kind,
+            "damping": schedule.damping.start,
+            "perturbation": schedule.perturbation,
+            "reinforcement": float(schedule.phases(iterations - 1, 1).gain[0]),
+        }
+        if isinstance(gain, Freezing):
+            return {**chosen, "rate": gain.rate, "pull": self.pull}
+        return {
+            **chosen,
+            "beta_start": schedule.beta.start,
+            "beta_end": schedule.beta.end,
+            "shape": gain.shape,
+            "damping_by_degree": float(self.drawn[OUTPUTS.index("damping by degree")]),
+        }
+
+
+def soft_run(drawn: Vector, graph: FactorGraph, length: int, *, per_variable: bool) -> Run:
+    """A run at a falling temperature, as these outputs of the policy have it."""
+    schedule = schedule_of(drawn, graph.num_edges / graph.num_variables, length)
+    damping = damping_by_degree(drawn, graph) if per_variable else schedule.damping.start
+    return Run(SOFT, drawn, schedule, damping, Rules())
+
+
+def hard_draw(rng: np.random.Generator, pull: float) -> Vector:
+    """A run of min-sum that knows nothing of others: from the ranges of `bp-reinforced`."""
+    damping, rate = damping_and_rate(rng)
+    return np.array([damping, np.log(rate), rng.uniform(0.0, rng.uniform(0.0, PERTURBATION)), rng.uniform(0.0, pull)])
+
+
+def within(drawn: Vector, slowest: float) -> Vector:
+    """The same where a run of min-sum can be, at a rate of `slowest` at least."""
+    low, high = [0.0, np.log(min(max(RATE[0], slowest), FASTEST)), 0.0, 0.0], [0.95, np.log(FASTEST), 1.0, np.inf]
+    return np.clip(drawn, low, high)
+
+
+def hard_run(kind: str, drawn: Vector, length: int | None) -> Run:
+    """A run of min-sum, until it settles unless it has a length."""
+    damping, log_rate, perturbation, pull = drawn.tolist()
+    rate = float(np.exp(log_rate))
+    rules = Rules(rate=rate, patience=SETTLED) if length is None else Rules()
+    schedule = Schedule(
+        int(np.ceil(10 / rate)) if length is None else length,
+        Ramp(COLD, COLD),
+        Freezing(rate),
+        Ramp(damping, damping),
+        perturbation,
+        cold=0.0,
+    )
+    return Run(kind, drawn, schedule, damping, rules, pull if kind == PULLED else 0.0)
+
+
+def unary_of(run: Run, rng: np.random.Generator, graph: FactorGraph, best: Assignment) -> NDArray[np.float64]:
+    """Unary costs on top of the graph's: the perturbation, and the pull towards the best assignment."""
+    unary = rng.uniform(0.0, run.schedule.perturbation, size=len(graph.unary))
+    if run.pull > 0:
+        charge = np.full(len(unary), run.pull)
+        charge[graph.variable_offsets[:-1] + best] = 0.0
+        unary += charge
+    return unary

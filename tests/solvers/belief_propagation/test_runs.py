@@ -1,0 +1,60 @@
+"""Runs of bp-learned: soft ones end cold, those of min-sum are as bp-reinforced draws them, pulls spare the best."""
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.graph import FactorGraph
+from dabp.solvers.belief_propagation.policy import COLD, Policy, features_of
+from dabp.solvers.belief_propagation.reinforcement import DAMPING, FASTEST, PERTURBATION, RATE
+from dabp.solvers.belief_propagation.runs import HARD, PULLED, hard_draw, hard_run, soft_run, unary_of, within
+from tests.problems import random_problem
+
+
+def test_soft_runs_follow_the_policy():
+    """As long as asked for, β rising, and infinite above `COLD`."""
+    problem = dabp.generate("random-cop", variables=30, domain=5, density=0.3, seed=1)
+    graph = FactorGraph.from_problem(problem, dtype=np.float32)
+    run = soft_run(Policy.shipped().outputs(features_of(graph)), graph, 80, per_variable=True)
+    phases = run.schedule.phases(0, run.length)
+    assert run.length == len(phases.beta) == 80
+    assert (np.diff(phases.beta[np.isfinite(phases.beta)]) >= 0).all()
+    assert phases.beta[np.isfinite(phases.beta)].max() <= COLD
+    assert np.shape(run.damping) == (graph.num_edges,)
+    assert {"beta_start", "beta_end", "damping"} <= run.record(80).keys()
+
+
+def test_min_sum_is_drawn_as_reinforced_bp_is():
+    """From its ranges, at an infinite β all the way, until it settles; the record tells the gain that it came to."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        drawn = within(hard_draw(rng, 0.5), RATE[0])
+        run = hard_run(HARD, drawn, None)
+        assert DAMPING[0] <= run.damping <= DAMPING[1]
+        assert RATE[0] * 0.999 <= run.rules.rate <= RATE[1] * 1.001
+        assert run.schedule.perturbation <= PERTURBATION
+        assert run.rules.patience > 0
+        assert np.isinf(run.schedule.phases(0, 50).beta).all()
+        assert run.record(50)["reinforcement"] == pytest.approx(1 - (1 - run.rules.rate) ** 50)
+        assert run.pull == 0
+
+
+def test_rates_fit_what_is_left():
+    """Never slower than asked for, nor faster than sensible; elsewhere draws are clipped to what can be."""
+    wild = np.array([2.0, np.log(1e-9), -0.1, -0.3])
+    assert np.exp(within(wild, 1e-3)[1]) == pytest.approx(1e-3)
+    assert np.exp(within(wild, 1.0)[1]) == pytest.approx(FASTEST)
+    run = hard_run(PULLED, within(wild, 1e-3), 60)
+    assert (run.damping, run.schedule.perturbation, run.pull, run.length) == (0.95, 0.0, 0.0, 60)
+
+
+def test_a_pull_spares_the_best_assignment():
+    """Every other value is charged the same."""
+    problem = random_problem(5, maximize=False)
+    graph = FactorGraph.from_problem(problem, dtype=np.float32)
+    best = problem.domain_sizes - 1
+    run = hard_run(PULLED, np.array([0.3, -6.0, 0.0, 0.4]), None)
+    unary = unary_of(run, np.random.default_rng(0), graph, best)
+    places = graph.variable_offsets[:-1] + best
+    assert (unary[places] == 0).all()
+    assert (np.delete(unary, places) == 0.4).all()
