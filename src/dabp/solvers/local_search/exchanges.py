@@ -20,8 +20,8 @@ from dabp.problem.columns import Indices, distinct, offsets_of
 MOST_CONFLICTS = 1_000_000
 """Forbidden pairs of values beyond which nothing is looked for."""
 
-MOST_VARIABLES = 10_000
-"""Variables that differ from others beyond which nothing is looked for."""
+MOST_VARIABLES = 3_000
+"""Variables that differ from enough others beyond which nothing is looked for."""
 
 SMALLEST, FULL = 5, 0.5
 """Members of the smallest set, and what part of the values there are a set must take at least: with many values to
@@ -135,10 +135,23 @@ def _known(problem: Problem) -> _Conflicts | None:
     spoilt = distinct((owner[first] * count + owner[second])[1:][again])
     spoilt = np.union1d(spoilt, spoilt % count * count + spoilt // count)
     kept = ~np.isin(owner[first] * count + owner[second], spoilt)
-    first, second = first[kept], second[kept]
+    first, second = _crowded(problem, owner, first[kept], second[kept])
     if not len(first) or len(distinct(owner[first])) > MOST_VARIABLES:
         return None
     return _Conflicts(first, second, owner, degree)
+
+
+def _crowded(problem: Problem, owner: Indices, first: Indices, second: Indices) -> tuple[Indices, Indices]:
+    """The conflicts of variables with as many neighbours as a set has members, left out again and again."""
+    wanted = np.maximum(SMALLEST, np.ceil(FULL * problem.domain_sizes)) - 1
+    while len(first):
+        pairs = distinct(owner[first] * problem.num_variables + owner[second])
+        enough = np.bincount(pairs // problem.num_variables, minlength=problem.num_variables) >= wanted
+        kept = enough[owner[first]] & enough[owner[second]]
+        if kept.all():
+            break
+        first, second = first[kept], second[kept]
+    return first, second
 
 
 def _cliques(known: _Conflicts) -> list[Indices]:
