@@ -23,6 +23,9 @@ MOST_CONFLICTS = 1_000_000
 MOST_VARIABLES = 3_000
 """Variables that differ from enough others beyond which nothing is looked for."""
 
+ROUNDS = 20
+"""How often variables with too few neighbours left are left out, at most."""
+
 SMALLEST, FULL = 5, 0.5
 """Members of the smallest set, and what part of the values there are a set must take at least: with many values to
 spare, changing one variable alone is as good."""
@@ -144,7 +147,7 @@ def _known(problem: Problem) -> _Conflicts | None:
 def _crowded(problem: Problem, owner: Indices, first: Indices, second: Indices) -> tuple[Indices, Indices]:
     """The conflicts of variables with as many neighbours as a set has members, left out again and again."""
     wanted = np.maximum(SMALLEST, np.ceil(FULL * problem.domain_sizes)) - 1
-    while len(first):
+    for _ in range(ROUNDS):
         pairs = distinct(owner[first] * problem.num_variables + owner[second])
         enough = np.bincount(pairs // problem.num_variables, minlength=problem.num_variables) >= wanted
         kept = enough[owner[first]] & enough[owner[second]]
