@@ -150,3 +150,22 @@ def test_the_member_of_most_weight_may_take_longer_to_start() -> None:
     names = {seconds: {kind.name for kind in line_up(features, seconds, threads=2).kinds} for seconds in (2.0, 9.5)}
     assert "bp-reinforced" in names[9.5]
     assert "bp-reinforced" not in names[2.0]
+
+
+def test_members_whose_tables_take_too_much_memory_are_left_out() -> None:
+    """Those that take most go first, those that share a table stay together, never the one of most weight."""
+    features = features_of(generate("random-cop", variables=30, density=0.5, seed=0))
+    every = {kind.name for kind in line_up(features, 10.0).kinds}
+    names, notes = {}, {}
+    for cells in (10**6, 10**7, 5 * 10**7, 10**9):
+        line = line_up(replace(features, num_cells=cells, num_different_cells=cells), 10.0)
+        names[cells] = {kind.name for kind in line.kinds}
+        notes[cells] = any("too much memory" in note for note in line.notes)
+    assert names[10**6] == every
+    assert names[10**7] == every - {"dual", "forest-lns"}
+    assert names[5 * 10**7] == names[10**9] == {"tabu", "annealing", "cooling"}
+    assert list(notes.values()) == [False, True, True, True]
+    shared = line_up(replace(features, num_cells=10**9, num_different_cells=10**7), 10.0)
+    assert {kind.name for kind in shared.kinds} == every, "a solver that shares no tables would take more"
+    asked = line_up(replace(features, num_different_cells=10**9), 10.0, names=frozenset({"dual"}))
+    assert [kind.name for kind in asked.kinds] == ["dual"]

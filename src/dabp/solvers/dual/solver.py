@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,7 @@ class DualSearch(Search):
         self._told = False
         self._stalled_stage = 0
         self._infeasible, self._stopped = False, ""
+        self._cut: Status | Literal[False] | None = False  # joining that the guard ended is due: the verdict before it
         try:
             supported = _supported(problem, self._guard)
             self._infeasible = supported is None
@@ -124,8 +125,8 @@ class DualSearch(Search):
 
     @property
     def at_boundary(self) -> bool:
-        """Whether there is anything to save."""
-        return not self._stopped
+        """Whether there is anything to save: not while factors that are due to be joined are not."""
+        return not self._stopped and self._cut is False
 
     def step(self) -> Step:
         """Some passes back and forth."""
@@ -136,8 +137,8 @@ class DualSearch(Search):
         started = time.perf_counter()
         costs: list[float] = []
         best: Assignment | None = None
-        finished = None
-        while finished is None:
+        finished = None if self._cut is False else self._tightened(self._cut)
+        while finished is None and self._cut is False:
             cost = self._pass()
             costs.append(cost)
             if cost < self._best_cost or not self._told:
@@ -147,8 +148,7 @@ class DualSearch(Search):
             if finished is Status.CONVERGED or (finished is None and self._slow()):
                 if finished is None:
                     self._certify()  # while there are the messages that prove it
-                if self._tighten(self._stage + 1):
-                    finished = Status.INFEASIBLE if self._infeasible else None
+                finished = self._tightened(finished)
             if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
         last = self.passes == self._max_passes  # what is told in the end must not depend on when blocks ended
@@ -186,8 +186,8 @@ class DualSearch(Search):
         if "stage" not in state:  # it had ended with a proof of infeasibility, to be found again
             return
         stage = int(state["stage"])
-        if stage != self._stage and not self._tighten(stage) and (reason := self._guard.reason) is not None:
-            self._stopped = reason
+        if stage != self._stage and not self._tighten(stage) and self._cut is not False:
+            self._stopped = "factors are not joined as they were"
             return
         if self._passes.coarse and state["messages"].dtype == np.float64:
             self._passes.refine()
@@ -263,12 +263,26 @@ class DualSearch(Search):
         gain = self._history[-1] - self._history[-1 - SLOW_PASSES]
         return gain < SLOW_GAIN * size and self._best_cost - self._reached > NARROW_GAP * size
 
+    def _tightened(self, verdict: Status | None) -> Status | None:
+        """Join factors; the verdict on what there is then, `verdict` if nothing could be joined.
+
+        Where the guard ends it, it is due before the next pass, in this run or, from before the pass, in a resumed one:
+        which passes follow which joining must not depend on when somebody asked to stop.
+        """
+        self._cut = False
+        if self._tighten(self._stage + 1):
+            return Status.INFEASIBLE if self._infeasible else None
+        if self._cut is False:
+            return verdict
+        self._cut = verdict
+        return None
+
     def _tighten(self, stage: int) -> bool:
         """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit.
 
         A joint table may forbid what its parts, one by one, allow: values may go, even all of them.
         """
-        self._stalled_stage = self._stage  # asked once; if it does not work now it never will
+        stalled, self._stalled_stage = self._stalled_stage, self._stage  # asked once: later it would not work either
         if stage > self._solver.largest_clique:
             return False
         joined = join_cliques(self._base, stage, LARGEST_TABLE, self._solver.max_cells)
@@ -280,6 +294,7 @@ class DualSearch(Search):
             if supported is not None:
                 self._begin(stage, *supported)
         except Stopped:  # the driver ends the search after this block
+            self._stalled_stage, self._cut = stalled, None
             return False
         return True
 

@@ -34,6 +34,7 @@ from dabp.solvers.portfolio.plan import (
     GENEROUS,
     LARGE,
     LONG_RUN,
+    ONE_LAYOUT,
     OPENING_PART,
     SECOND_RUN,
     SETUP_PART,
@@ -44,6 +45,8 @@ from dabp.solvers.portfolio.plan import (
     expansion_delay,
     few_iterations,
     first_rate,
+    layout_bytes,
+    layout_room,
     setup_seconds,
     worth_opening,
 )
@@ -102,6 +105,10 @@ def line_up(
         chosen = [name for name in chosen if name not in slow]
         if slow:
             line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
+        bulky = [] if kind == "image" else _too_bulky(chosen, kind, features)
+        chosen = [name for name in chosen if name not in bulky]
+        if bulky:
+            line.notes.append(f"left out, as their tables would take too much memory: {', '.join(bulky)}")
     if threads == 1 and "annealing" in chosen:
         chosen = [name for name in chosen if name != "annealing 2"]  # it is there to run beside the first
     for name in chosen:
@@ -116,6 +123,21 @@ def line_up(
     if threads is not None and kind == "image" and late and {"dual", "expansion"} <= set(chosen):
         _dual_before(line, threads, late)
     return line
+
+
+def _too_bulky(chosen: list[str], kind: str, features: Features) -> list[str]:
+    """Members for whose tables there is no room: the one of most weight has it, then those that take least."""
+    by_weight = sorted(chosen, key=lambda name: -SHARES[name].weights[kind])
+    order = by_weight[:1] + sorted(by_weight[1:], key=lambda name: layout_bytes(name, features))
+    room, bulky, shared = layout_room(features), [], False
+    for place, name in enumerate(order):
+        taken = 0.0 if shared and name in ONE_LAYOUT else layout_bytes(name, features)
+        if taken > room and place > 0:
+            bulky.append(name)
+            continue
+        room = max(0.0, room - taken)
+        shared |= name in ONE_LAYOUT
+    return bulky
 
 
 def _leave_alone(line: LineUp, threads: int) -> None:

@@ -185,6 +185,30 @@ def setup_seconds(name: str, features: Features) -> float:
     return SHARES[name].setup * 1e-6 * (features.num_edges + features.num_messages / EDGE_COSTS)
 
 
+LAYOUT_BYTES = {"forest-lns": 27.0, "dual": 25.0}
+"""Bytes that a member takes for each cell of a table, at its worst moment, where it is not `LAYOUT`."""
+
+LAYOUT = 4.5
+"""Those that most take: messages' tables in single precision, or local search's of 16 bits from both ends."""
+
+ONE_LAYOUT = frozenset({"tabu", "annealing", "annealing 2", "cooling", "opening"})
+"""Members that move on one table together (`local_search.shared_tables`)."""
+
+LAYOUT_ROOM = 2**28
+"""Bytes that the members together may take, beside what sharing tables saves us against a solver that does not share:
+then the whole takes about twice what toulbar2 alone does. Images are left alone, where large layouts are worth it."""
+
+
+def layout_room(features: Features) -> float:
+    """Bytes that the members' layouts may take together."""
+    return LAYOUT_ROOM + 8.0 * (features.num_cells - features.num_different_cells)
+
+
+def layout_bytes(name: str, features: Features) -> float:
+    """About what a member's own layout takes."""
+    return LAYOUT_BYTES.get(name, LAYOUT) * features.num_different_cells
+
+
 FIRST_RATE, FIRST_PART = 1e-3, 0.25
 """Reinforcement of a first run: an answer at once, and how long an iteration takes here; faster if it would take more
 than this part of the time."""
