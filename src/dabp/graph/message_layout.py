@@ -18,7 +18,7 @@ import numpy as np
 from dabp.graph import FactorGraph
 from dabp.graph.grouping import grouped
 from dabp.kernels.belief_propagation.layout import (
-    AHEAD,
+    EARLY,
     PADDING,
     UNIT,
     ExactCosts,
@@ -30,6 +30,7 @@ from dabp.kernels.belief_propagation.layout import (
     Reals,
     Variables,
 )
+from dabp.kernels.belief_propagation.pricing import LARGEST
 from dabp.problem import Problem
 from dabp.problem.columns import cell_strides, offsets_of
 
@@ -37,6 +38,8 @@ KEPT_FRAMES = 8
 """Frames that are kept of one structure: for a few widths of vectors and ratios of splitting."""
 BLOCK = 2**20
 """Numbers of tables that are laid out at a time."""
+EXACT = 2.0**53
+"""Whole numbers up to this are exact."""
 COMPACT = 0.75
 """Rows of tables are padded to whole vectors if the values fill more than this share of them."""
 
@@ -69,8 +72,18 @@ def make_layout(problem: Problem, graph: FactorGraph, lanes: int) -> Layout:
         tables=_all_tables(graph, frame.stacks, lanes),
         pairs=frame.pairs,
         many=frame.many,
-        exact=frame.exact._replace(pool=problem.pool),
+        exact=frame.exact._replace(pool=problem.pool, unit=_unit(problem, graph)),
     )
+
+
+def _unit(problem: Problem, graph: FactorGraph) -> float:
+    """What numbers of tables are multiplied by to be nearest to the costs, if these are whole numbers."""
+    if any(group.arity != 2 for group in graph.groups) or problem.forbidding.any() or not problem.integral:
+        return 0.0
+    largest = max(float(np.abs(ends).max(initial=0.0)) for ends in problem.finite_extremes)
+    if largest > LARGEST or problem.magnitude > EXACT:
+        return 0.0
+    return graph.cost_scale
 
 
 class _Stack(NamedTuple):
@@ -214,10 +227,11 @@ def _pairs(graph: FactorGraph, lanes: int, rank: Ints, position: Ints, stacks: l
     """What variables hear from factors of arity 2; their tables are added to `stacks`."""
     copies = len(graph.scales)
     count = graph.num_edges // copies
-    table, source, rows = (
-        np.full(count, -1, dtype=np.int64),
-        np.zeros(count + AHEAD, np.int32),
+    table, source, rows, others = (
+        np.full(count + EARLY, -1, dtype=np.int64)[:count],
+        np.zeros(count + EARLY, np.int32),
         np.zeros(count, np.int32),
+        np.zeros(count + EARLY, np.int32),
     )
     blocks: list[PairTables] = []
     for number, group in enumerate(graph.groups):
@@ -239,7 +253,8 @@ def _pairs(graph: FactorGraph, lanes: int, rank: Ints, position: Ints, stacks: l
             table[here] = start + index * (senders * step)
             source[here] = position[edges + 1 - side] // UNIT
             rows[here] = senders
-    return Pairs(np.array(blocks, dtype=np.int64).reshape(-1, len(PairTables._fields)), table, source, rows)
+            others[here] = group.scope[:, 1 - side]
+    return Pairs(np.array(blocks, dtype=np.int64).reshape(-1, len(PairTables._fields)), table, source, rows, others)
 
 
 def _sorted_by(places: Ints, count: int) -> Ints:
@@ -286,4 +301,6 @@ def _exact_costs(problem: Problem) -> ExactCosts:
         factor_start=factor_start,
         factor_of=owner[entries],
         pool=problem.pool[:0],
+        rest=np.flatnonzero(problem.arities != 2),
+        unit=0.0,
     )
