@@ -100,8 +100,8 @@ class MinSum:
         memory.assignment[:] = -1
         memory.stale[:] = self.layout.exact.unit > 0
         memory.costs[CURRENT] = memory.costs[BEST_OF_START] = np.inf
-        every = np.broadcast_to(np.asarray(damping, dtype=self.graph.dtype), self.graph.num_edges)
-        memory.damping[:] = every[self.graph.variable_edges]
+        given = np.asarray(damping, dtype=self.graph.dtype)
+        memory.damping[:] = given if given.ndim == 0 else given[self.graph.variable_edges]
         variables = self.layout.variables
         variables.unary[:] = self._plain_unary
         if extra_unary is not None:
