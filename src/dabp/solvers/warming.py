@@ -152,9 +152,12 @@ def _belief_propagation() -> None:
     _run(["bp"], [_chain(7, 3)])
     problems = list(_worth_threads())
     _run(["bp-reinforced"], problems)
-    for problem in problems:  # where all values change at once, one of two ways to price factors is never taken
+    for problem in problems:  # where all values change at once, one of three ways to price factors is taken
         engine = MinSum(problem, FactorGraph.from_problem(problem), threads=2)
         engine.reset(0.0)
+        engine.run(1, Rules())
+        engine.prices()
+        engine.memory.stale[:] = False
         engine.run(1, Rules())
         engine.price(1)
         engine.close()

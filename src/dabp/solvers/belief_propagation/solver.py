@@ -306,7 +306,7 @@ class BeliefPropagationSearch(Search):
             "field": memory.field.copy(),
             "assignment": memory.assignment.astype(np.int64),
             "best": memory.best.copy(),
-            "priced": memory.priced.copy(),
+            "priced": self._engine.prices(),
             "counts": memory.counts.copy(),
             "costs": memory.costs.copy(),
             "restart": self._restart,
