@@ -29,7 +29,7 @@ from dabp.solvers.stopped import Stopped, ask
 CERTIFY_EVERY = 10
 """Passes between two bounds that are computed anew, each sum with its error; this takes as long as about two passes."""
 
-FINE_GAIN, FINE_GAP = 1e-5, 1e-4
+FINE_GAIN, FINE_GAP = 1e-6, 1e-4
 """Passes in single precision go on in double when ten of them have raised the bound by less than this, relative to its
 size, or when a decoded assignment comes so close to it."""
 
@@ -210,8 +210,6 @@ class DualSearch(Search):
         bound = self._passes.run(self.passes % 2 == 0) + self._passes.constant
         self.passes += 1
         if math.isfinite(bound):
-            if self._whole.integral:
-                bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
             self._reached = max(self._reached, bound)
         self._history.append(self._reached)
         del self._history[: -self._solver.patience - 1]
@@ -260,7 +258,7 @@ class DualSearch(Search):
         if self._stalled_stage == self._stage or len(self._history) <= SLOW_PASSES:
             return False
         size = max(self._unit, abs(self._reached))
-        gain = self._history[-1] - self._history[-1 - SLOW_PASSES]
+        gain = self._whole_units(self._history[-1]) - self._whole_units(self._history[-1 - SLOW_PASSES])
         return gain < SLOW_GAIN * size and self._best_cost - self._reached > NARROW_GAP * size
 
     def _tightened(self, verdict: Status | None) -> Status | None:
@@ -276,6 +274,12 @@ class DualSearch(Search):
             return verdict
         self._cut = verdict
         return None
+
+    def _whole_units(self, bound: float) -> float:
+        """What a bound, as the passes compute it, says about costs that are integers."""
+        if not self._whole.integral or not math.isfinite(bound):
+            return bound
+        return float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
 
     def _tighten(self, stage: int) -> bool:
         """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit.
@@ -316,8 +320,9 @@ class DualSearch(Search):
 
     def _promising(self) -> bool:
         """Whether the bound, as the passes compute it, would prove something."""
-        close = 2 * self._whole.rounding(self._reached) + 1e-9 * abs(self._reached)
-        return self._best_cost - self._reached <= close or self._reached > self._passes.largest + self._passes.constant
+        reached = self._whole_units(self._reached)
+        close = 2 * self._whole.rounding(reached) + 1e-9 * abs(reached)
+        return self._best_cost - reached <= close or reached > self._passes.largest + self._passes.constant
 
 
 def _supported(problem: Problem, guard: Guard) -> tuple[Problem, list[Restricted]] | None:
