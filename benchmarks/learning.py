@@ -257,11 +257,11 @@ def iteration(record: Record, options: argparse.Namespace) -> None:
             hard.reset(0.2)
             soft.reset(0.2)
             started = time.process_time()
-            hard.run(count, Rules(rate=1e-3))
+            done = len(hard.run(count, Rules(rate=1e-3))[0])  # it may settle early
             between = time.process_time()
             soft.run_softly(schedule.phases(0, count), Rules())
-            times = (between - started, time.process_time() - between)
-            took = [min(old, new / count) for old, new in zip(took, times, strict=True)]
+            times = ((between - started) / done, (time.process_time() - between) / count)
+            took = [min(old, new) for old, new in zip(took, times, strict=True)]
         print(f"| {kind} | {1e3 * took[0]:.4f} ms | {1e3 * took[1]:.4f} ms | {took[1] / took[0]:.2f} |")
 
 
