@@ -195,13 +195,14 @@ ONE_LAYOUT = frozenset({"tabu", "annealing", "annealing 2", "cooling", "opening"
 """Members that move on one table together (`local_search.shared_tables`)."""
 
 LAYOUT_ROOM = 2**28
-"""Bytes that the members together may take, beside what sharing tables saves us against a solver that does not share:
-then the whole takes about twice what toulbar2 alone does. Images are left alone, where large layouts are worth it."""
+"""Bytes that the members together may take; or what sharing tables saves us against a solver that does not share, if
+that is more: with toulbar2 beside them the whole takes about twice what toulbar2 alone does. Images are left alone,
+where large layouts are worth it."""
 
 
 def layout_room(features: Features) -> float:
     """Bytes that the members' layouts may take together."""
-    return LAYOUT_ROOM + 8.0 * (features.num_cells - features.num_different_cells)
+    return max(LAYOUT_ROOM, 8.0 * (features.num_cells - features.num_different_cells))
 
 
 def layout_bytes(name: str, features: Features) -> float:
