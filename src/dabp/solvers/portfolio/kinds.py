@@ -39,14 +39,17 @@ from dabp.solvers.portfolio.plan import (
     SETUP_PART,
     SHARES,
     SHORTEST_COOLING,
+    WINDOW_PART,
     WORK_PER_SECOND,
     character,
     expansion_delay,
     few_iterations,
     first_rate,
     setup_seconds,
+    window_seconds,
     worth_opening,
 )
+from dabp.solvers.portfolio.windows import Windows
 
 
 class LineUp(NamedTuple):
@@ -82,6 +85,7 @@ def line_up(
         "bp-split": _Way(_split),
         "forest-lns": _Way(_polish),
         "expansion": _Way(_expand, polishing=True),
+        "windows": _Way(_in_windows, polishing=True),
         "dual": _Way(_dual, once=True, patient=True, bounding=True),
         "dabp": _Way(_deep),
     }
@@ -90,6 +94,8 @@ def line_up(
         wanted -= {"dabp"}
     if not worth_opening(features, horizon):
         wanted -= {"opening"}
+    if names is None and window_seconds(features) > WINDOW_PART * horizon:
+        wanted -= {"windows"}
     chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
     line = LineUp([], [reason])
     if names is None:
@@ -329,6 +335,11 @@ def _polish(situation: Situation) -> Run:
 def _expand(situation: Situation) -> Run:
     """Moves of many variables at once, from the incumbent, which the dual or belief propagation found."""
     return Run(Expansion(), _incumbent(situation))
+
+
+def _in_windows(situation: Situation) -> Run:
+    """Parts of the incumbent, each by a dual of its own, and what the dual of the whole decodes."""
+    return Run(Windows(decoded=lambda: situation.incumbent.decoded), _incumbent(situation))
 
 
 def _dual(situation: Situation, threads: int = 1) -> Run:

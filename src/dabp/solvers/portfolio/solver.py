@@ -23,6 +23,7 @@ from dabp.solvers.portfolio.plan import (
     WORK_PER_SECOND,
     few_iterations,
     order_seconds,
+    proved_by_search,
 )
 from dabp.solvers.portfolio.settled import Settled, contradicted
 
@@ -126,12 +127,12 @@ class Portfolio(Solver):
 
         def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
             horizon = _horizon(budget)
-            line = line_up(features_of(problem), horizon, names=ready & wanted, threads=budget.threads)
+            features = features_of(problem)
+            line = line_up(features, horizon, names=ready & wanted, threads=budget.threads)
             if not line.kinds:
                 return None
-            return TimedSearch(
-                problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=self.prove
-            )
+            prove = self.prove and proved_by_search(features)
+            return TimedSearch(problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=prove)
 
         return ColdSearch(problem, seed, budget, initial, wanted, begin)
 
@@ -164,7 +165,8 @@ class Portfolio(Solver):
             line.kinds[:] = shared_out(line.kinds, *parse_share(self.share), budget.threads)
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
-        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
+        prove = self.prove and proved_by_search(features)
+        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=prove)
 
     def _names(self) -> frozenset[str] | None:
         return None if self.members is None else frozenset(name.strip() for name in self.members.split(","))
