@@ -17,6 +17,7 @@ from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST,
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.local_search.cooling import Cooling
+from dabp.solvers.portfolio.descents import Descents
 from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
@@ -75,6 +76,7 @@ def line_up(
             _Unhurried((0.2, 0.4), first, horizon) if large else _reinforced, patient=kind == "large"
         ),
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3), first), patient=True),
+        "descent": _Way(_descend, polishing=True),
         "opening": _Way(partial(_opening, horizon=horizon), once=True, patient=True),
         "bp-learned": _Way(_restarted("bp-learned")),
         "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
@@ -106,6 +108,8 @@ def line_up(
         if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
             slow.remove(heaviest)
         chosen = [name for name in chosen if name not in slow]
+        if not slow and len(chosen) > 1:  # it is there for problems that others cannot begin on
+            chosen.remove("descent")
         if slow:
             line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
     if threads == 1 and "annealing" in chosen:
@@ -309,6 +313,11 @@ class _CooledIncumbents(_Coolings):
 def _opening(situation: Situation, horizon: float) -> Run:
     """One quick cooling from scratch."""
     return Run(Cooling(heat=1.0, seconds=OPENING_PART * horizon), ends=True)
+
+
+def _descend(situation: Situation) -> Run:
+    """The nearest local minimum of the incumbent."""
+    return Run(Descents(), _incumbent(situation))
 
 
 def _restarted(name: str) -> Callable[[Situation], Run]:

@@ -126,6 +126,7 @@ SHARES = {
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5), 100, setup=0.6),
     "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0), 200, setup=0.6),
     "annealing 2": Share(_weights(medium=4.0, binary=0.5), 200, setup=0.6),
+    "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.1),
     "opening": Share(_weights(image=8.0), 0, setup=0.6),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=1.4),
     "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4), 40, image_delay=0.6, setup=0.8),
