@@ -38,11 +38,11 @@ class Portfolio(Solver):
     """Several solvers that share what they find, each on the kind of problem that suits it.
 
     Presolve first. A problem that is narrow enough is solved exactly by variable elimination. Otherwise a descent gives
-    a first answer, and a look at the tables, degrees and domains decides who comes first: the dual and moves by minimum
-    cuts on images, tabu search and annealing on problems of two values and on small ones, reinforced BP on other large
-    ones; BP on the split graph, forest neighbourhoods and (with a minute or more) DABP beside them. They run in
-    threads, and time goes to those that improve on this problem; toulbar2 tries to prove in a child process, on a core
-    of its own as long as it has prospects. Components count apart. Ends when the bound meets the cost.
+    a first answer, and a look at the tables, degrees and domains decides who comes first: the dual, moves by minimum
+    cuts and windows on images, tabu search and annealing on problems of two values and on small ones, reinforced BP on
+    other large ones; BP on the split graph, forest neighbourhoods and (with a minute or more) DABP beside them. They
+    run in threads, and time goes to those that improve on this problem; toulbar2 tries to prove in a child process, on
+    a core of its own as long as it has prospects. Components count apart. Ends when the bound meets the cost.
 
     Limited by iterations instead of time the members take turns without toulbar2, and the same seed gives the same
     result. A checkpoint keeps the best answer and the bound, from which a resumed solve sets all members to work
