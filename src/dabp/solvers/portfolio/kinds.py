@@ -101,17 +101,7 @@ def line_up(
     chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
     line = LineUp([], [reason])
     if names is None:
-        seconds = {name: setup_seconds(name, features) for name in chosen}
-        affordable = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
-        heaviest = max(chosen, key=lambda name: SHARES[name].weights[kind], default="")
-        slow = [name for name in chosen if seconds[name] > affordable]
-        if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
-            slow.remove(heaviest)
-        chosen = [name for name in chosen if name not in slow]
-        if not slow and len(chosen) > 1:  # it is there for problems that others cannot begin on
-            chosen.remove("descent")
-        if slow:
-            line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
+        chosen = _affordable(chosen, kind, features, horizon, line)
     if threads == 1 and "annealing" in chosen:
         chosen = [name for name in chosen if name != "annealing 2"]  # it is there to run beside the first
     for name in chosen:
@@ -126,6 +116,21 @@ def line_up(
     if threads is not None and kind == "image" and late and {"dual", "expansion"} <= set(chosen):
         _dual_before(line, threads, late)
     return line
+
+
+def _affordable(chosen: list[str], kind: str, features: Features, horizon: float, line: LineUp) -> list[str]:
+    """Those of some members that start soon enough; descent only where others do not."""
+    seconds = {name: setup_seconds(name, features) for name in chosen}
+    affordable = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
+    heaviest = max(chosen, key=lambda name: SHARES[name].weights[kind], default="")
+    slow = [name for name in chosen if seconds[name] > affordable]
+    if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
+        slow.remove(heaviest)
+    if slow:
+        line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
+    elif len(chosen) > 1:
+        slow = ["descent"]
+    return [name for name in chosen if name not in slow]
 
 
 def _leave_alone(line: LineUp, threads: int) -> None:
