@@ -187,7 +187,8 @@ def _dual() -> None:
     from dabp.solvers.dual.pairs import WORTH_THREADS
 
     _run(["dual"])
-    _run(["dual"], [_chain(WORTH_THREADS // 16 + 2, 8)])
+    chain = _chain(WORTH_THREADS // 16 + 2, 8)
+    _run(["dual"], [chain, chain.replace(pool=chain.pool / 3)])  # which single precision holds, and which it rounds
 
 
 def _whole() -> list[Problem]:

@@ -27,8 +27,9 @@ COARSE_TABLES, COARSE_COSTS = 50_000_000, 1e30
 """Most costs in general tables, and the largest of them, for which passes begin in single precision: half the memory
 to read, and twice as many lanes."""
 
-BLOCK = 2**20
-"""Costs of tables that are copied in one go."""
+BLOCK, ROWS = 2**20, 2**16
+"""Costs of tables that are copied in one go, between which the guard is asked; and of rows, which then stay in the
+processor's cache on the way."""
 
 TRIALS, TRY_EVERY = (True, False, True), 20
 """Whether passes are in threads when both ways are tried, and after how many passes they are tried again: on a busy
@@ -187,9 +188,12 @@ def _padded_rows(values: Costs, starts: Indices, order: Indices, row: Indices) -
     """Rows of a ragged array in an order, each made as long as `row` says by copies of its last entry."""
     lengths, widths = np.diff(starts), np.diff(row)
     if len(lengths) and (lengths == lengths[0]).all():
-        padded = np.empty((len(lengths), widths[0]))
-        padded[:, : lengths[0]] = values.reshape(len(lengths), lengths[0])[order]
-        padded[:, lengths[0] :] = padded[:, lengths[0] - 1 : lengths[0]]
+        padded, rows = np.empty((len(lengths), widths[0])), values.reshape(len(lengths), lengths[0])
+        block = max(1, ROWS // int(widths[0]))
+        for first in range(0, len(lengths), block):
+            part = padded[first : first + block]
+            part[:, : lengths[0]] = rows[order[first : first + block]]
+            part[:, lengths[0] :] = part[:, lengths[0] - 1 : lengths[0]]
         return padded.ravel()
     within = np.arange(row[-1]) - np.repeat(row[:-1], widths)
     source = np.repeat(starts[:-1][order], widths) + np.minimum(within, np.repeat(lengths[order] - 1, widths))

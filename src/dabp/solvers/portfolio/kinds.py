@@ -17,6 +17,7 @@ from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST,
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.local_search.cooling import Cooling
+from dabp.solvers.portfolio.descents import Descents
 from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
@@ -40,6 +41,7 @@ from dabp.solvers.portfolio.plan import (
     SETUP_PART,
     SHARES,
     SHORTEST_COOLING,
+    WINDOW_PART,
     WORK_PER_SECOND,
     character,
     expansion_delay,
@@ -48,8 +50,10 @@ from dabp.solvers.portfolio.plan import (
     layout_bytes,
     layout_room,
     setup_seconds,
+    window_seconds,
     worth_opening,
 )
+from dabp.solvers.portfolio.windows import Windows
 
 
 class LineUp(NamedTuple):
@@ -75,6 +79,7 @@ def line_up(
             _Unhurried((0.2, 0.4), first, horizon) if large else _reinforced, patient=kind == "large"
         ),
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3), first), patient=True),
+        "descent": _Way(_descend, polishing=True),
         "opening": _Way(partial(_opening, horizon=horizon), once=True, patient=True),
         "bp-learned": _Way(_restarted("bp-learned")),
         "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
@@ -85,6 +90,7 @@ def line_up(
         "bp-split": _Way(_split),
         "forest-lns": _Way(_polish),
         "expansion": _Way(_expand, polishing=True),
+        "windows": _Way(_in_windows, polishing=True),
         "dual": _Way(_dual, once=True, patient=True, bounding=True),
         "dabp": _Way(_deep),
     }
@@ -93,18 +99,12 @@ def line_up(
         wanted -= {"dabp"}
     if not worth_opening(features, horizon):
         wanted -= {"opening"}
+    if names is None and window_seconds(features) > WINDOW_PART * horizon:
+        wanted -= {"windows"}
     chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
     line = LineUp([], [reason])
     if names is None:
-        seconds = {name: setup_seconds(name, features) for name in chosen}
-        affordable = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
-        heaviest = max(chosen, key=lambda name: SHARES[name].weights[kind], default="")
-        slow = [name for name in chosen if seconds[name] > affordable]
-        if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
-            slow.remove(heaviest)
-        chosen = [name for name in chosen if name not in slow]
-        if slow:
-            line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
+        chosen = _affordable(chosen, kind, features, horizon, line)
         bulky = [] if kind == "image" else _too_bulky(chosen, kind, features)
         chosen = [name for name in chosen if name not in bulky]
         if bulky:
@@ -138,6 +138,21 @@ def _too_bulky(chosen: list[str], kind: str, features: Features) -> list[str]:
         room = max(0.0, room - taken)
         shared |= name in ONE_LAYOUT
     return bulky
+
+
+def _affordable(chosen: list[str], kind: str, features: Features, horizon: float, line: LineUp) -> list[str]:
+    """Those of some members that start soon enough; descent only where others do not."""
+    seconds = {name: setup_seconds(name, features) for name in chosen}
+    affordable = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
+    heaviest = max(chosen, key=lambda name: SHARES[name].weights[kind], default="")
+    slow = [name for name in chosen if seconds[name] > affordable]
+    if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
+        slow.remove(heaviest)
+    if slow:
+        line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
+    elif len(chosen) > 1:
+        slow = ["descent"]
+    return [name for name in chosen if name not in slow]
 
 
 def _leave_alone(line: LineUp, threads: int) -> None:
@@ -327,6 +342,11 @@ def _opening(situation: Situation, horizon: float) -> Run:
     return Run(Cooling(heat=1.0, seconds=OPENING_PART * horizon), ends=True)
 
 
+def _descend(situation: Situation) -> Run:
+    """The nearest local minimum of the incumbent."""
+    return Run(Descents(), _incumbent(situation))
+
+
 def _restarted(name: str) -> Callable[[Situation], Run]:
     """A local search that restarts by itself: the first run from scratch, later ones from the incumbent."""
 
@@ -351,6 +371,11 @@ def _polish(situation: Situation) -> Run:
 def _expand(situation: Situation) -> Run:
     """Moves of many variables at once, from the incumbent, which the dual or belief propagation found."""
     return Run(Expansion(), _incumbent(situation))
+
+
+def _in_windows(situation: Situation) -> Run:
+    """Parts of the incumbent, each by a dual of its own, and what the dual of the whole decodes."""
+    return Run(Windows(decoded=lambda: situation.incumbent.decoded), _incumbent(situation))
 
 
 def _dual(situation: Situation, threads: int = 1) -> Run:

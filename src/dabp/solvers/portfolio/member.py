@@ -149,6 +149,8 @@ class Member:
                 break
             if spent > seconds:
                 break
+        if self.kind.bounding and self._search is not None:
+            incumbent.decoded = self._search.decoded()
         report.seconds = time.perf_counter() - started
         self.seconds += report.seconds
         return report

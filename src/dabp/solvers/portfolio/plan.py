@@ -145,10 +145,12 @@ SHARES = {
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.6),
     "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0, 5.0), 200, setup=0.6),
     "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.6),
+    "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.1),
     "opening": Share(_weights(image=8.0), 0, setup=0.6),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=1.4),
     "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4, 0.1), 40, image_delay=0.6, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
+    "windows": Share(_weights(image=3.0), 0, image_delay=0.04, setup=0.4),
     "dual": Share(_weights(0.35, 0.1, 0.35, 4.0, 0.35, 0.35), 100, setup=0.4),
     "dabp": Share(_weights(small=0.3, medium=0.2, binary=0.3), 40, delay=0.25),
     "elimination": Share(_weights(0.5, 0.5, 0.5, 0.0, 0.5, 0.5), 100, delay=0.1),
@@ -170,6 +172,34 @@ def expansion_delay(features: Features, horizon: float) -> float:
         return 0.0
     cycle = CYCLE_SECONDS * features.num_edges * features.largest_domain
     return next((late for part, late in LATE_EXPANSION if cycle > part * horizon), 0.0)
+
+
+WINDOW_COST_SECONDS, WINDOW_PART = 2e-6, 0.5
+"""Seconds that windows all over a problem take for each cost of its messages, and the part of the time for that."""
+
+
+WINDOW_COSTS, WINDOW_GROWTH = 120_000, 2
+"""Costs that the messages of a window have at first, and how many times more when all such windows are done."""
+
+WINDOW_PASSES, WINDOW_LOOK, WINDOW_GAIN = 600, 20, 0.02
+"""Most passes in a window, and after how many the bound must have come this part of the gap nearer to go on."""
+
+WINDOW_SLACK = 1e-3
+"""What passes in single precision may be off by when integer costs are compared with their bound."""
+
+
+def window_seconds(features: Features) -> float:
+    """About how long it takes to look at all windows of the first size."""
+    return WINDOW_COST_SECONDS * features.num_messages
+
+
+PROVED_IMAGE = 2_000
+"""Variables of the largest image that toulbar2 is tried on: on larger ones the dual proves, or nobody does."""
+
+
+def proved_by_search(features: Features) -> bool:
+    """Whether a problem is of a kind that toulbar2 is tried on."""
+    return features.num_variables <= PROVED_IMAGE or character(features)[0] != "image"
 
 
 SETUP_PART, FIRST_SETUP_PART = 0.3, 0.5
@@ -357,6 +387,7 @@ COLD_MEMBERS = {
     "bp-split": ("annealing", "bp"),
     "dual": ("annealing", "dual"),
     "expansion": ("annealing", "expansion"),
+    "windows": ("annealing", "dual", "expansion"),
     "forest-lns": ("annealing", "forest-lns"),
 }
 """The members by the parts of the kernels that must be there before they can join (see `warming.JOBS`)."""
