@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 
-STRETCH, LEVELS = 32, 25
+STRETCH, LEVELS = 48, 25
 """β stays the same for about so many iterations at least, and takes so many values in a run at most: making weights of
 tables takes longer than an iteration."""
 
