@@ -67,11 +67,12 @@ def test_a_pull_spares_the_best_assignment():
     graph = FactorGraph.from_problem(problem, dtype=np.float32)
     best = problem.domain_sizes - 1
     run = hard_run(PULLED, np.array([0.3, -6.0, 0.0, 0.4, 0.0]), None)
-    unary = unary_of(run, np.random.default_rng(0), graph, best)
+    chance = np.random.default_rng(0).random(len(graph.unary) + graph.num_variables)
+    unary = unary_of(run, chance, graph, best)
     places = graph.variable_offsets[:-1] + best
     assert (unary[places] == 0).all()
     assert (np.delete(unary, places) == 0.4).all()
-    some = unary_of(hard_run(PULLED, np.array([0.3, -6.0, 0.0, 0.4, 0.6]), None), np.random.default_rng(0), graph, best)
+    some = unary_of(hard_run(PULLED, np.array([0.3, -6.0, 0.0, 0.4, 0.6]), None), chance, graph, best)
     charged = [np.unique(np.delete(part, -1)) for part in np.split(some, graph.variable_offsets[1:-1]) if len(part) > 1]
     assert {float(values[0]) for values in charged} == {0.0, 0.4}
     assert all(len(values) == 1 for values in charged)

@@ -47,6 +47,9 @@ from dabp.solvers.traffic import Traffic
 LONGEST = 20_000
 """Iterations of a soft run at most."""
 
+ALONE = 2.0
+"""A run that is to be the only one, without a limit, takes so many times the length that the policy wants."""
+
 LONG = 0.5
 """Iterations of a run for each variable at least: on large problems few long runs are better than many."""
 
@@ -97,7 +100,7 @@ class LearnedBeliefPropagation(Solver):
     per_variable
         False: the same damping for every edge.
     polish
-        False: no descent from the last assignment of each run.
+        False: no descent from the last assignment of each soft run.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -182,6 +185,7 @@ class LearnedSearch(Search):
         if large:
             yield
         self._features = features_of(self._graph)
+        self._usual = self._wanted(self._policy.outputs(self._features))
         self._pace = Pace(self._budget, self._graph, self._started)
         self._descent = Descent(self._problem) if self._solver.polish else None
         self._block = max(1, FIRST_BLOCK // max(len(self._engine.layout.tables), 1))
@@ -196,19 +200,22 @@ class LearnedSearch(Search):
 
     def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
+        rng = generator(self._seed, _STREAM, self._run)
+        chance = rng.random(len(self._graph.unary) + self._graph.num_variables)
         if kept is None:
             self._target[:] = self._best
-            self._now = self._draw(generator(self._seed, _STREAM, self._run))
+            self._now = self._draw(rng)
         else:
             self._now = kept
         self._engine.hottest = self._now.schedule.beta.start
-        rng = generator(self._seed, _STREAM, self._run, 1)
-        self._engine.reset(self._now.damping, unary_of(self._now, rng, self._graph, self._target))
+        self._engine.reset(self._now.damping, unary_of(self._now, chance, self._graph, self._target))
 
     def _draw(self, rng: np.random.Generator) -> Run:
         """What the next run is given."""
         solver, left = self._solver, self._pace.left(self._iterations)
-        wanted = self._wanted(self._policy.outputs(self._features))
+        wanted = self._usual
+        if left is None and self._restarts == 1 and solver.iterations is None:
+            wanted = min(ALONE * wanted, LONGEST)
         few = self._run == 0 or (left is not None and left < MANY_RUNS * wanted)
         kind = self._arms.choose(rng, only=SOFT if few else None)
         if kind != SOFT:
@@ -289,8 +296,11 @@ class LearnedSearch(Search):
             step.finished = Status.LIMIT
 
     def _polished(self, step: Step) -> float:
-        """The cost after a descent from the run's last assignment; infinite if it led nowhere."""
-        if self._descent is None:
+        """The cost after a descent from a soft run's last assignment; infinite if it led nowhere.
+
+        Reinforced min-sum ends frozen, where there is no way down.
+        """
+        if self._descent is None or self._now.kind != SOFT:
             return np.inf
         last = self._engine.memory.assignment.astype(np.int64)
         polished = self._descent.descended(last.copy(), self._budget.guard)

@@ -71,7 +71,7 @@ class Run:
             "kind": self.kind,
             "damping": schedule.damping.start,
             "perturbation": schedule.perturbation,
-            "reinforcement": float(schedule.phases(iterations - 1, 1).gain[0]),
+            "reinforcement": schedule.gain_after(iterations),
         }
         if isinstance(gain, Freezing):
             return {**chosen, "rate": gain.rate, "pull": self.pull, "freed": self.freed}
@@ -133,11 +133,15 @@ def hard_run(kind: str, drawn: Vector, length: int | None) -> Run:
     return Run(kind, drawn, schedule, damping, rules, pull if kind == PULLED else 0.0, freed)
 
 
-def unary_of(run: Run, rng: np.random.Generator, graph: FactorGraph, best: Assignment) -> NDArray[np.float64]:
-    """Unary costs on top of the graph's: the perturbation, and the pull to the best of variables that are not freed."""
-    unary = rng.uniform(0.0, run.schedule.perturbation, size=len(graph.unary))
+def unary_of(run: Run, chance: Vector, graph: FactorGraph, best: Assignment) -> NDArray[np.float64]:
+    """Unary costs on top of the graph's: the perturbation, and the pull to the best of variables that are not freed.
+
+    `chance` has a number between 0 and 1 for each value and then for each variable.
+    """
+    values = len(graph.unary)
+    unary = run.schedule.perturbation * chance[:values]
     if run.pull > 0:
-        held = rng.random(graph.num_variables) >= run.freed
+        held = chance[values:] >= run.freed
         charge = np.repeat(run.pull * held, graph.domain_sizes)
         charge[graph.variable_offsets[:-1] + best] = 0.0
         unary += charge
