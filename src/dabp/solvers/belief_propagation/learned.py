@@ -276,7 +276,8 @@ class LearnedSearch(Search):
         if self._now.kind == SOFT:
             self._pace.took(len(costs), seconds)
             schedule = self._pace.kept(self._now.schedule, engine.iterations, self._iterations)
-            self._now = replace(self._now, schedule=schedule)
+            if schedule is not self._now.schedule:
+                self._now = replace(self._now, schedule=schedule)
         if why != RUNNING or engine.iterations >= self._now.length:
             self._end(step)
         return step
