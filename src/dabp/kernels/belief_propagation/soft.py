@@ -105,7 +105,7 @@ def soft_pairs(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: 
     low = full_like(PADDING, load(memory.v2f, 0, lanes))
     for i in range(start, stop):
         if copies == 1 and item(variables.unary_start, i + 1) - item(variables.unary_start, i) == len(lanes):
-            low = minimum(low, _hear_narrow(layout, memory, soft, temperature, lanes, i))
+            low = minimum(low, _hear_narrow(layout, memory, soft, temperature * soft.inverse[0], lanes, i))
             continue
         for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
             prefetch(soft.messages, UNIT * item(pairs.source, at + AHEAD))
@@ -125,8 +125,7 @@ def _hear_narrow(layout: Layout, memory: Memory, soft: Softness, temperature: fl
     low = full_like(PADDING, load(weights, 0, lanes))
     lift, scale, zero = full_like(LIFT, low), full_like(temperature, low), full_like(0.0, low)
     first, last = item(variables.edge_start, i), item(variables.edge_start, i + 1)
-    step, start = item(variables.step, i), item(variables.message_start, i)
-    place = start
+    step, place = item(variables.step, i), item(variables.message_start, i)
     for at in range(first, last):
         prefetch(messages, UNIT * item(pairs.source, at + AHEAD))
         table = item(pairs.table, at)
@@ -143,12 +142,7 @@ def _hear_narrow(layout: Layout, memory: Memory, soft: Softness, temperature: fl
                 total = total + load(weights, table, lanes) * splat(messages, source, lanes)
             total = total + other
             low = minimum(low, total)
-            store(memory.f2v, place, total)
-        place += len(lanes)
-    place = start
-    for at in range(first, last):
-        if item(pairs.table, at) >= 0:
-            store(memory.f2v, place, scale * (lift - logarithm(load(memory.f2v, place, lanes))))
+            store(memory.f2v, place, scale * (lift - logarithm(total)))
         place += len(lanes)
     return low
 

@@ -77,6 +77,7 @@ class MinSum:
         self.memory = _memory(problem, graph, self.layout, self.in_stages)
         self._constant = problem.constant
         self._plain_unary = self.layout.variables.unary.copy()
+        self._values = np.flatnonzero(self.layout.variables.mask > 0)
         if threads > 1 and _cells(self.layout).sum() + _many_cells(self.layout).sum() < WORTH_THREADS:
             threads = 1
         self._parts = self._cut(threads)
@@ -105,7 +106,7 @@ class MinSum:
         variables = self.layout.variables
         variables.unary[:] = self._plain_unary
         if extra_unary is not None:
-            variables.unary[variables.mask > 0] += extra_unary.astype(self.graph.dtype)
+            variables.unary[self._values] += extra_unary.astype(self.graph.dtype)
 
     def incline(self, assignment: Assignment, charge: float) -> None:
         """First v2f messages that charge every value but the assignment's: a warm start that fades as messages do."""
