@@ -73,7 +73,7 @@ def line_up(
         ),
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3), first), patient=True),
         "opening": _Way(partial(_opening, horizon=horizon), once=True, patient=True),
-        "bp-learned": _Way(_restarted("bp-learned")),
+        "bp-learned": _Way(_learned, patient=True),
         "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
         "cooling": _Way(_CooledIncumbents(horizon), patient=True),
         "tabu": _Way(_restarted("tabu")),
@@ -313,6 +313,12 @@ def _restarted(name: str) -> Callable[[Situation], Run]:
         return Run(make_solver(name), _incumbent(situation) if situation.round else None, budget)
 
     return plan
+
+
+def _learned(situation: Situation) -> Run:
+    """Runs of soft BP, one after the other; what one costs before it has frozen says nothing about it."""
+    budget = Budget(time_limit=situation.time_left if np.isfinite(situation.time_left) else None)
+    return Run(make_solver("bp-learned"), budget=budget, ends=True)
 
 
 def _split(situation: Situation) -> Run:
