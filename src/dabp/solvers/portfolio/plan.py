@@ -282,13 +282,13 @@ VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
 """From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is
 hopeless, and stays so when nobody improves any more."""
 
-SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.4
+SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.6
 """A problem of at most so many variables and neighbours is never vast: its structure (frequencies, schedules) may be
 what a proof lives on, and toulbar2's own answers what nobody else finds; it is tried for this part of the time."""
 
-VAST_SECONDS, SPARSE_SECONDS = 2.0, 1.0
+VAST_SECONDS, SPARSE_SECONDS = 2.0, 1.5
 """With less time than this toulbar2 does not begin on a vast problem, and on a sparse one that has as many digits: its
-start alone takes much of it."""
+start alone takes much of it. With a single thread, which it would share, half of the time counts."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""

@@ -72,7 +72,8 @@ class TimedSearch(Search):
         settled = self._incumbent.proved
         if not settled:
             self._workers.start()  # before toulbar2's process, whose start takes a moment
-        memory, useful = budget.memory_limit, prove and not settled and worth_proving(problem, horizon, budget.guard)
+        useful = prove and not settled and worth_proving(problem, horizon, budget.guard, budget.threads)
+        memory = budget.memory_limit
         try:
             self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if useful else None
         except BaseException:
