@@ -67,5 +67,5 @@ def test_little_time_is_enough_where_there_is_structure() -> None:
     )
     assert [worth_proving(problem, 1.9, Guard()) for problem in (sparse, dense)] == [True, False]
     assert [worth_proving(problem, 10.0, Guard()) for problem in (sparse, dense)] == [True, True]
-    assert not worth_proving(sparse, 1.0, Guard())
+    assert not worth_proving(sparse, 0.9, Guard())
     assert not worth_proving(sparse, 1.9, Guard(), threads=1)

@@ -286,7 +286,7 @@ SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.6
 """A problem of at most so many variables and neighbours is never vast: its structure (frequencies, schedules) may be
 what a proof lives on, and toulbar2's own answers what nobody else finds; it is tried for this part of the time."""
 
-VAST_SECONDS, SPARSE_SECONDS = 2.0, 1.5
+VAST_SECONDS, SPARSE_SECONDS = 2.0, 1.0
 """With less time than this toulbar2 does not begin on a vast problem, and on a sparse one that has as many digits: its
 start alone takes much of it. With a single thread, which it would share, half of the time counts."""
 
