@@ -288,7 +288,7 @@ what a proof lives on, and toulbar2's own answers what nobody else finds; it is 
 
 VAST_SECONDS, SPARSE_SECONDS = 2.0, 1.0
 """With less time than this toulbar2 does not begin on a vast problem, and on a sparse one that has as many digits: its
-start alone takes much of it. With a single thread, which it would share, half of the time counts."""
+start alone takes much of it."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""

@@ -171,9 +171,8 @@ class Prover:
             self._incumbent.raise_bound(total, self.name)
 
 
-def worth_proving(problem: Problem, horizon: float, guard: Guard, threads: int = 2) -> bool:
+def worth_proving(problem: Problem, horizon: float, guard: Guard) -> bool:
     """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer."""
-    horizon *= min(1.0, threads / 2)
     cells = cells_handed_over(problem, guard)
     small = cells <= PROVER_CELLS * horizon and problem.num_factors <= PROVER_FACTORS * horizon
     least = VAST_SECONDS if _vast(problem) else SPARSE_SECONDS if _digits(problem) > VAST_DIGITS else 0.0

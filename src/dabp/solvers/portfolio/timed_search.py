@@ -72,8 +72,7 @@ class TimedSearch(Search):
         settled = self._incumbent.proved
         if not settled:
             self._workers.start()  # before toulbar2's process, whose start takes a moment
-        useful = prove and not settled and worth_proving(problem, horizon, budget.guard, budget.threads)
-        memory = budget.memory_limit
+        memory, useful = budget.memory_limit, prove and not settled and worth_proving(problem, horizon, budget.guard)
         try:
             self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if useful else None
         except BaseException:
