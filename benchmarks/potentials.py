@@ -1,12 +1,12 @@
 """What the reduced costs of a dual are worth to the searches that find answers.
 
-``python -m benchmarks.potentials [--variables 100] [--instances 3] [--passes 60]`` moves the costs of each factor of two
-variables into its variables' own as far as a dual ascent does (a reparametrisation: every assignment costs what it did),
-in whole numbers, and solves both problems with the same seeds and the same iterations.
+``python -m benchmarks.potentials [--variables 100] [--instances 3] [--passes 60]`` moves the costs of each factor of
+two variables into its variables' own as far as a dual ascent does (a reparametrisation: every assignment costs what it
+did), in whole numbers, and solves both problems with the same seeds and the same iterations.
 
-Local search sees only what a value of a variable costs more than another while the others stay: Σ_j T_ij(a, x_j) − Σ_j
-T_ij(b, x_j) is the same for both problems, so that every move, temperature and answer is. Messages of belief propagation
-differ: to begin with none on the new problem is to begin with the dual's on the old one.
+Local search sees only what a value of a variable costs more than another while the others stay: Σ_j T_ij(a, x_j) −
+Σ_j T_ij(b, x_j) is the same for both problems, so that every move, temperature and answer is. Messages of belief
+propagation differ: to begin with none on the new problem is to begin with the dual's on the old one.
 """
 
 from __future__ import annotations

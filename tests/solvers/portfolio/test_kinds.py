@@ -37,11 +37,14 @@ def test_members_follow_size_time_and_choice() -> None:
 
 
 def test_a_second_annealing_runs_beside_the_first_and_not_instead() -> None:
-    """With a single thread it would only halve the cycles of the first."""
+    """With a single thread it would only halve the cycles of the first, which has its time."""
     medium = features_of(generate("random-cop", variables=200, density=0.05, seed=0))
-    names = {threads: {kind.name for kind in line_up(medium, 10.0, threads=threads).kinds} for threads in (1, 2)}
-    assert names[2] - names[1] == {"annealing 2"}
-    assert {"annealing", "bp-learned"} <= names[1]
+    priors = {
+        threads: {kind.name: kind.prior for kind in line_up(medium, 10.0, threads=threads).kinds} for threads in (1, 2)
+    }
+    assert priors[2].keys() - priors[1].keys() == {"annealing 2"}
+    assert {"annealing", "bp-learned"} <= priors[1].keys()
+    assert sum(priors[1].values()) == pytest.approx(sum(priors[2].values()))
 
 
 def test_soft_runs_are_judged_when_they_have_frozen() -> None:

@@ -102,14 +102,16 @@ def line_up(
         chosen = [name for name in chosen if name not in slow]
         if slow:
             line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
-    if threads == 1 and "annealing" in chosen:
-        chosen = [name for name in chosen if name != "annealing 2"]  # it is there to run beside the first
+    weights = {name: SHARES[name].weights[kind] for name in chosen}
+    if threads == 1 and {"annealing", "annealing 2"} <= set(chosen):  # the second is there to run beside the first
+        weights["annealing"] += weights["annealing 2"]
+        chosen.remove("annealing 2")
     for name in chosen:
         share = SHARES[name]
         delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
         eager = share.image_delay > 0 and kind == "image"
-        prior, way = share.weights[kind], ways[name]._asdict()
-        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
+        way = ways[name]._asdict()
+        line.kinds.append(Kind(name, prior=weights[name], turn=share.turn, delay=delay, eager=eager, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
         _leave_alone(line, threads)
     late = expansion_delay(features, horizon)
