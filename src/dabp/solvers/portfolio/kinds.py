@@ -102,22 +102,26 @@ def line_up(
         chosen = [name for name in chosen if name not in slow]
         if slow:
             line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
-    weights = {name: SHARES[name].weights[kind] for name in chosen}
-    if threads == 1 and {"annealing", "annealing 2"} <= set(chosen):  # the second is there to run beside the first
-        weights["annealing"] += weights["annealing 2"]
-        chosen.remove("annealing 2")
-    for name in chosen:
+    for name, prior in _priors(chosen, kind, threads).items():
         share = SHARES[name]
         delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
         eager = share.image_delay > 0 and kind == "image"
         way = ways[name]._asdict()
-        line.kinds.append(Kind(name, prior=weights[name], turn=share.turn, delay=delay, eager=eager, **way))
+        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
         _leave_alone(line, threads)
     late = expansion_delay(features, horizon)
     if threads is not None and kind == "image" and late and {"dual", "expansion"} <= set(chosen):
         _dual_before(line, threads, late)
     return line
+
+
+def _priors(names: list[str], kind: str, threads: int | None) -> dict[str, float]:
+    """The members' weights; a second annealing is there to run beside the first, which has its time with one thread."""
+    weights = {name: SHARES[name].weights[kind] for name in names}
+    if threads == 1 and {"annealing", "annealing 2"} <= weights.keys():
+        weights["annealing"] += weights.pop("annealing 2")
+    return weights
 
 
 def _leave_alone(line: LineUp, threads: int) -> None:
