@@ -15,7 +15,7 @@ from dabp.solvers.belief_propagation.solver import BeliefPropagation
 from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.kinds import line_up
-from dabp.solvers.portfolio.member import Situation
+from dabp.solvers.portfolio.member import Member, Situation
 from tests.solvers.portfolio.shapes import cliques, from_pairs
 
 
@@ -37,11 +37,29 @@ def test_members_follow_size_time_and_choice() -> None:
 
 
 def test_a_second_annealing_runs_beside_the_first_and_not_instead() -> None:
-    """With a single thread it would only halve the cycles of the first."""
+    """With a single thread it would only halve the cycles of the first, which has its time."""
     medium = features_of(generate("random-cop", variables=200, density=0.05, seed=0))
-    names = {threads: {kind.name for kind in line_up(medium, 10.0, threads=threads).kinds} for threads in (1, 2)}
-    assert names[2] - names[1] == {"annealing 2"}
-    assert {"annealing", "bp-learned"} <= names[1]
+    priors = {
+        threads: {kind.name: kind.prior for kind in line_up(medium, 10.0, threads=threads).kinds} for threads in (1, 2)
+    }
+    assert priors[2].keys() - priors[1].keys() == {"annealing 2"}
+    assert {"annealing", "bp-learned"} <= priors[1].keys()
+    assert sum(priors[1].values()) == pytest.approx(sum(priors[2].values()))
+
+
+def test_soft_runs_are_judged_when_they_have_frozen() -> None:
+    """Learned BP is patient, restarts by itself and is not ended for saying nothing new; it tells when a run ends."""
+    problem = generate("random-cop", variables=160, density=0.05, seed=0)
+    kind = next(kind for kind in line_up(features_of(problem), 10.0).kinds if kind.name == "bp-learned")
+    assert kind.patient
+    incumbent, member = Incumbent(problem), Member(kind, problem, seed=0, number=0)
+    assert kind.plan(Situation(0, np.random.default_rng(0), 10.0, 0.0, incumbent)).ends
+    reports = [member.slice(0.0, incumbent, lambda: 0.0, 10.0, lambda: False) for _ in range(400)]
+    member.close()
+    ended = [report.ended for report in reports]
+    assert any(ended)
+    assert not all(ended)
+    assert all(report.finished is None for report in reports)
 
 
 def test_images_with_little_time_open_with_a_cooling() -> None:

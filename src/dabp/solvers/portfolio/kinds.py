@@ -81,7 +81,7 @@ def line_up(
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3), first), patient=True),
         "descent": _Way(_descend, polishing=True),
         "opening": _Way(partial(_opening, horizon=horizon), once=True, patient=True),
-        "bp-learned": _Way(_restarted("bp-learned")),
+        "bp-learned": _Way(_learned, patient=True),
         "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
         "cooling": _Way(_CooledIncumbents(horizon), patient=True),
         "tabu": _Way(_restarted("tabu")),
@@ -109,13 +109,11 @@ def line_up(
         chosen = [name for name in chosen if name not in bulky]
         if bulky:
             line.notes.append(f"left out, as their tables would take too much memory: {', '.join(bulky)}")
-    if threads == 1 and "annealing" in chosen:
-        chosen = [name for name in chosen if name != "annealing 2"]  # it is there to run beside the first
-    for name in chosen:
+    for name, prior in _priors(chosen, kind, threads).items():
         share = SHARES[name]
         delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
         eager = share.image_delay > 0 and kind == "image"
-        prior, way = share.weights[kind], ways[name]._asdict()
+        way = ways[name]._asdict()
         line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
         _leave_alone(line, threads)
@@ -153,6 +151,14 @@ def _affordable(chosen: list[str], kind: str, features: Features, horizon: float
     elif len(chosen) > 1:
         slow = ["descent"]
     return [name for name in chosen if name not in slow]
+
+
+def _priors(names: list[str], kind: str, threads: int | None) -> dict[str, float]:
+    """The members' weights; a second annealing is there to run beside the first, which has its time with one thread."""
+    weights = {name: SHARES[name].weights[kind] for name in names}
+    if threads == 1 and {"annealing", "annealing 2"} <= weights.keys():
+        weights["annealing"] += weights.pop("annealing 2")
+    return weights
 
 
 def _leave_alone(line: LineUp, threads: int) -> None:
@@ -355,6 +361,12 @@ def _restarted(name: str) -> Callable[[Situation], Run]:
         return Run(make_solver(name), _incumbent(situation) if situation.round else None, budget)
 
     return plan
+
+
+def _learned(situation: Situation) -> Run:
+    """Runs of soft BP, one after the other; what one costs before it has frozen says nothing about it."""
+    budget = Budget(time_limit=situation.time_left if np.isfinite(situation.time_left) else None)
+    return Run(make_solver("bp-learned"), budget=budget, ends=True)
 
 
 def _split(situation: Situation) -> Run:

@@ -139,7 +139,7 @@ def _weights(
 SHARES = {
     "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4, 0.2), 200, image_delay=0.6, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
-    "bp-learned": Share(_weights(medium=1.5), 200, setup=0.7),
+    "bp-learned": Share(_weights(medium=3.0), 200, setup=0.7),
     "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.7),
     "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.6),
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.6),
@@ -356,12 +356,13 @@ VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
 """From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is
 hopeless, and stays so when nobody improves any more."""
 
-SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.4
+SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.6
 """A problem of at most so many variables and neighbours is never vast: its structure (frequencies, schedules) may be
 what a proof lives on, and toulbar2's own answers what nobody else finds; it is tried for this part of the time."""
 
-VAST_SECONDS = 2.0
-"""With less time than this toulbar2 does not begin on such a problem: its start alone takes much of it."""
+VAST_SECONDS, SPARSE_SECONDS = 2.0, 1.0
+"""With less time than this toulbar2 does not begin on a vast problem, and on a sparse one that has as many digits: its
+start alone takes much of it."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""
