@@ -8,6 +8,8 @@
 - ``pedigree``: genotypes of a population, each child's one allele from each parent (crisp, three variables), and prices
   for the observations that they contradict.
 - ``protein``: rotamers of a backbone's residues, dense, real energies with clashes, domains of 5 to 60.
+- ``places``: facilities to places, flow times distance (quadratic assignment): all variables must differ.
+- ``tour``: the city at each time of a round trip through the plane; all variables must differ.
 """
 
 from __future__ import annotations
@@ -125,6 +127,30 @@ def protein(seed: int, *, residues: int = 45) -> Problem:
     return _problem(sizes, factors, f"protein {residues} ({seed})")
 
 
+def places(seed: int, *, count: int = 40) -> Problem:
+    """Flows of 0 to 9 between facilities, distances of 0 to 18 between places."""
+    rng = np.random.default_rng([seed, 0x9A9])
+    flows, distances = rng.integers(0, 10, (count, count)), rng.integers(0, 10, (count, count))
+    distances = distances + distances.T
+    factors: list[tuple[tuple[int, ...], np.ndarray]] = [
+        ((i, j), np.where(np.eye(count), np.inf, flows[i, j] * distances)) for i in range(count) for j in range(i)
+    ]
+    return _problem(np.full(count, count), factors, f"places {count} ({seed})")
+
+
+def tour(seed: int, *, cities: int = 60) -> Problem:
+    """Distances of cities in the plane, rounded."""
+    rng = np.random.default_rng([seed, 0x707])
+    city = 1000 * rng.random((cities, 2))
+    distances = np.rint(np.hypot(*(city[:, None] - city[None]).transpose(2, 0, 1)))
+    far = np.where(np.eye(cities), np.inf, 0.0)
+    factors: list[tuple[tuple[int, ...], np.ndarray]] = [
+        ((i, j), far + (distances if j - i in (1, cities - 1) else 0.0))
+        for i, j in itertools.combinations(range(cities), 2)
+    ]
+    return _problem(np.full(cities, cities), factors, f"tour {cities} ({seed})")
+
+
 STRUCTURED = {
     "frequencies-1000": lambda seed: frequencies(seed),
     "frequencies-million": lambda seed: frequencies(seed, weights=(1.0, 100.0, 1e4, 1e6)),
@@ -132,4 +158,6 @@ STRUCTURED = {
     "satellite": satellite,
     "pedigree": pedigree,
     "protein": protein,
+    "places": places,
+    "tour": tour,
 }

@@ -32,7 +32,10 @@ Solver = Annotated[
     str, typer.Option("--solver", "-s", help="Solver; `dabp solvers` lists them.", autocompletion=complete_solver)
 ]
 Seconds = Annotated[
-    float | None, typer.Option("--time", "-t", help="Seconds, reading the file included.", show_default=False)
+    float | None,
+    typer.Option(
+        "--time", "-t", help="Seconds, reading the file included; 30 if nothing else ends it.", show_default=False
+    ),
 ]
 Iterations = Annotated[int | None, typer.Option("--iterations", "-i", help="Iterations.", show_default=False)]
 Target = Annotated[float | None, typer.Option("--target", help="Stop at a cost as good as this.")]

@@ -40,7 +40,7 @@ def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
     Each forbidden pair of values that no clique holds yet begins one, of values that exclude each other (two values of
     one variable always do); those that hold most new pairs per value come first.
     """
-    first, second = _conflicts(problem)
+    first, second = conflicts(problem, MAX_CONFLICTS)
     if not len(first):
         return []
     values, ends = np.unique(np.concatenate([first, second]), return_inverse=True)
@@ -48,10 +48,10 @@ def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
         return []
     starts = offsets_of(problem.domain_sizes)
     variables = np.searchsorted(starts, values, side="right") - 1
-    conflicts = _Conflicts(variables, ends[: len(first)], ends[len(first) :])
+    excluding = _Conflicts(variables, ends[: len(first)], ends[len(first) :])
     found = [
         (gain, clique)
-        for gain, clique in conflicts.cliques(guard)
+        for gain, clique in excluding.cliques(guard)
         if (concerned := len(np.unique(variables[clique]))) > 2 and len(clique) <= PER_VARIABLE * concerned
     ]
     found.sort(key=lambda gained: -gained[0] / len(gained[1]))
@@ -64,8 +64,8 @@ def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
     return kept
 
 
-def _conflicts(problem: Problem) -> tuple[Indices, Indices]:
-    """The forbidden pairs of values of two variables, values numbered through all domains."""
+def conflicts(problem: Problem, most: int) -> tuple[Indices, Indices]:
+    """The forbidden pairs of values of two variables, values numbered through all domains; none if more than `most`."""
     nothing = np.zeros(0, dtype=np.int64)
     group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
     if group is None:
@@ -74,7 +74,7 @@ def _conflicts(problem: Problem) -> tuple[Indices, Indices]:
     table = np.searchsorted(problem.pool_offsets, forbidden, side="right") - 1
     counts = np.bincount(table, minlength=len(problem.pool_offsets) - 1)
     of_factor = counts[which := problem.factor_table[group.factors]]
-    if not 0 < int(of_factor.sum()) <= MAX_CONFLICTS:
+    if not 0 < int(of_factor.sum()) <= most:
         return nothing, nothing
     cell = (forbidden - problem.pool_offsets[table])[ragged_positions(offsets_of(counts), which)]
     owner = np.repeat(np.arange(len(which)), of_factor)
@@ -98,7 +98,7 @@ class _Conflicts:
         count = len(variables)
         ends = np.concatenate([first, second])
         others = np.concatenate([second, first])[np.argsort(ends, kind="stable")]
-        self._rows = [_bits(part, count) for part in np.split(others, np.bincount(ends).cumsum()[:-1])]
+        self._rows = [bits(part, count) for part in np.split(others, np.bincount(ends).cumsum()[:-1])]
         self._left = list(self._rows)
         """Pairs that no clique holds yet."""
         starts = np.flatnonzero(np.diff(variables, prepend=-1)).tolist()
@@ -125,7 +125,7 @@ class _Conflicts:
         candidates = self._rows[value] & self._rows[other]
         while candidates:
             best, most = -1, -1
-            for candidate in _members(candidates):
+            for candidate in members_of(candidates):
                 worth = (self._rows[candidate] & candidates).bit_count() + (self._left[candidate] & held).bit_count()
                 self._work -= 1
                 if worth > most:
@@ -145,15 +145,16 @@ class _Conflicts:
         return covered // 2
 
 
-def _bits(members: Indices, count: int) -> int:
+def bits(members: Indices, count: int) -> int:
     """A set of numbers below `count` as the bits of one number."""
     present = np.zeros(count, dtype=bool)
     present[members] = True
     return int.from_bytes(np.packbits(present, bitorder="little").tobytes(), "little")
 
 
-def _members(bits: int) -> Iterator[int]:
-    while bits:
-        lowest = bits & -bits
+def members_of(numbers: int) -> Iterator[int]:
+    """The numbers in such a set, from the least."""
+    while numbers:
+        lowest = numbers & -numbers
         yield lowest.bit_length() - 1
-        bits ^= lowest
+        numbers ^= lowest

@@ -94,6 +94,15 @@ def _chain(count: int, domain: int, *, closed: bool = False) -> Problem:
     return Problem.from_tables([domain] * count, [((i, (i + 1) % count), table) for i in range(links)])
 
 
+def _permutation(*, real: bool = False) -> Problem:
+    """Variables that must all differ."""
+    size = 6
+    pairs = [(i, j) for i in range(size) for j in range(i)]
+    table = np.arange(float(size * size)).reshape(size, size) * (0.3 if real else 1.0)
+    np.fill_diagonal(table, np.inf)
+    return Problem.from_tables([size] * size, [(pair, table) for pair in pairs])
+
+
 def _worth_threads() -> Iterator[Problem]:
     """Problems large enough for threads: vectors of both lengths, and double precision."""
     from dabp.solvers.belief_propagation.engine import WORTH_THREADS
@@ -187,8 +196,8 @@ def _whole() -> list[Problem]:
 
 
 JOBS: dict[str, Callable[[], None]] = {
-    "annealing": lambda: _annealing(*_whole()),
-    "annealing-wide": lambda: _annealing(_drawn(4, real=True)),
+    "annealing": lambda: _annealing(*_whole(), _permutation()),
+    "annealing-wide": lambda: _annealing(_drawn(4, real=True), _permutation(real=True)),
     "annealing-binary": lambda: _annealing(_drawn(2), _drawn(2, real=True)),
     "tabu": lambda: _run(["tabu"]),
     "bp": _belief_propagation,

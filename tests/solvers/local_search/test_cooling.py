@@ -32,11 +32,14 @@ def cooled(problem: Problem, start: Assignment | None, seconds: float = 0.05, he
 
 @pytest.mark.parametrize("seed", [seed for seed in range(25) if not random_problem(seed).maximize])
 def test_finds_the_optimum_of_small_problems(seed: int) -> None:
-    """Of any arity, domain and forbidden combinations, from a random start and hot enough to leave it."""
+    """Of any arity, domain and forbidden combinations, from a random start and hot enough to leave it.
+
+    On a busy machine few sweeps may fit into a cooling: it may then take longer.
+    """
     problem = random_problem(seed)
     optimum = exhaustive_optimum(problem)
-    best, _ = cooled(problem, None, seconds=0.03, heat=1.0)
-    assert best == (np.inf if optimum is None else pytest.approx(optimum, abs=1e-9))
+    expected = np.inf if optimum is None else pytest.approx(optimum, abs=1e-9)
+    assert any(cooled(problem, None, seconds=seconds, heat=1.0)[0] == expected for seconds in (0.03, 0.3, 1.0))
 
 
 def test_ends_no_worse_than_it_began_and_by_itself() -> None:

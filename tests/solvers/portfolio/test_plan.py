@@ -12,6 +12,7 @@ from dabp.problem import Problem
 from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.kinds import line_up
 from dabp.solvers.portfolio.plan import FIRST_RATE, SHARES, character, first_rate, iteration_seconds, setup_seconds
+from tests.permutations import permutation_problem
 from tests.solvers.portfolio.shapes import cliques, from_pairs
 
 
@@ -55,6 +56,7 @@ def test_characters() -> None:
         "binary": from_pairs(25, 2, lambda: rng.choice([-1.0, 1.0]) * np.eye(2)),
         "medium": from_pairs(15, 4, lambda: rng.integers(0, 9, (4, 4)).astype(float)),
         "small": from_pairs(10, 4, lambda: rng.integers(0, 9, (4, 4)).astype(float)),
+        "permutation": permutation_problem(2),
     }
     for expected, problem in grids.items():
         found, reason = character(features_of(problem))

@@ -49,7 +49,8 @@ class Annealing(Solver):
     are fewer. Whether one slow cooling or many quick ones are better is learned from what cycles of several lengths
     find (`lengths`); the last one is stretched to end with the time or the iterations there are. Cycles start from
     random assignments, every third, shorter one from the incumbent and half as hot (on a log scale). Violations are
-    penalised, and weigh more after each cycle that ends with them.
+    penalised, and weigh more after each cycle that ends with them. Variables that must all differ (assignments, orders)
+    are also offered an exchange of their values with another one's.
 
     Good on problems with up to a few thousand variables; it proves nothing.
 
@@ -105,6 +106,10 @@ class AnnealingSearch(LocalSearch):
         self._reheated = True
         """Whether the cycle under way says nothing about its length."""
         self._hot = self._warm = self._cold = self._top = self._bottom = self._end = 0.0
+
+    def begin(self, assignment: Assignment) -> None:
+        """Continue from an assignment, in which variables that must all differ do."""
+        super().begin(self.local.arranged(assignment))
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Sweep on in this cycle, or to its end."""

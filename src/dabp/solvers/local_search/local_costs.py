@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.annealing import NOISE, sweep
-from dabp.kernels.local_search.columns import LANES, SOFT, VIOLATIONS, WEIGHTED, State
+from dabp.kernels.local_search.columns import LANES, NOTHING, SOFT, VIOLATIONS, WEIGHTED, State
+from dabp.kernels.local_search.exchanges import Sets, exchange_changes, sweep_and_exchange
 from dabp.kernels.local_search.local_costs import remember_now, restart
 from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.compiled_costs import compiled_costs
+from dabp.solvers.local_search.exchanges import all_different, exchange_sets
 from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, check_violated, same, within
 from dabp.solvers.local_search.table import Table
-from dabp.solvers.local_search.temperatures import Differences
+from dabp.solvers.local_search.temperatures import Differences, joined
 from dabp.solvers.local_search.units import Units
 
 
@@ -134,6 +136,15 @@ class LocalCosts(Table[State, Moves]):
 
     # ---- annealing -------------------------------------------------------------------------------
 
+    @cached_property
+    def sets(self) -> Sets | None:
+        """Variables that must all differ, which annealing lets exchange their values; None if there are none."""
+        return exchange_sets(self.problem, self.costs.rows.start, self.allowed)
+
+    def arranged(self, assignment: Assignment) -> Assignment:
+        """With values of variables that must all differ different, as far as that is easy."""
+        return assignment if self.sets is None else all_different(self.sets, self.costs.rows.start, assignment)
+
     def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
         """Gumbel numbers, enough for a row from any place."""
         widest = int(self.costs.rows.width.max(initial=0))
@@ -146,19 +157,38 @@ class LocalCosts(Table[State, Moves]):
         temperatures: NDArray[np.float64],
         lowest: NDArray[np.int64],
     ) -> None:
-        """Resample every variable once per temperature."""
-        sweep(self.costs, state, noise, temperatures, lowest)
+        """Resample every variable once per temperature, and let those that must differ exchange their values."""
+        if self.sets is None:
+            sweep(self.costs, state, noise, temperatures, lowest)
+        else:
+            sweep_and_exchange(self.costs, state, self.sets, noise, temperatures, lowest)
 
     def differences(self, state: State, rng: np.random.Generator, most: int) -> Differences:
-        """What other values cost, for a sample of the variables that have anywhere to go uphill."""
-        rows = self.costs.rows
+        """What other values cost, for a sample of the variables that have anywhere to go uphill; of exchanges, too."""
+        rows, sets = self.costs.rows, self.sets
         owner = np.repeat(np.arange(len(state.x)), rows.width)
         rise = (state.local - np.repeat(state.local[rows.start + state.x], rows.width)).astype(np.float64)
-        open_to = np.flatnonzero(np.bincount(owner[self.allowed & (rise > 0)], minlength=len(state.x)))
+        uphill = self.allowed & (rise > 0) if sets is None else self.allowed & (rise > 0) & ~sets.only[owner]
+        open_to = np.flatnonzero(np.bincount(owner[uphill], minlength=len(state.x)))
         chosen = np.zeros(len(state.x), dtype=bool)
         chosen[rng.choice(open_to, min(len(open_to), most), replace=False)] = True
         keep = chosen[owner] & self.allowed
-        return Differences(np.unique(owner[keep], return_inverse=True)[1], rise[keep])
+        single = Differences(np.unique(owner[keep], return_inverse=True)[1], rise[keep])
+        return single if sets is None else joined(single, self._exchanges(state, sets, rng, most))
+
+    def _exchanges(self, state: State, sets: Sets, rng: np.random.Generator, most: int) -> Differences:
+        """What exchanges cost, for a sample of the variables: each with all others of its set, or some of them."""
+        chosen = rng.permutation(sets.members)[:most]
+        start, end = sets.offsets[sets.of[chosen]], sets.offsets[sets.of[chosen] + 1]
+        partners = int(min((end - start).max(), max(2, 16 * most // len(chosen))))
+        first = np.repeat(chosen, partners)
+        second = sets.members[rng.integers(np.repeat(start, partners), np.repeat(end, partners))]
+        changes = np.zeros(len(first), dtype=np.int64)
+        exchange_changes(self.costs, state, sets, first, second, changes)
+        rise = np.where(changes == NOTHING, 0.0, changes).reshape(len(chosen), partners)
+        rise = rise[(rise > 0).any(axis=1)]
+        rise[:, 0] = 0.0  # staying
+        return Differences(np.repeat(np.arange(len(rise)), partners), rise.ravel())
 
     # ---- tabu search ------------------------------------------------------------------------------
 

@@ -47,6 +47,10 @@ class Table(ABC, Generic[S, M]):
     def put(self, state: S, assignment: Assignment) -> None:
         """Continue from an assignment; values that are forbidden by themselves are replaced."""
 
+    def arranged(self, assignment: Assignment) -> Assignment:
+        """What annealing begins from instead of an assignment."""
+        return assignment
+
     @abstractmethod
     def remember(self, state: S) -> None:
         """Keep the assignment if it is feasible and the best so far."""

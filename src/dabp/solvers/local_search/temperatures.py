@@ -24,6 +24,12 @@ class Differences(NamedTuple):
     """In units; 0 for the present value, negative downhill."""
 
 
+def joined(one: Differences, other: Differences) -> Differences:
+    """Both, of different variables."""
+    owner = np.concatenate([one.owner, one.owner.max(initial=-1) + 1 + other.owner])
+    return Differences(owner, np.concatenate([one.rise, other.rise]))
+
+
 class Range(NamedTuple):
     """Where annealing begins and ends, in units of the differences."""
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dabp.problem import Problem
 from dabp.problem.columns import Indices
+from dabp.solvers.local_search.exchanges import labelled_cliques
 from dabp.solvers.portfolio.plan import SAMPLED_TABLES, SAMPLED_VALUES
 
 
@@ -39,6 +40,8 @@ class Features:
     """Share of tables with T(a, b) + T(a+1, b+1) ≤ T(a, b+1) + T(a+1, b): those a single cut minimises."""
     crisp: float
     """Share of tables that forbid something."""
+    exchanging: float
+    """Share of variables in sets that must all differ and nearly take all values, so that they can but exchange."""
     unit_costs: bool
     """Whether the sampled costs are integers that differ by at most 2 in any table, as in max-cut."""
     digits: float
@@ -63,10 +66,15 @@ def features_of(problem: Problem) -> Features:
         attractive=_share(stacks, is_attractive),
         potts=_share(stacks, is_potts),
         submodular=_share(stacks, is_submodular),
-        crisp=_share(stacks, _forbids),
+        crisp=(crisp := _share(stacks, _forbids)),
+        exchanging=_exchanging(problem) if crisp else 0.0,
         unit_costs=bool(stacks) and problem.integral and all(_narrow(stack.tables).all() for stack in stacks),
         digits=float(np.log10(sizes).sum()),
     )
+
+
+def _exchanging(problem: Problem) -> float:
+    return sum(len(clique.members) for clique in problem.derived(labelled_cliques)) / problem.num_variables
 
 
 def is_attractive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:

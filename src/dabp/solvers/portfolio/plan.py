@@ -70,11 +70,16 @@ IMAGE_VARIABLES, IMAGE_DEGREE = 400, 30.0
 """Images: at least so many variables, at most so many neighbours each, and mostly attractive tables."""
 
 
+EXCHANGING = 0.5
+"""Share of variables that must all differ from which on a problem is about who has which value."""
+
+
 def character(features: Features) -> tuple[str, str]:
     """What kind of problem this is, which decides the members' shares, and why in words.
 
     - ``image``: attractive tables on a sparse graph. Its relaxation is nearly tight: the dual comes first, then
       labellings read from it and moves that change many variables at once.
+    - ``permutation``: variables that must all differ and nearly take all values: annealing, which exchanges them.
     - ``binary``: two values each, not attractive: local search makes millions of moves a second.
     - ``large``: anything else from `LARGE` variables on: reinforced BP, which takes a whole run to tell its worth.
     - ``medium``: from `MEDIUM` variables on: slow annealing; single runs of BP vary, tabu search looks at all moves.
@@ -86,6 +91,8 @@ def character(features: Features) -> tuple[str, str]:
             "image",
             f"{features.attractive:.0%} of the tables favour agreement: the dual comes first",
         )
+    if features.exchanging >= EXCHANGING:
+        return "permutation", f"{features.exchanging:.0%} of the variables must all differ: annealing exchanges values"
     if features.largest_domain <= 2 and features.largest_arity <= 2:
         return "binary", "two values a variable: local search comes first"
     if features.num_variables >= LARGE:
@@ -112,27 +119,39 @@ class Share:
 
 
 def _weights(
-    small: float = 0.0, medium: float = 0.0, large: float = 0.0, image: float = 0.0, binary: float = 0.0
+    small: float = 0.0,
+    medium: float = 0.0,
+    large: float = 0.0,
+    image: float = 0.0,
+    binary: float = 0.0,
+    permutation: float = 0.0,
 ) -> dict[str, float]:
-    return {"small": small, "medium": medium, "large": large, "image": image, "binary": binary}
+    return {
+        "small": small,
+        "medium": medium,
+        "large": large,
+        "image": image,
+        "binary": binary,
+        "permutation": permutation,
+    }
 
 
 SHARES = {
-    "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4), 200, image_delay=0.6, setup=0.7),
+    "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4, 0.2), 200, image_delay=0.6, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
     "bp-learned": Share(_weights(medium=1.5), 200, setup=0.7),
     "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.7),
     "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.6),
-    "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5), 100, setup=0.6),
-    "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0), 200, setup=0.6),
-    "annealing 2": Share(_weights(medium=4.0, binary=0.5), 200, setup=0.6),
+    "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.6),
+    "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0, 5.0), 200, setup=0.6),
+    "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.6),
     "opening": Share(_weights(image=8.0), 0, setup=0.6),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=1.4),
-    "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4), 40, image_delay=0.6, setup=0.8),
+    "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4, 0.1), 40, image_delay=0.6, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
-    "dual": Share(_weights(0.35, 0.1, 0.35, 4.0, 0.35), 100, setup=0.4),
+    "dual": Share(_weights(0.35, 0.1, 0.35, 4.0, 0.35, 0.35), 100, setup=0.4),
     "dabp": Share(_weights(small=0.3, medium=0.2, binary=0.3), 40, delay=0.25),
-    "elimination": Share(_weights(0.5, 0.5, 0.5, 0.0, 0.5), 100, delay=0.1),
+    "elimination": Share(_weights(0.5, 0.5, 0.5, 0.0, 0.5, 0.5), 100, delay=0.1),
 }
 """All members there are, in the order of their turns; one without a weight is left out."""
 
