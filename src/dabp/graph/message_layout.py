@@ -185,7 +185,7 @@ def _message_positions(graph: FactorGraph, variables: Variables, ranks: Ints) ->
     message_start, degree = variables.message_start, np.diff(graph.variable_edge_offsets)
     width = np.diff(variables.unary_start)
     if len(width) and (width == width[0]).all():
-        return ranks * width[0]
+        return np.asarray(ranks * width[0], dtype=np.int64)
     own = np.repeat(np.arange(graph.num_variables), degree)
     rank = np.arange(graph.num_edges) - graph.variable_edge_offsets[own]
     position = np.empty(graph.num_edges, dtype=np.int64)

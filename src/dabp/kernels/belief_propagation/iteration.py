@@ -21,8 +21,8 @@ from dabp.kernels.belief_propagation.memory import (
     Rules,
 )
 from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, total_of, update_and_price
-from dabp.kernels.belief_propagation.pricing import price_rest
-from dabp.kernels.decorators import array_inner, array_kernel
+from dabp.kernels.belief_propagation.pricing import cell_of, price_rest
+from dabp.kernels.decorators import array_kernel
 from dabp.kernels.simd import Lanes, prefetch
 
 FREEZING = 0.3
@@ -31,6 +31,8 @@ FREEZING = 0.3
 
 MANY_CHANGES = 16
 """All factors are priced anew when one in so many variables has changed its value."""
+MOST_CHANGE = 4
+"""Factors are priced in the updates of variables from when on one in so many has changed, until no longer many do."""
 PRICED_TOGETHER = 64
 """How many factors are looked for in memory before the first of them is read."""
 
@@ -64,13 +66,10 @@ def note_total(memory: Memory, total: float, changed: int) -> None:
             memory.best[i] = memory.assignment[i]
 
 
-@array_inner
-def _cell(exact: ExactCosts, memory: Memory, factor: int) -> int:
-    """Where a factor's exact cost under the assignment stands."""
-    cell = exact.base[factor]
-    for k in range(exact.start[factor], exact.start[factor + 1]):
-        cell += memory.assignment[exact.variable[k]] * exact.stride[k]
-    return int(cell)
+@array_kernel
+def stays_stale(exact: ExactCosts, pricing: bool, changed: int, variables: int) -> bool:
+    """Whether the next iteration prices factors while it updates variables, after one that did so or did not."""
+    return exact.unit > 0 and (MANY_CHANGES if pricing else MOST_CHANGE) * changed > variables
 
 
 @array_kernel
@@ -83,7 +82,7 @@ def price_all(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
     for begin in range(start, stop, PRICED_TOGETHER):
         end = min(begin + PRICED_TOGETHER, stop)
         for factor in range(begin, end):
-            cell = _cell(exact, memory, factor)
+            cell = cell_of(exact, memory, factor)
             prefetch(exact.pool, cell)
             memory.priced[factor] = cell
         for factor in range(begin, end):
@@ -125,7 +124,7 @@ def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: A
             price_moved(layout.exact, memory, first, variables)
         if not pricing:
             note_cost(memory, rules, changed)
-        memory.stale[0] = many and layout.exact.unit > 0
+        memory.stale[0] = stays_stale(layout.exact, pricing, changed, variables)
         trace[t] = memory.costs[CURRENT]
         why = verdict(memory, rules, float(change))
         if why != RUNNING:

@@ -19,7 +19,7 @@ from dabp.kernels.belief_propagation.layout import (
     Layout,
 )
 from dabp.kernels.belief_propagation.memory import Memory
-from dabp.kernels.belief_propagation.pricing import fetch_table, fetch_value, paid
+from dabp.kernels.belief_propagation.pricing import cell_of, fetch_table, fetch_value, paid
 from dabp.kernels.decorators import array_inner, array_kernel, inline_kernel, part
 from dabp.kernels.simd import (
     Lanes,
@@ -66,14 +66,12 @@ def passage_at(layout: Layout, i: int, at: int, copy: int, lanes: Lanes) -> Pass
 
 
 @part(_nrt=False)
-def fetch(layout: Layout, v2f: Any, at: int) -> None:
+def fetch(layout: Layout, memory: Memory, pricing: bool, at: int) -> None:
     """Ask for what is needed some places after `at`: memory answers late, but to many questions at once."""
-    pairs = layout.pairs
-    if len(v2f) <= NEAR:
-        prefetch(v2f, UNIT * item(pairs.source, at + AHEAD))
-    else:
-        prefetch_early(v2f, UNIT * item(pairs.source, at + EARLY))
+    prefetch_early(memory.v2f, UNIT * item(layout.pairs.source, at + EARLY))
     fetch_table(layout, at)
+    if pricing:
+        fetch_value(layout, memory, at)
 
 
 @array_inner
@@ -85,7 +83,11 @@ def hear_pairs(layout: Layout, v2f: Any, f2v: Any, nearer: int, lanes: Lanes, i:
     """
     variables, pairs, copies = layout.variables, layout.pairs, layout.many.message.shape[1]
     for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
-        fetch(layout, v2f, at)
+        if len(v2f) > NEAR:
+            prefetch_early(v2f, UNIT * item(pairs.source, at + EARLY))
+            fetch_table(layout, at)
+        else:
+            prefetch(v2f, UNIT * item(pairs.source, at + AHEAD))
         if item(pairs.table, at) >= 0:
             passage = passage_at(layout, i, at, 0, lanes)
             if copies == 2:
@@ -234,9 +236,12 @@ def _update_narrow(
     belief = load(variables.unary, place, lanes) + load(memory.field, place, lanes)
     scale, other_scale = splat(variables.scales, 0, lanes), splat(variables.scales, 1, lanes)
     heard = message if len(f2v) >= len(v2f) else 0
+    far = len(memory.fresh) > NEAR
     for at in range(edge // copies, last // copies):
-        if pricing:
-            fetch_value(layout, memory, at)
+        if far:
+            fetch(layout, memory, pricing, at)
+        else:
+            prefetch(v2f, UNIT * item(layout.pairs.source, at + AHEAD))
         first, second = _heard(layout, memory, heard, lanes, i, at)
         belief = belief + scale * first
         if copies == 2:
@@ -272,7 +277,6 @@ def _heard(layout: Layout, memory: Memory, heard: int, lanes: Lanes, i: int, at:
     copies = layout.many.message.shape[1]
     table = item(pairs.table, at)
     if table >= 0 and len(memory.fresh) > 0:
-        fetch(layout, v2f, at)
         source, rows, step = UNIT * item(pairs.source, at), item(pairs.rows, at), item(layout.variables.step, i)
         costs = load(tables, table, lanes)
         first = costs + splat(v2f, source, lanes)
@@ -368,10 +372,7 @@ def price_moved(exact: ExactCosts, memory: Memory, start: int, stop: int) -> Non
         if memory.moved[i]:
             for place in range(exact.factor_start[i], exact.factor_start[i + 1]):
                 factor = exact.factor_of[place]
-                cell = exact.base[factor]
-                for k in range(exact.start[factor], exact.start[factor + 1]):
-                    cell += memory.assignment[exact.variable[k]] * exact.stride[k]
-                memory.priced[factor] = exact.pool[cell]
+                memory.priced[factor] = exact.pool[cell_of(exact, memory, factor)]
 
 
 @array_inner

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dabp.kernels.belief_propagation.layout import EARLY, EARLY_TABLES, NEAR, ExactCosts, Layout
 from dabp.kernels.belief_propagation.memory import Memory
-from dabp.kernels.decorators import array_kernel, part
+from dabp.kernels.decorators import array_inner, array_kernel, part
 from dabp.kernels.simd import item, prefetch_early
 
 LINE = 16
@@ -70,14 +70,19 @@ def price_across(layout: Layout, memory: Memory, start: int, stop: int) -> float
     return cost
 
 
+@array_inner
+def cell_of(exact: ExactCosts, memory: Memory, factor: int) -> int:
+    """Where a factor's exact cost under the assignment stands."""
+    cell = exact.base[factor]
+    for k in range(exact.start[factor], exact.start[factor + 1]):
+        cell += memory.assignment[exact.variable[k]] * exact.stride[k]
+    return int(cell)
+
+
 @array_kernel
 def price_rest(exact: ExactCosts, memory: Memory, start: int, stop: int) -> float:
     """Cost of a range of the factors that are not of arity 2."""
     cost = 0.0
     for place in range(start, stop):
-        factor = exact.rest[place]
-        cell = exact.base[factor]
-        for k in range(exact.start[factor], exact.start[factor + 1]):
-            cell += memory.assignment[exact.variable[k]] * exact.stride[k]
-        cost += exact.pool[cell]
+        cost += exact.pool[cell_of(exact, memory, exact.rest[place])]
     return cost

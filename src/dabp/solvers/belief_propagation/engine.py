@@ -20,6 +20,7 @@ from dabp.kernels.belief_propagation.iteration import (
     note_cost,
     note_total,
     price_all,
+    stays_stale,
     verdict,
 )
 from dabp.kernels.belief_propagation.layout import Layout, Reals
@@ -192,7 +193,7 @@ class MinSum:
             self.price(changed if not pricing else self.graph.num_variables)
         if not pricing:
             note_cost(memory, rules, changed)
-        memory.stale[0] = many and layout.exact.unit > 0
+        memory.stale[0] = stays_stale(layout.exact, pricing, changed, self.graph.num_variables)
         return int(verdict(memory, rules, max(change for change, _, _ in outcomes)))
 
     def _price_rest(self, part: _Part) -> float:
