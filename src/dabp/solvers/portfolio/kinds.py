@@ -31,14 +31,11 @@ from dabp.solvers.portfolio.plan import (
     COOLING_PARTS,
     COOLINGS,
     FIRST_RATE,
-    FIRST_SETUP_PART,
     GENEROUS,
     LARGE,
     LONG_RUN,
-    ONE_LAYOUT,
     OPENING_PART,
     SECOND_RUN,
-    SETUP_PART,
     SHARES,
     SHORTEST_COOLING,
     WINDOW_PART,
@@ -47,9 +44,6 @@ from dabp.solvers.portfolio.plan import (
     expansion_delay,
     few_iterations,
     first_rate,
-    layout_bytes,
-    layout_room,
-    setup_seconds,
     window_seconds,
     worth_opening,
 )
@@ -104,12 +98,9 @@ def line_up(
     chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
     line = LineUp([], [reason])
     if names is None:
-        chosen = _affordable(chosen, kind, features, horizon, line)
-        bulky = [] if kind == "image" else _too_bulky(chosen, kind, features)
-        chosen = [name for name in chosen if name not in bulky]
-        if bulky:
-            line.notes.append(f"left out, as their tables would take too much memory: {', '.join(bulky)}")
-    for name, prior in _priors(chosen, kind, threads).items():
+        chosen, notes = affordable(chosen, kind, features, horizon)
+        line.notes.extend(notes)
+    for name, prior in priors(chosen, kind, threads).items():
         share = SHARES[name]
         delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
         eager = share.image_delay > 0 and kind == "image"
@@ -121,44 +112,6 @@ def line_up(
     if threads is not None and kind == "image" and late and {"dual", "expansion"} <= set(chosen):
         _dual_before(line, threads, late)
     return line
-
-
-def _too_bulky(chosen: list[str], kind: str, features: Features) -> list[str]:
-    """Members for whose tables there is no room: the one of most weight has it, then those that take least."""
-    by_weight = sorted(chosen, key=lambda name: -SHARES[name].weights[kind])
-    order = by_weight[:1] + sorted(by_weight[1:], key=lambda name: layout_bytes(name, features))
-    room, bulky, shared = layout_room(features), [], False
-    for place, name in enumerate(order):
-        taken = 0.0 if shared and name in ONE_LAYOUT else layout_bytes(name, features)
-        if taken > room and place > 0:
-            bulky.append(name)
-            continue
-        room = max(0.0, room - taken)
-        shared |= name in ONE_LAYOUT
-    return bulky
-
-
-def _affordable(chosen: list[str], kind: str, features: Features, horizon: float, line: LineUp) -> list[str]:
-    """Those of some members that start soon enough; descent only where others do not."""
-    seconds = {name: setup_seconds(name, features) for name in chosen}
-    affordable = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
-    heaviest = max(chosen, key=lambda name: SHARES[name].weights[kind], default="")
-    slow = [name for name in chosen if seconds[name] > affordable]
-    if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
-        slow.remove(heaviest)
-    if slow:
-        line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
-    elif len(chosen) > 1:
-        slow = ["descent"]
-    return [name for name in chosen if name not in slow]
-
-
-def _priors(names: list[str], kind: str, threads: int | None) -> dict[str, float]:
-    """The members' weights; a second annealing is there to run beside the first, which has its time with one thread."""
-    weights = {name: SHARES[name].weights[kind] for name in names}
-    if threads == 1 and {"annealing", "annealing 2"} <= weights.keys():
-        weights["annealing"] += weights.pop("annealing 2")
-    return weights
 
 
 def _leave_alone(line: LineUp, threads: int) -> None:

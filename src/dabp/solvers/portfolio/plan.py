@@ -118,22 +118,12 @@ class Share:
     """Seconds that it takes to start per million edges (a message of 50 costs counting as one more edge)."""
 
 
-def _weights(
-    small: float = 0.0,
-    medium: float = 0.0,
-    large: float = 0.0,
-    image: float = 0.0,
-    binary: float = 0.0,
-    permutation: float = 0.0,
-) -> dict[str, float]:
-    return {
-        "small": small,
-        "medium": medium,
-        "large": large,
-        "image": image,
-        "binary": binary,
-        "permutation": permutation,
-    }
+CHARACTERS = ("small", "medium", "large", "image", "binary", "permutation")
+
+
+def _weights(*first: float, **others: float) -> dict[str, float]:
+    """By `character`, in that order or by name; 0 where none is given."""
+    return {**dict.fromkeys(CHARACTERS, 0.0), **dict(zip(CHARACTERS, first, strict=False)), **others}
 
 
 SHARES = {
@@ -176,7 +166,6 @@ def expansion_delay(features: Features, horizon: float) -> float:
 
 WINDOW_COST_SECONDS, WINDOW_PART = 2e-6, 0.5
 """Seconds that windows all over a problem take for each cost of its messages, and the part of the time for that."""
-
 
 WINDOW_COSTS, WINDOW_GROWTH = 120_000, 2
 """Costs that the messages of a window have at first, and how many times more when all such windows are done."""
