@@ -47,8 +47,8 @@ from dabp.solvers.traffic import Traffic
 LONGEST = 20_000
 """Iterations of a soft run at most."""
 
-ALONE = 2.0
-"""A run that is to be the only one, without a limit, takes so many times the length that the policy wants."""
+ALONE = 4.0
+"""A run that is to be the only one takes so many times the length that the policy wants, if there is time."""
 
 LONG = 0.5
 """Iterations of a run for each variable at least: on large problems few long runs are better than many."""
@@ -214,7 +214,8 @@ class LearnedSearch(Search):
         """What the next run is given."""
         solver, left = self._solver, self._pace.left(self._iterations)
         wanted = self._usual
-        if left is None and self._restarts == 1 and solver.iterations is None:
+        alone = self._restarts == 1
+        if alone and solver.iterations is None:
             wanted = min(ALONE * wanted, LONGEST)
         few = self._run == 0 or (left is not None and left < MANY_RUNS * wanted)
         kind = self._arms.choose(rng, only=SOFT if few else None)
@@ -225,7 +226,7 @@ class LearnedSearch(Search):
         if not few and solver.iterations is None:
             calm = min(1.0, CALM / self._graph.num_variables) ** 2
             wanted = max(SHORTEST, wanted * SHORT ** (calm * rng.random()))
-        length = solver.iterations or self._pace.fitting(wanted, left, first=self._run == 0)
+        length = solver.iterations or self._pace.fitting(wanted, left, first=self._run == 0 and not alone)
         drawn = self._policy.outputs(self._features, length)
         if self._run > 0:
             noise = self._spread * rng.normal(size=len(OUTPUTS))
