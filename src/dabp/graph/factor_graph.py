@@ -150,12 +150,9 @@ class FactorGraph:
             raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
         scale = _default_scale(factor_ranges, total) if cost_scale is None else float(cost_scale)
         real = np.dtype((np.float64 if problem.forbidding.any() else np.float32) if dtype is None else dtype)
-        if perturbation is None:
-            unseen = PERTURBATION * _smallest_difference(problem)
-            perturbation = (min(unseen, QUIET * temperature) if temperature > 0 else unseen) / scale
+        perturbation = _unseen(problem, temperature) / scale if perturbation is None else perturbation
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * factor_ranges.sum() / scale + problem.num_variables * perturbation + 1.0
-
         stand_ins = lowest / scale + forbidden
         skeleton = problem.structural(_skeleton, len(scales), bulky=True)
         count = int(skeleton.variable_offsets[-1])
@@ -174,6 +171,12 @@ class FactorGraph:
             variable_edge_offsets=skeleton.variable_edge_offsets,
             variable_edges=skeleton.variable_edges,
         )
+
+
+def _unseen(problem: Problem, temperature: float) -> float:
+    """The default perturbation in the problem's units."""
+    unseen = PERTURBATION * _smallest_difference(problem)
+    return min(unseen, QUIET * temperature) if temperature > 0 else unseen
 
 
 def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None, perturbation: float | None) -> None:

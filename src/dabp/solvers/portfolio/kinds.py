@@ -47,6 +47,7 @@ from dabp.solvers.portfolio.plan import (
     window_seconds,
     worth_opening,
 )
+from dabp.solvers.portfolio.selection import affordable, priors
 from dabp.solvers.portfolio.windows import Windows
 
 

@@ -204,11 +204,9 @@ def setup_seconds(name: str, features: Features) -> float:
     return SHARES[name].setup * 1e-6 * (features.num_edges + features.num_messages / EDGE_COSTS)
 
 
-LAYOUT_BYTES = {"forest-lns": 27.0, "dual": 25.0}
-"""Bytes that a member takes for each cell of a table, at its worst moment, where it is not `LAYOUT`."""
-
-LAYOUT = 4.5
-"""Those that most take: messages' tables in single precision, or local search's of 16 bits from both ends."""
+LAYOUT, LAYOUT_BYTES = 4.5, {"forest-lns": 27.0, "dual": 25.0}
+"""Bytes that a member takes for each cell of a table at its worst moment: messages' tables in single precision, or
+local search's of 16 bits from both ends; and members that take more."""
 
 ONE_LAYOUT = frozenset({"tabu", "annealing", "annealing 2", "cooling", "opening"})
 """Members that move on one table together (`local_search.shared_tables`)."""
