@@ -104,8 +104,11 @@ def measured(command: list[str]) -> tuple[str, float, float]:
         while process.poll() is None:
             held = 0
             try:
-                for each in [root := psutil.Process(process.pid), *root.children(recursive=True)]:
-                    held += each.memory_info().rss
+                root = psutil.Process(process.pid)
+                held, name = root.memory_info().rss, root.cmdline()
+                for each in root.children(recursive=True):
+                    if each.cmdline() != name:  # else one that has just been forked and holds the parent's pages
+                        held += each.memory_info().rss
             except psutil.Error:
                 pass
             peak = max(peak, held)

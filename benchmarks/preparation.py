@@ -4,8 +4,8 @@
     python -m benchmarks.preparation --kinds grid dense --variables 100000 --seconds 1 5
 
 A row per kind, size and limit: the seconds until the first member had been set up (presolve, features, first answers
-and its own layout are before it), which part of the limit that is, who it was, and how late the answer came. Every
-solve is on a problem that nothing was computed of before.
+and its own layout are before it), the CPU time of all threads until then, which part of the limit the seconds are, who
+it was, and how late the answer came. Every solve is on a problem that nothing was computed of before.
 """
 
 from __future__ import annotations
@@ -53,21 +53,20 @@ def drawn(kind: str, count: int) -> Problem:
     return shared(scopes[(np.diff(np.sort(scopes, axis=1), axis=1) > 0).all(axis=1)], count, 5, rng)
 
 
-def measured(problem: Problem, seconds: float) -> tuple[float, str, float]:
-    """When the first member was ready, who it was, and how late the answer came."""
-    ready: list[tuple[float, str]] = []
+def measured(problem: Problem, seconds: float) -> tuple[float, float, str, float]:
+    """When the first member was ready, in seconds and in CPU seconds, who it was, and how late the answer came."""
+    ready: list[tuple[float, float, str]] = []
     start = Member.start
 
     def noted(member: Member, *args: Any, **named: Any) -> None:
         start(member, *args, **named)
-        ready.append((time.perf_counter() - started, member.kind.name))
+        ready.append((time.perf_counter() - started, time.process_time() - worked, member.kind.name))
 
     with mock.patch.object(Member, "start", noted):
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         dabp.solve(problem, "auto", time_limit=seconds, threads=2)
         late = time.perf_counter() - started - seconds
-    first, name = min(ready, default=(np.nan, "nobody"))
-    return first, name, late
+    return *min(ready, default=(np.nan, np.nan, "nobody")), late
 
 
 def main() -> None:
@@ -78,13 +77,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, nargs="*", default=[1.0, 5.0, 20.0])
     options = parser.parse_args()
     dabp.solve(drawn("grid", 2_500), "auto", time_limit=1.0)  # kernels are loaded
-    table(["kind", "variables", "limit, s", "first member, s", "part of the limit, %", "member", "late, s"])
+    table(["kind", "variables", "limit, s", "first member, s", "CPU s", "part of the limit, %", "member", "late, s"])
     for kind in options.kinds:
         for count in options.variables:
             for seconds in options.seconds:
                 problem = drawn(kind, count)
-                first, name, late = measured(problem, seconds)
-                cells = f"{first:.2f} | {100 * first / seconds:.0f} | {name} | {late:.2f}"
+                first, work, name, late = measured(problem, seconds)
+                cells = f"{first:.2f} | {work:.2f} | {100 * first / seconds:.0f} | {name} | {late:.2f}"
                 print(f"| {kind} | {problem.num_variables:,} | {seconds:g} | {cells} |", flush=True)
 
 

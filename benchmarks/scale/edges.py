@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scale.bandwidth import bytes_an_iteration, stream_bandwidth
+from benchmarks.scale.bandwidth import bytes_an_iteration, fetching_seconds, stream_bandwidth
 from benchmarks.scale.problems import KINDS
 from benchmarks.scale.records import peak_gigabytes
 from dabp.graph import FactorGraph
@@ -24,7 +24,7 @@ SOLVERS: dict[str, tuple[float | None, float, Rules]] = {
 """Split ratio, damping and rules; a slow reinforcement, so that beliefs do not freeze while they are timed."""
 ITERATIONS = 20
 """Timed from the start at every size: the first change more values than later ones, whose costs are looked up."""
-SECONDS, ROUNDS = 2.0, 2
+SECONDS, ROUNDS = 1.0, 2
 """How long, and how many times at least."""
 
 
@@ -37,7 +37,11 @@ def measurements() -> Iterator[dict[str, Any]]:
 
 
 def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
-    """Nanoseconds of an edge in an iteration, the least of rounds of `ITERATIONS`; bytes, and the bandwidth."""
+    """Nanoseconds of an edge in an iteration, the least of rounds of `ITERATIONS`; bytes, and the bandwidth.
+
+    `fraction` is the part of the bandwidth, `limit` the part of the time that is left if messages are fetched and
+    everything else moves as fast as each does by itself.
+    """
     problem = KINDS[kind](variables)
     ratio, damping, rules = SOLVERS[solver]
     graph = FactorGraph.from_problem(problem, split_ratio=ratio)
@@ -52,6 +56,7 @@ def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
             best, cpu = min(best, seconds / ITERATIONS), min(cpu, (time.process_time() - used) / ITERATIONS)
         spent, rounds = spent + seconds, rounds + 1
     moved, edges = bytes_an_iteration(engine, rules.rate > 0), graph.num_edges
+    fetching, heard = fetching_seconds(engine), engine.memory.v2f.nbytes
     bandwidth = stream_bandwidth()
     return {
         "edges": edges,
@@ -60,5 +65,7 @@ def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
         "bytes": round(moved / edges, 1),
         "bandwidth": round(bandwidth / 1e9, 2),
         "fraction": round(moved / best / bandwidth, 3),
+        "fetching": round(1e9 * fetching / edges, 3),
+        "limit": round((fetching + (moved - heard) / bandwidth) / best, 3),
         "gigabytes": round(peak_gigabytes(), 2),
     }

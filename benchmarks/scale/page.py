@@ -49,6 +49,7 @@ def _table(title: str, heads: Iterable[str], rows: Iterable[Iterable[object]]) -
 def _edges(rows: list[Row]) -> Iterator[list[str]]:
     found = {(row["kind"], row["solver"], row["variables"]): row for row in rows}
     heads = ["problem, solver", *(f"{size:,}" for size in SIZES), "largest over smallest", "bytes", "of the bandwidth"]
+    heads += ["fetching alone, ns", "of fetching and bandwidth"]
     lines = []
     for kind, solver in dict.fromkeys((row["kind"], row["solver"]) for row in rows):
         sizes = [found.get((kind, solver, size)) for size in SIZES]
@@ -58,14 +59,18 @@ def _edges(rows: list[Row]) -> Iterator[list[str]]:
         last = known[-1]
         lines.append(
             [f"{kind}, {solver}", *ns, f"{ratio:.2f}", f"{last['bytes']:.0f}", f"{100 * last['fraction']:.0f} %"]
+            + ([f"{last['fetching']:.1f}", f"{100 * last['limit']:.0f} %"] if "limit" in last else ["–", "–"])
         )
     yield _table("Nanoseconds an edge and iteration, one thread, by number of variables", heads, lines)
 
 
 def _setup(rows: list[Row]) -> list[str]:
     names = list(dict.fromkeys(name for row in rows for name in row["stages"]))
-    heads = ["at a million variables, CPU s (peak GB)", *names, "sum that counts"]
-    lines = [[row["kind"], *(_stage(row["stages"].get(name)) for name in names), f"{row['sum']:.2f} s"] for row in rows]
+    heads = ["at a million variables, CPU s (peak GB)", *names, "sum that counts", "in the system", "a fresh GB"]
+    lines = []
+    for row in rows:
+        sums = [f"{row[name]:.2f} s" if name in row else "–" for name in ("sum", "system", "fresh")]
+        lines.append([row["kind"], *(_stage(row["stages"].get(name)) for name in names), *sums])
     return _table("Preparations", heads, lines)
 
 
@@ -74,11 +79,14 @@ def _stage(row: Row | None) -> str:
 
 
 def _threads(rows: list[Row]) -> list[str]:
-    heads = ["100,000 variables", "one thread, ms an iteration", "two threads", "speed-up"]
+    heads = ["100,000 variables", "one thread, ms an iteration", "two threads", "speed-up", "two processes"]
     return _table(
         "Two threads",
         heads,
-        [[f"{row['kind']}, {row['solver']}", row["one"], row["two"], row["speed_up"]] for row in rows],
+        [
+            [f"{row['kind']}, {row['solver']}", row["one"], row["two"], row["speed_up"], row.get("machine", "–")]
+            for row in rows
+        ],
     )
 
 

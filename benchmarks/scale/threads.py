@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import statistics
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.scale.problems import KINDS
+from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search
 
-SOLVERS = ("bp", "dbp-scfg", "bp-reinforced", "dual", "annealing", "dabp")
-SECONDS, ROUNDS = 2.0, 3
+SOLVERS = ("bp", "bp-reinforced", "dual", "annealing", "dabp")
+SECONDS, ROUNDS = 1.0, 3
 
 
 def measurements() -> Iterator[dict[str, Any]]:
@@ -22,15 +25,13 @@ def measurements() -> Iterator[dict[str, Any]]:
 
 
 def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
-    """Milliseconds an iteration with one and two threads, in turns, the least of each; and their ratio."""
+    """Milliseconds an iteration with one and two threads, in turns, the least of each; their ratio, and the machine's.
+
+    The machine's own is how much more two processes of one thread do than one does alone.
+    """
     problem = KINDS[kind](variables)
-    params = {"reinforcement": 1e-5} if solver == "bp-reinforced" else {}
-    if solver in ("bp", "dbp-scfg"):
-        params = {"tolerance": 0.0, "max_iterations_per_restart": 10**9}
     best: dict[int, float] = {}
-    searches = {
-        count: make_solver(solver, params).start(problem, seed=0, budget=Budget(threads=count)) for count in (1, 2)
-    }
+    searches = {count: _started(problem, solver, count) for count in (1, 2)}
     for search in searches.values():
         _run(search, 0.5)
     for _ in range(ROUNDS):
@@ -42,7 +43,44 @@ def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
         "one": round(1e3 * best[1], 3),
         "two": round(1e3 * best[2], 3),
         "speed_up": round(best[1] / best[2], 2),
+        "machine": round(2 * best[1] / _both_at_once(kind, solver, variables), 2),
     }
+
+
+def _started(problem: Problem, solver: str, threads: int) -> Search:
+    params: dict[str, Any] = {"reinforcement": 1e-5} if solver == "bp-reinforced" else {}
+    if solver == "bp":
+        params = {"tolerance": 0.0, "max_iterations_per_restart": 10**9}
+    return make_solver(solver, params).start(problem, seed=0, budget=Budget(threads=threads))
+
+
+def _both_at_once(kind: str, solver: str, variables: int) -> float:
+    """Seconds an iteration of two processes that do the same at the same time, the least of the rounds."""
+    context = multiprocessing.get_context("spawn")
+    meeting = context.Barrier(2)
+    with context.Pool(2, _meet, (meeting,)) as pool:
+        rounds = pool.starmap(_alone, 2 * [(kind, solver, variables)], chunksize=1)
+    return min(statistics.mean(times) for times in zip(*rounds, strict=True))
+
+
+def _meet(meeting: Any) -> None:
+    """Give a process the barrier that both wait at."""
+    global _meeting
+    _meeting = meeting
+
+
+_meeting: Any = None
+
+
+def _alone(kind: str, solver: str, variables: int) -> list[float]:
+    search = _started(KINDS[kind](variables), solver, 1)
+    _run(search, 0.5)
+    times = []
+    for _ in range(ROUNDS):
+        _meeting.wait()
+        times.append(_run(search, SECONDS))
+    search.close()
+    return times
 
 
 def _run(search: Search, seconds: float) -> float:

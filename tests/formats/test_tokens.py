@@ -83,3 +83,17 @@ def test_functions_of_one_form_are_taken_together(name: str, seed: int, monkeypa
             monkeypatch.setattr(f"dabp.formats.{name}.FORM", form)
             found.append(_read(version, name))
         assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("late", [b"", b" 5000000000", b" 0.5"])
+@pytest.mark.parametrize("header", [0, 1, 2, 4])
+def test_large_numbers_of_a_header_are_taken_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, header: int, late: bytes
+) -> None:
+    """Kept apart or not, they are given when they are taken; only those of the header leave the others narrow."""
+    monkeypatch.setattr("dabp.formats.large.PIECE", 64)
+    tokens = Tokens(Source("x", b"title 3 9007199254740993 -4 5" + _FILLER + late, 1), header=header)
+    assert tokens.take(2, "two").tolist() == [3, 9007199254740993 if late != b" 0.5" else 2.0**53]
+    assert tokens.take(3, "three").tolist() == [-4, 5, 7]
+    if not late:
+        assert tokens.numbers.dtype == (np.int32 if header >= 2 else np.int64)

@@ -59,3 +59,12 @@ def test_numbers_without_a_space_between() -> None:
         read(io.StringIO("p 2 2 2 100\n2 2\n1 0 29+1\n1 7\nx"), "wcsp")
     with pytest.raises(FormatError, match=":3: a number was expected, '29--1' found"):
         read(io.StringIO("p 2 2 2 100\n2 2\n1 0 29--1\n1 7\n"), "wcsp")
+
+
+@pytest.mark.parametrize("top", [100, 2**31, 10**15, 2**62, 10**20])
+def test_any_bound_leaves_the_costs_as_they_are(top: int) -> None:
+    """Bounds of any size, and costs below and above them of any size."""
+    costs = [0, 99, 2**31, 10**14, 10**15]
+    tuples = "\n".join(f"{value} {cost}" for value, cost in enumerate(costs))
+    problem = read(io.StringIO(f"p 1 5 1 {top}\n5\n1 0 0 5\n{tuples}\n"), "wcsp")
+    assert problem.pool.tolist() == [cost if cost < top else np.inf for cost in costs]

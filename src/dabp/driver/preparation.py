@@ -24,7 +24,9 @@ from dabp.solvers.base import Step
 PRESOLVE_PART = 0.08
 """Of the time that is left: with the rest of the preparations it takes a tenth at most …"""
 LOADING_SECONDS, LOADING_PART = 2.0, 0.3
-"""… or so many seconds, and this part, where that is more: the first call of a process loads kernels from the disk."""
+"""… or, the first time that a process does it, so many seconds and this part, where that is more: kernels are loaded
+from the disk then."""
+_loaded = False
 
 
 class Preparation:
@@ -69,8 +71,11 @@ class Preparation:
         if math.isfinite(guard.seconds_left) and not ready("presolve"):
             self.notes.append("presolve was left out: its kernels are not compiled yet")
             return
+        global _loaded
         left = guard.seconds_left
-        share = max(PRESOLVE_PART * left, min(LOADING_SECONDS, LOADING_PART * left))
+        share = PRESOLVE_PART * left
+        if not _loaded:
+            share, _loaded = max(share, min(LOADING_SECONDS, LOADING_PART * left)), True
         step = simplify(self.reduced, guard=guard.within(share))
         self._reductions.append(step)
         self.notes += step.summary

@@ -42,7 +42,7 @@ class Blanking:
             blank = _blanked(before + rest, self._mark[0], self._trailing, self._slashes)[len(before) :]
         last = rest.rfind(b"\n") + 1
         self._commenting = blank[last:] != rest[last:]
-        self._line_begins = rest.endswith(b"\n")
+        self._line_begins = (last > 0 or self._line_begins) and not rest[last:].strip()
         return b" " * start + blank
 
 

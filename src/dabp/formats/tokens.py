@@ -41,16 +41,20 @@ class Tokens:
         float64; large files are mostly small integers, and their numbers are most of what reading them needs.
     words
         Index → text of those that are not numbers.
+    header
+        Large integers among so many first ones are kept apart, 0 in `numbers`; `take` gives them: a bound in the
+        header must not make all others take twice the room.
     position
         The index of the next token to take.
     source
         The file.
     """
 
-    def __init__(self, source: Source, *, trailing_comments: bool = False):
-        self.source, self._trailing = source, trailing_comments
+    def __init__(self, source: Source, *, trailing_comments: bool = False, header: int = 0):
+        self.source, self._trailing, self.header = source, trailing_comments, header
         self._glued: list[int] = []  # indices of numbers that no space parts from the one before
         self.words: dict[int, str] = {}
+        self._wide: dict[int, int] = {}  # index → number, of large ones among the first
         self.position = 0
         self.first_line = 1
         """The line of the first token."""
@@ -91,6 +95,8 @@ class Tokens:
                 part = parse_quickly(chunk, np.dtype(np.float64))
             if part is None:
                 part = self._parse_slowly(chunk, count)
+            if count == 0:
+                self._set_apart(part)
             needed = np.result_type(result.dtype, np.dtype(np.int32) if _small(part) else part.dtype)
             if needed != result.dtype:
                 narrow, result = result, np.empty(room, dtype=needed)
@@ -98,6 +104,13 @@ class Tokens:
             result[count : count + len(part)] = part
             count += len(part)
         return result[:count]
+
+    def _set_apart(self, first: NDArray[Any]) -> None:
+        """Keep large integers among the first numbers of the file, with 0 in their place."""
+        if first.dtype == np.int64 and not self.words:
+            large = np.flatnonzero(np.abs(first[: self.header]) >= 2**31)
+            self._wide = dict(zip(large.tolist(), first[large].tolist(), strict=True))
+            first[large] = 0
 
     def _parse_slowly(self, chunk: bytes, count: int) -> NDArray[Any]:
         values: list[float] = []
@@ -176,6 +189,10 @@ class Tokens:
         if self.position > len(self):
             raise self.ended(what)
         taken = self.numbers[start : self.position]
+        if self._wide and start < self.header:
+            taken = taken.astype(np.result_type(taken.dtype, np.int64))
+            for index in self._wide.keys() & range(start, self.position):
+                taken[index - start] = self._wide[index]
         if self.words and (wrong := np.flatnonzero(taken == WORD)).size:
             raise self.error(f"{what} cannot be so small", start + int(wrong[0]))
         return taken

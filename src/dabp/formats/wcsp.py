@@ -29,7 +29,7 @@ _BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
 
 def read(source: Source) -> Problem:
     """Parse a ``.wcsp`` file."""
-    tokens = Tokens(source)
+    tokens = Tokens(source, header=4)
     num_variables = tokens.integer("the number of variables")
     tokens.integer("the largest domain size")
     num_functions = tokens.integer("the number of cost functions")

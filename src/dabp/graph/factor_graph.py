@@ -22,7 +22,9 @@ from dabp.problem.columns import add_at, cells_of_tables, offsets_of, table_rang
 from dabp.problem.randomness import generator
 
 PERTURBATION = 1e-3
-"""The tie-breaking perturbation as a fraction of the smallest cost difference."""
+"""The tie-breaking perturbation as a fraction of the smallest cost difference …"""
+QUIET = 1e-6
+"""… and at most this fraction of the temperature, if there is one: probabilities must not depend on it."""
 
 MOST_RANGE, MOST_SCALED = 1e16, 1e20
 """Up to what sum of all costs, in scaled units, the default scale goes (beyond, float64 could not tell totals apart
@@ -117,6 +119,7 @@ class FactorGraph:
         cost_scale: float | None = None,
         seed: int = 0,
         perturbation: float | None = None,
+        temperature: float = 0.0,
     ) -> FactorGraph:
         """Compile a minimisation problem.
 
@@ -134,7 +137,9 @@ class FactorGraph:
             Of the perturbation.
         perturbation
             Unary costs uniform in [0, perturbation], in scaled units, break ties between symmetric
-            solutions; by default `PERTURBATION` of the smallest difference between costs of one factor.
+            solutions; by default `PERTURBATION` of the smallest difference between costs of one factor …
+        temperature
+            … and no more than `QUIET` of this, in the problem's units, if it is above 0.
         """
         _check(problem, split_ratio, cost_scale, perturbation)
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
@@ -145,11 +150,9 @@ class FactorGraph:
             raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
         scale = _default_scale(factor_ranges, total) if cost_scale is None else float(cost_scale)
         real = np.dtype((np.float64 if problem.forbidding.any() else np.float32) if dtype is None else dtype)
-        if perturbation is None:
-            perturbation = PERTURBATION * _smallest_difference(problem) / scale
+        perturbation = _unseen(problem, temperature) / scale if perturbation is None else perturbation
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * factor_ranges.sum() / scale + problem.num_variables * perturbation + 1.0
-
         stand_ins = lowest / scale + forbidden
         skeleton = problem.structural(_skeleton, len(scales), bulky=True)
         count = int(skeleton.variable_offsets[-1])
@@ -168,6 +171,12 @@ class FactorGraph:
             variable_edge_offsets=skeleton.variable_edge_offsets,
             variable_edges=skeleton.variable_edges,
         )
+
+
+def _unseen(problem: Problem, temperature: float) -> float:
+    """The default perturbation in the problem's units."""
+    unseen = PERTURBATION * _smallest_difference(problem)
+    return min(unseen, QUIET * temperature) if temperature > 0 else unseen
 
 
 def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None, perturbation: float | None) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from dabp.graph import FactorGraph
 from dabp.graph.grouping import grouped
 from dabp.kernels.belief_propagation.layout import (
-    AHEAD,
+    EARLY,
     PADDING,
     UNIT,
     ExactCosts,
@@ -30,6 +30,7 @@ from dabp.kernels.belief_propagation.layout import (
     Reals,
     Variables,
 )
+from dabp.kernels.belief_propagation.pricing import LARGEST
 from dabp.problem import Problem
 from dabp.problem.columns import cell_strides, offsets_of
 
@@ -37,6 +38,8 @@ KEPT_FRAMES = 8
 """Frames that are kept of one structure: for a few widths of vectors and ratios of splitting."""
 BLOCK = 2**20
 """Numbers of tables that are laid out at a time."""
+EXACT = 2.0**53
+"""Whole numbers up to this are exact."""
 COMPACT = 0.75
 """Rows of tables are padded to whole vectors if the values fill more than this share of them."""
 
@@ -53,24 +56,32 @@ def lane_count(graph: FactorGraph) -> int:
     """8 lanes for float64 and small domains, 16 where that saves a quarter of the vectors."""
     if graph.dtype == np.float64:
         return 8
-    sizes = graph.domain_sizes[graph.edge_variable] if graph.num_edges else graph.domain_sizes
-    eights, sixteens = (float(np.ceil(sizes / lanes).sum()) for lanes in (8, 16))
+    degree = np.diff(graph.variable_edge_offsets) if graph.num_edges else 1
+    eights, sixteens = (int((degree * _whole(graph.domain_sizes, lanes) // lanes).sum()) for lanes in (8, 16))
     return 8 if eights <= 1.25 * sixteens else 16
 
 
 def make_layout(problem: Problem, graph: FactorGraph, lanes: int) -> Layout:
     """Lay out `graph`, which was made from `problem`, for vectors of `lanes` numbers."""
     frame = _frame_of(problem, graph, lanes)
-    unary = aligned_zeros(len(frame.variables.mask), graph.dtype)
-    unary[:] = PADDING
-    unary[frame.unary_places] = graph.unary
+    unary = _padded(graph, frame.variables.unary_start, PADDING, graph.unary)
     return Layout(
         variables=frame.variables._replace(unary=unary),
         tables=_all_tables(graph, frame.stacks, lanes),
         pairs=frame.pairs,
         many=frame.many,
-        exact=frame.exact._replace(pool=problem.pool),
+        exact=frame.exact._replace(pool=problem.pool, unit=_unit(problem, graph)),
     )
+
+
+def _unit(problem: Problem, graph: FactorGraph) -> float:
+    """What numbers of tables are multiplied by to be nearest to the costs, if these are whole numbers."""
+    if any(group.arity != 2 for group in graph.groups) or problem.forbidding.any() or not problem.integral:
+        return 0.0
+    largest = max(float(np.abs(ends).max(initial=0.0)) for ends in problem.finite_extremes)
+    if largest > LARGEST or problem.magnitude > EXACT:
+        return 0.0
+    return graph.cost_scale
 
 
 class _Stack(NamedTuple):
@@ -92,8 +103,6 @@ class _Frame(NamedTuple):
     """All of a layout that no cost enters; `unary` and `pool` are empty."""
 
     variables: Variables
-    unary_places: Ints
-    """Where each value's cost lies in the padded `unary`."""
     stacks: tuple[_Stack, ...]
     pairs: Pairs
     many: Many
@@ -118,27 +127,37 @@ def _frames(problem: Problem) -> dict[tuple[Any, ...], _Frame]:
 
 
 def _frame(problem: Problem, graph: FactorGraph, lanes: int) -> _Frame:
-    variables, places = _variables(graph, lanes)
+    variables = _variables(graph, lanes)
     rank = np.empty(graph.num_edges, dtype=np.int64)
     rank[graph.variable_edges] = np.arange(graph.num_edges)
-    position = _message_positions(graph, variables.message_start)
+    position = _message_positions(graph, variables, rank)
     stacks: list[_Stack] = []
     pairs = _pairs(graph, lanes, rank, position, stacks)
     many = _many(graph, lanes, position, stacks)
-    return _Frame(variables, places, tuple(stacks), pairs, many, exact=_exact_costs(problem))
+    return _Frame(variables, tuple(stacks), pairs, many, exact=_exact_costs(problem, graph))
 
 
-def _variables(graph: FactorGraph, lanes: int) -> tuple[Variables, Ints]:
-    """Slices of variables and edges, and where the unary costs lie when padded."""
+def _padded(graph: FactorGraph, starts: Ints, padding: float, values: Any) -> Reals:
+    """Numbers of all values of all variables, or one for all, where unary costs lie, and `padding` elsewhere."""
+    padded = aligned_zeros(int(starts[-1]), graph.dtype)
+    padded[:] = padding
+    sizes = graph.domain_sizes
+    if len(sizes) and (sizes == sizes[0]).all():
+        rows = padded.reshape(len(sizes), -1)[:, : sizes[0]]
+        rows[:] = values.reshape(rows.shape) if isinstance(values, np.ndarray) else values
+    else:
+        count = int(graph.variable_offsets[-1])
+        padded[np.repeat(starts[:-1] - graph.variable_offsets[:-1], sizes) + np.arange(count)] = values
+    return padded
+
+
+def _variables(graph: FactorGraph, lanes: int) -> Variables:
+    """Slices of variables and edges."""
     width = _whole(graph.domain_sizes, lanes)
     unary_start = offsets_of(width)
-    places = np.repeat(unary_start[:-1] - graph.variable_offsets[:-1], graph.domain_sizes) + np.arange(len(graph.unary))
-    mask = aligned_zeros(int(unary_start[-1]), graph.dtype)
-    mask[places] = 1
+    mask = _padded(graph, unary_start, 0.0, 1.0)
     scales = np.resize(np.array(graph.scales, dtype=graph.dtype), 2)
-    copies = np.arange(len(graph.scales))
-    edge_copy = _joined([np.tile(np.repeat(copies, g.arity), g.num_factors) for g in graph.groups], (0,))
-    variables = Variables(
+    return Variables(
         domain=graph.domain_sizes,
         unary_start=unary_start,
         edge_start=graph.variable_edge_offsets,
@@ -146,17 +165,27 @@ def _variables(graph: FactorGraph, lanes: int) -> tuple[Variables, Ints]:
         message_start=offsets_of(np.diff(graph.variable_edge_offsets) * width),
         unary=mask[:0],
         mask=mask,
-        edge_scale=scales[edge_copy[graph.variable_edges]],
+        edge_scale=_edge_scales(graph, scales),
         scales=scales,
         inverse=1.0 / scales.astype(np.float64),
     )
-    return variables, places
 
 
-def _message_positions(graph: FactorGraph, message_start: Ints) -> Ints:
-    """[E]: where the message of each edge starts; those of a variable lie side by side."""
-    degree = np.diff(graph.variable_edge_offsets)
-    width = np.diff(message_start) // np.maximum(degree, 1)
+def _edge_scales(graph: FactorGraph, scales: Reals) -> Reals:
+    """[E]: the scale of the copy at each edge, edges by variable."""
+    if len(graph.scales) == 1:
+        return np.full(graph.num_edges, scales[0])
+    copies = np.arange(len(graph.scales))
+    edge_copy = _joined([np.tile(np.repeat(copies, g.arity), g.num_factors) for g in graph.groups], (0,))
+    return scales[edge_copy[graph.variable_edges]]
+
+
+def _message_positions(graph: FactorGraph, variables: Variables, ranks: Ints) -> Ints:
+    """[E]: where the message of each edge starts; those of a variable lie side by side, edges in order of `ranks`."""
+    message_start, degree = variables.message_start, np.diff(graph.variable_edge_offsets)
+    width = np.diff(variables.unary_start)
+    if len(width) and (width == width[0]).all():
+        return np.asarray(ranks * width[0], dtype=np.int64)
     own = np.repeat(np.arange(graph.num_variables), degree)
     rank = np.arange(graph.num_edges) - graph.variable_edge_offsets[own]
     position = np.empty(graph.num_edges, dtype=np.int64)
@@ -214,10 +243,11 @@ def _pairs(graph: FactorGraph, lanes: int, rank: Ints, position: Ints, stacks: l
     """What variables hear from factors of arity 2; their tables are added to `stacks`."""
     copies = len(graph.scales)
     count = graph.num_edges // copies
-    table, source, rows = (
-        np.full(count, -1, dtype=np.int64),
-        np.zeros(count + AHEAD, np.int32),
+    table, source, rows, others = (
+        np.full(count + EARLY, -1, dtype=np.int64)[:count],
+        np.zeros(count + EARLY, np.int32),
         np.zeros(count, np.int32),
+        np.zeros(count + EARLY, np.int32),
     )
     blocks: list[PairTables] = []
     for number, group in enumerate(graph.groups):
@@ -239,7 +269,8 @@ def _pairs(graph: FactorGraph, lanes: int, rank: Ints, position: Ints, stacks: l
             table[here] = start + index * (senders * step)
             source[here] = position[edges + 1 - side] // UNIT
             rows[here] = senders
-    return Pairs(np.array(blocks, dtype=np.int64).reshape(-1, len(PairTables._fields)), table, source, rows)
+            others[here] = group.scope[:, 1 - side]
+    return Pairs(np.array(blocks, dtype=np.int64).reshape(-1, len(PairTables._fields)), table, source, rows, others)
 
 
 def _sorted_by(places: Ints, count: int) -> Ints:
@@ -275,15 +306,24 @@ def _many(graph: FactorGraph, lanes: int, position: Ints, stacks: list[_Stack]) 
     )
 
 
-def _exact_costs(problem: Problem) -> ExactCosts:
+def _factors_of_variables(problem: Problem, graph: FactorGraph) -> tuple[Ints, Ints]:
+    """The factors of each variable, and where they start."""
+    if len(graph.scales) == 1 and [group.num_factors for group in graph.groups] == [problem.num_factors]:
+        return graph.variable_edges // graph.groups[0].arity, graph.variable_edge_offsets  # edges are entries of scopes
     entries, factor_start = grouped(problem.scope_variables, problem.num_variables)
-    owner = np.repeat(np.arange(problem.num_factors), problem.arities)
+    return np.repeat(np.arange(problem.num_factors), problem.arities)[entries], factor_start
+
+
+def _exact_costs(problem: Problem, graph: FactorGraph) -> ExactCosts:
+    factor_of, factor_start = _factors_of_variables(problem, graph)
     return ExactCosts(
         start=problem.scope_offsets,
         variable=problem.scope_variables,
         stride=cell_strides(problem),
         base=problem.pool_offsets[problem.factor_table],
         factor_start=factor_start,
-        factor_of=owner[entries],
+        factor_of=factor_of,
         pool=problem.pool[:0],
+        rest=np.flatnonzero(problem.arities != 2),
+        unit=0.0,
     )

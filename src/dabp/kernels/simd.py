@@ -282,6 +282,8 @@ __all__ = [
     "maximum",
     "minimum",
     "next_equal",
+    "prefetch",
+    "prefetch_early",
     "splat",
     "store",
     "sum_of",
@@ -289,16 +291,24 @@ __all__ = [
 ]
 
 
-@intrinsic
-def prefetch(typing: Any, array: Any, index: Any) -> Any:
-    """Ask for the cache line of ``array[index]``, to be there when it is needed."""
+def _asking(locality: int) -> Any:
+    """An intrinsic that asks for a cache line, into all caches (3) or all but the first (2)."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        i32, byte = ir.IntType(32), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        pointer = builder.bitcast(_pointer(context, builder, array, args[0], args[1]), byte)
-        builder.call(function, [pointer, ir.Constant(i32, 0), ir.Constant(i32, 3), ir.Constant(i32, 1)])
-        return context.get_dummy_value()
+    def ask(typing: Any, array: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            i32, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            pointer = builder.bitcast(_pointer(context, builder, array, args[0], args[1]), byte)
+            builder.call(function, [pointer, ir.Constant(i32, 0), ir.Constant(i32, locality), ir.Constant(i32, 1)])
+            return context.get_dummy_value()
 
-    return types.void(array, types.intp), generate
+        return types.void(array, types.intp), generate
+
+    return intrinsic(ask)
+
+
+prefetch = _asking(3)
+"""``prefetch(array, index)`` asks for the cache line of ``array[index]``, to be there when it is needed."""
+prefetch_early = _asking(2)
+"""`prefetch` into the second cache: many may be asked for at once, long before they are needed."""

@@ -86,6 +86,10 @@ class Search(ABC):
         """What was found but not told in a step yet, asked for when the search is stopped."""
         return None
 
+    def decoded(self) -> Assignment | None:
+        """What the search makes of the problem just now, though it be no improvement; None if it has no such thing."""
+        return None
+
     def summary(self) -> tuple[str, ...]:
         """Lines for the result's notes, asked for once when the search has ended, for whatever reason."""
         return ()

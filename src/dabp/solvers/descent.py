@@ -29,10 +29,14 @@ class Descent:
             for first in range(0, len(values), CHUNK):
                 if guard.over:
                     return values
-                changed += descend(self._entries, values, self._room, first, min(len(values), first + CHUNK))
+                changed += self.turns(values, first, min(len(values), first + CHUNK))
             if not changed:
                 break
         return values
+
+    def turns(self, values: Assignment, first: int, last: int) -> int:
+        """Let the variables from `first` to `last` take their cheapest values in turn; how many took another."""
+        return int(descend(self._entries, values, self._room, first, last))
 
 
 def descended(problem: Problem, start: Assignment, guard: Guard) -> Assignment:

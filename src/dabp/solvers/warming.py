@@ -152,9 +152,12 @@ def _belief_propagation() -> None:
     _run(["bp"], [_chain(7, 3)])
     problems = list(_worth_threads())
     _run(["bp-reinforced"], problems)
-    for problem in problems:  # where all values change at once, one of two ways to price factors is never taken
+    for problem in problems:  # where all values change at once, one of three ways to price factors is taken
         engine = MinSum(problem, FactorGraph.from_problem(problem), threads=2)
         engine.reset(0.0)
+        engine.run(1, Rules())
+        engine.prices()
+        engine.memory.stale[:] = False
         engine.run(1, Rules())
         engine.price(1)
         engine.close()
@@ -184,7 +187,8 @@ def _dual() -> None:
     from dabp.solvers.dual.pairs import WORTH_THREADS
 
     _run(["dual"])
-    _run(["dual"], [_chain(WORTH_THREADS // 16 + 2, 8)])
+    chain = _chain(WORTH_THREADS // 16 + 2, 8)
+    _run(["dual"], [chain, chain.replace(pool=chain.pool / 3)])  # which single precision holds, and which it rounds
 
 
 def _whole() -> list[Problem]:

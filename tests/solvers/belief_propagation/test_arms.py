@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dabp.solvers.belief_propagation.arms import Arms
+from dabp.solvers.belief_propagation.arms import NEAR_PART, Arms
 
 KINDS = {"a": 1.0, "b": 1.0, "c": 2.0}
 
@@ -42,6 +42,19 @@ def test_what_was_found_before_is_worth_nothing():
         arms.learn(kind, 0.0 if kind == "same" else 1.0 + rng.random(), 100)
         taken[kind] += 1
     assert taken["new"] > 2 * taken["same"]
+
+
+def test_runs_near_the_best_take_a_fixed_part():
+    """Whatever they find, and the others share the rest as they would without them."""
+    rng, arms = np.random.default_rng(1), Arms({"a": 1.0, "b": 1.0, "near": 1.0}, near="near")
+    work = {"a": 0, "b": 0, "near": 0}
+    for _ in range(400):
+        kind = arms.choose(rng)
+        iterations = 20 if kind == "near" else 200
+        arms.learn(kind, {"a": 2.0, "b": 1.0, "near": 0.0}[kind] + rng.random(), iterations)
+        work[kind] += iterations
+    assert work["near"] == pytest.approx(NEAR_PART * sum(work.values()), abs=200)
+    assert work["b"] > 2 * work["a"] > 0
 
 
 def test_it_can_be_saved():

@@ -7,7 +7,20 @@ import dabp
 from dabp.graph import FactorGraph
 from dabp.solvers.belief_propagation.policy import COLD, Policy, features_of
 from dabp.solvers.belief_propagation.reinforcement import DAMPING, FASTEST, PERTURBATION, RATE
-from dabp.solvers.belief_propagation.runs import HARD, PULLED, hard_draw, hard_run, soft_run, unary_of, within
+from dabp.solvers.belief_propagation.runs import (
+    FREED,
+    FREED_MORE,
+    HARD,
+    HARD_RATE,
+    PULLED,
+    STRONG,
+    hard_draw,
+    hard_run,
+    near_draw,
+    soft_run,
+    unary_of,
+    within,
+)
 from tests.problems import random_problem
 
 
@@ -28,10 +41,10 @@ def test_min_sum_is_drawn_as_reinforced_bp_is():
     """From its ranges, at an infinite β all the way, until it settles; the record tells the gain that it came to."""
     rng = np.random.default_rng(0)
     for _ in range(100):
-        drawn = within(hard_draw(rng, 0.5), RATE[0])
+        drawn = within(hard_draw(rng), RATE[0])
         run = hard_run(HARD, drawn, None)
         assert DAMPING[0] <= run.damping <= DAMPING[1]
-        assert RATE[0] * 0.999 <= run.rules.rate <= RATE[1] * 1.001
+        assert HARD_RATE[0] * 0.999 <= run.rules.rate <= HARD_RATE[1] * 1.001
         assert run.schedule.perturbation <= PERTURBATION
         assert run.rules.patience > 0
         assert np.isinf(run.schedule.phases(0, 50).beta).all()
@@ -41,20 +54,36 @@ def test_min_sum_is_drawn_as_reinforced_bp_is():
 
 def test_rates_fit_what_is_left():
     """Never slower than asked for, nor faster than sensible; elsewhere draws are clipped to what can be."""
-    wild = np.array([2.0, np.log(1e-9), -0.1, -0.3])
+    wild = np.array([2.0, np.log(1e-9), -0.1, -0.3, 7.0])
     assert np.exp(within(wild, 1e-3)[1]) == pytest.approx(1e-3)
     assert np.exp(within(wild, 1.0)[1]) == pytest.approx(FASTEST)
     run = hard_run(PULLED, within(wild, 1e-3), 60)
-    assert (run.damping, run.schedule.perturbation, run.pull, run.length) == (0.95, 0.0, 0.0, 60)
+    assert (run.damping, run.schedule.perturbation, run.pull, run.freed, run.length) == (0.95, 0.0, 0.0, 1.0, 60)
 
 
 def test_a_pull_spares_the_best_assignment():
-    """Every other value is charged the same."""
+    """Every other value is charged the same, of all variables or of those that are not freed."""
     problem = random_problem(5, maximize=False)
     graph = FactorGraph.from_problem(problem, dtype=np.float32)
     best = problem.domain_sizes - 1
-    run = hard_run(PULLED, np.array([0.3, -6.0, 0.0, 0.4]), None)
-    unary = unary_of(run, np.random.default_rng(0), graph, best)
+    run = hard_run(PULLED, np.array([0.3, -6.0, 0.0, 0.4, 0.0]), None)
+    chance = np.random.default_rng(0).random(len(graph.unary) + graph.num_variables)
+    unary = unary_of(run, chance, graph, best)
     places = graph.variable_offsets[:-1] + best
     assert (unary[places] == 0).all()
     assert (np.delete(unary, places) == 0.4).all()
+    some = unary_of(hard_run(PULLED, np.array([0.3, -6.0, 0.0, 0.4, 0.6]), None), chance, graph, best)
+    charged = [np.unique(np.delete(part, -1)) for part in np.split(some, graph.variable_offsets[1:-1]) if len(part) > 1]
+    assert {float(values[0]) for values in charged} == {0.0, 0.4}
+    assert all(len(values) == 1 for values in charged)
+
+
+def test_runs_near_the_best_free_more_where_they_hold_the_rest():
+    """A weak charge for most, or a strong one that frees most; sooner frozen than others."""
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        run = hard_run(PULLED, within(near_draw(rng, 6.0), RATE[0]), None)
+        low, high = FREED_MORE if run.pull > STRONG else FREED
+        assert 0 < run.pull <= 6
+        assert low <= run.freed <= high
+        assert run.record(9)["freed"] == run.freed

@@ -46,6 +46,19 @@ def test_marginals_of_forests(temperature, forbidden):
             np.testing.assert_allclose(found, wanted, atol=1e-4)
 
 
+@pytest.mark.parametrize(("temperature", "off"), [(10.0, 1e-5), (1.0, 1e-5), (0.1, 1e-4), (0.01, 1e-3)])
+def test_marginals_of_whole_numbers_are_not_those_of_broken_ties(temperature, off):
+    """Totals that are equal stay equally probable, however cold: what breaks ties must not be seen in marginals."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        parents = [int(rng.integers(child)) for child in range(1, 8)]
+        tables = [((parent, child + 1), rng.integers(0, 101, (3, 3))) for child, parent in enumerate(parents)]
+        problem = Problem.from_tables([3] * 8, tables)
+        result = dabp.solve(problem, "bp", params={"temperature": temperature, "tolerance": 0.0}, max_iterations=30)
+        for found, wanted in zip(result.beliefs, marginals(problem, temperature), strict=True):
+            np.testing.assert_allclose(found, wanted, atol=off)
+
+
 def test_what_is_fixed_is_certain():
     """Evidence: marginals of the other variables are conditional, of the fixed one 0 and 1."""
     problem = forest(1)

@@ -15,7 +15,7 @@ from dabp.solvers.belief_propagation.solver import BeliefPropagation
 from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.kinds import line_up
-from dabp.solvers.portfolio.member import Situation
+from dabp.solvers.portfolio.member import Member, Situation
 from tests.solvers.portfolio.shapes import cliques, from_pairs
 
 
@@ -37,11 +37,29 @@ def test_members_follow_size_time_and_choice() -> None:
 
 
 def test_a_second_annealing_runs_beside_the_first_and_not_instead() -> None:
-    """With a single thread it would only halve the cycles of the first."""
+    """With a single thread it would only halve the cycles of the first, which has its time."""
     medium = features_of(generate("random-cop", variables=200, density=0.05, seed=0))
-    names = {threads: {kind.name for kind in line_up(medium, 10.0, threads=threads).kinds} for threads in (1, 2)}
-    assert names[2] - names[1] == {"annealing 2"}
-    assert {"annealing", "bp-learned"} <= names[1]
+    priors = {
+        threads: {kind.name: kind.prior for kind in line_up(medium, 10.0, threads=threads).kinds} for threads in (1, 2)
+    }
+    assert priors[2].keys() - priors[1].keys() == {"annealing 2"}
+    assert {"annealing", "bp-learned"} <= priors[1].keys()
+    assert sum(priors[1].values()) == pytest.approx(sum(priors[2].values()))
+
+
+def test_soft_runs_are_judged_when_they_have_frozen() -> None:
+    """Learned BP is patient, restarts by itself and is not ended for saying nothing new; it tells when a run ends."""
+    problem = generate("random-cop", variables=160, density=0.05, seed=0)
+    kind = next(kind for kind in line_up(features_of(problem), 10.0).kinds if kind.name == "bp-learned")
+    assert kind.patient
+    incumbent, member = Incumbent(problem), Member(kind, problem, seed=0, number=0)
+    assert kind.plan(Situation(0, np.random.default_rng(0), 10.0, 0.0, incumbent)).ends
+    reports = [member.slice(0.0, incumbent, lambda: 0.0, 10.0, lambda: False) for _ in range(400)]
+    member.close()
+    ended = [report.ended for report in reports]
+    assert any(ended)
+    assert not all(ended)
+    assert all(report.finished is None for report in reports)
 
 
 def test_images_with_little_time_open_with_a_cooling() -> None:
@@ -89,8 +107,10 @@ def test_polishing_starts_from_the_incumbent() -> None:
 def test_who_takes_too_long_to_start_is_left_out_but_never_all() -> None:
     """With little time a huge problem has the members that start soonest, and a note names the others."""
     features = replace(features_of(from_pairs(30, 3, lambda: np.eye(3))), num_edges=4_000_000, num_messages=20_000_000)
-    numbers = [len(line_up(features, seconds).kinds) for seconds in (1e-3, 12.0, 1000.0)]
-    assert 1 <= numbers[0] < numbers[1] < numbers[2]
+    names = [{kind.name for kind in line_up(features, seconds).kinds} for seconds in (1e-3, 12.0, 1000.0)]
+    assert names[0] == {"descent"}
+    assert set() < names[1] - {"descent"} < names[2]
+    assert "descent" not in names[2]
     assert any("left out" in note for note in line_up(features, 12.0).notes)
     assert not any("left out" in note for note in line_up(features, 1000.0).notes)
     chosen = line_up(features, 1e-3, names=frozenset({"tabu"}))
@@ -150,3 +170,22 @@ def test_the_member_of_most_weight_may_take_longer_to_start() -> None:
     names = {seconds: {kind.name for kind in line_up(features, seconds, threads=2).kinds} for seconds in (2.0, 9.5)}
     assert "bp-reinforced" in names[9.5]
     assert "bp-reinforced" not in names[2.0]
+
+
+def test_members_whose_tables_take_too_much_memory_are_left_out() -> None:
+    """Those that take most go first, those that share a table stay together, never the one of most weight."""
+    features = features_of(generate("random-cop", variables=30, density=0.5, seed=0))
+    every = {kind.name for kind in line_up(features, 10.0).kinds}
+    names, notes = {}, {}
+    for cells in (10**6, 10**7, 5 * 10**7, 10**9):
+        line = line_up(replace(features, num_cells=cells, num_different_cells=cells), 10.0)
+        names[cells] = {kind.name for kind in line.kinds}
+        notes[cells] = any("too much memory" in note for note in line.notes)
+    assert names[10**6] == every
+    assert names[10**7] == every - {"dual", "forest-lns"}
+    assert names[5 * 10**7] == names[10**9] == {"tabu", "annealing", "cooling"}
+    assert list(notes.values()) == [False, True, True, True]
+    shared = line_up(replace(features, num_cells=10**9, num_different_cells=10**7), 10.0)
+    assert {kind.name for kind in shared.kinds} == every, "a solver that shares no tables would take more"
+    asked = line_up(replace(features, num_different_cells=10**9), 10.0, names=frozenset({"dual"}))
+    assert [kind.name for kind in asked.kinds] == ["dual"]

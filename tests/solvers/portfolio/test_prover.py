@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from dabp.generators import generate
+from dabp.problem.guard import Guard
 from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
-from dabp.solvers.portfolio.prover import Prover
+from dabp.solvers.portfolio.prover import Prover, worth_proving
 from tests.problems import exhaustive
 from tests.solvers.portfolio.shapes import beside, cliques
 
@@ -54,3 +55,13 @@ def test_a_wide_gap_after_the_trial_is_hopeless(variables: int, degree: float, v
         assert prover.hopeless(100.0) == vast
     finally:
         prover.close()
+
+
+def test_little_time_is_enough_where_there_is_structure() -> None:
+    """Of two problems with as many assignments the sparse one is tried with less time than the dense one."""
+    sparse, dense = (
+        generate("random-cop", variables=100, density=degree / 99, domain=15, seed=0) for degree in (6, 40)
+    )
+    assert [worth_proving(problem, 1.9, Guard()) for problem in (sparse, dense)] == [True, False]
+    assert [worth_proving(problem, 10.0, Guard()) for problem in (sparse, dense)] == [True, True]
+    assert not worth_proving(sparse, 0.9, Guard())

@@ -8,8 +8,6 @@ them is a thread's share.
 
 from __future__ import annotations
 
-import numpy as np
-
 from dabp.kernels.attention.all_pairs import all_pairs, all_pairs_backward
 from dabp.kernels.attention.chebyshev import Interpolation
 from dabp.kernels.attention.interpolated_attention import interpolated, interpolated_backward, pays
@@ -25,6 +23,7 @@ from dabp.kernels.attention.one_variable import (
 )
 from dabp.kernels.decorators import kernel
 from dabp.kernels.rows import copy_row, longest_row
+from dabp.kernels.scratch import apart, rows_apart
 
 
 @kernel
@@ -37,7 +36,7 @@ def attend(
     largest = longest_row(offsets, first, last)
     variable = gathered(largest, inputs)
     wide = variable.messages.shape[1]
-    made = Results(np.empty(largest, summed.dtype), np.empty((largest, wide), summed.dtype))
+    made = Results(apart(largest, summed), rows_apart(largest, wide, summed))
     scratch = room(largest, wide, 4, summed)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
@@ -68,10 +67,10 @@ def attend_backward(
 ) -> None:
     """Write the gradients of `attend`, those of query and key by edge [E, K], given those of its results."""
     offsets, width, heads = around.offsets, inputs.f2v.shape[1], inputs.query.shape[1]
-    largest, kind = longest_row(offsets, first, last), inputs.f2v.dtype
+    largest = longest_row(offsets, first, last)
     variable, made = gathered(largest, inputs), gathered(largest, inputs)
     wide = variable.messages.shape[1]
-    given = Results(np.empty(largest, kind), np.empty((largest, wide), kind))
+    given = Results(apart(largest, inputs.f2v), rows_apart(largest, wide, inputs.f2v))
     scratch, more = room(largest, wide, 7, inputs.f2v), backward_room(largest, wide, inputs.f2v)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]

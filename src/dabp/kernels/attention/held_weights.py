@@ -14,6 +14,7 @@ from dabp.kernels.attention.one_variable import BLOCK, VariableEdges, gather_fac
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import longest_row
+from dabp.kernels.scratch import apart, rows_apart
 from dabp.kernels.simd import Lanes, load, splat, store
 
 Floats = NDArray[np.floating]
@@ -27,7 +28,7 @@ def hold(
     """Write the blocks of variables first..last − 1: w, a softmax of σ(query + key) over the others, mean of heads."""
     offsets, heads, kind = around.offsets, key.shape[1], key.dtype.type
     largest = longest_row(offsets, first, last)
-    keys, powers = np.empty((heads, largest), key.dtype), np.empty(largest, key.dtype)
+    keys, powers = rows_apart(heads, largest, key), apart(largest, key)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
@@ -61,8 +62,8 @@ def hold_backward(
     """Write the gradients of `hold` edge by edge, [E, K] each, given that of the weights."""
     offsets, heads, kind = around.offsets, key.shape[1], key.dtype.type
     largest, one = longest_row(offsets, first, last), kind(1.0)
-    keys, of_keys = np.empty((heads, largest), key.dtype), np.empty((heads, largest), key.dtype)
-    scores, powers = np.empty(largest, key.dtype), np.empty(largest, key.dtype)
+    keys, of_keys = rows_apart(heads, largest, key), rows_apart(heads, largest, key)
+    scores, powers = apart(largest, key), apart(largest, key)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.elementary import FAST, exponential, sigmoid
 from dabp.kernels.rows import longest_row
+from dabp.kernels.scratch import rows_apart
 from dabp.kernels.simd import prefetch
 
 Floats = NDArray[np.floating]
@@ -113,7 +114,7 @@ def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed:
     projected, scores = nodes
     slope, lanes = shape
     count = len(mixed)
-    alphas = np.empty((longest_row(offsets, first, last) + 3, HEADS), scores.dtype)
+    alphas = rows_apart(longest_row(offsets, first, last) + 3, HEADS, scores)
     channels = len(lanes)
     one = projected.dtype.type(1.0)
     for i in range(first, last):
@@ -163,7 +164,7 @@ def attend_backward(
     grad_projected, grad_scores = gradients
     count = len(grad_mixed)
     largest = longest_row(offsets, first, last)
-    alphas, dots = np.empty((largest + 3, HEADS), scores.dtype), np.empty((largest + 3, HEADS), scores.dtype)
+    alphas, dots = rows_apart(largest + 3, HEADS, scores), rows_apart(largest + 3, HEADS, scores)
     channels = len(lanes)
     zero, one = projected.dtype.type(0.0), projected.dtype.type(1.0)
     for i in range(first, last):

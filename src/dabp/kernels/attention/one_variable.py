@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.attention.chebyshev import LARGEST
 from dabp.kernels.decorators import inner
+from dabp.kernels.scratch import rows_apart
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
@@ -94,32 +95,29 @@ class BackwardRoom(NamedTuple):
 @inner
 def gathered(largest: int, inputs: Inputs) -> Gathered:
     """Empty arrays for variables up to this degree."""
-    heads, kind = inputs.query.shape[1], inputs.f2v.dtype
+    heads, like = inputs.query.shape[1], inputs.f2v
     wide = (inputs.f2v.shape[1] + BLOCK - 1) // BLOCK * BLOCK
-    return Gathered(np.empty((heads, largest), kind), np.empty((heads, largest), kind), np.empty((largest, wide), kind))
+    return Gathered(rows_apart(heads, largest, like), rows_apart(heads, largest, like), rows_apart(largest, wide, like))
 
 
 @inner
 def room(largest: int, wide: int, rows: int, like: Floats) -> Room:
     """Scratch for variables up to this degree, with so many rows."""
-    kind = like.dtype
-    per_key, per_node = (LARGEST, largest), (LARGEST, wide + 1)
     return Room(
-        np.empty(per_key, kind),
-        np.empty(per_node, kind),
-        np.empty(per_node, kind),
-        np.empty(per_key, kind),
-        np.empty(per_key, kind),
-        np.empty((rows, largest), kind),
+        rows_apart(LARGEST, largest, like),
+        rows_apart(LARGEST, wide + 1, like),
+        rows_apart(LARGEST, wide + 1, like),
+        rows_apart(LARGEST, largest, like),
+        rows_apart(LARGEST, largest, like),
+        rows_apart(rows, largest, like),
     )
 
 
 @inner
 def backward_room(largest: int, wide: int, like: Floats) -> BackwardRoom:
     """Scratch for variables up to this degree."""
-    kind = like.dtype
     return BackwardRoom(
-        np.empty((LARGEST, wide + 1), kind), np.empty((LARGEST, wide + 1), kind), np.empty((LARGEST, largest), kind)
+        rows_apart(LARGEST, wide + 1, like), rows_apart(LARGEST, wide + 1, like), rows_apart(LARGEST, largest, like)
     )
 
 

@@ -10,6 +10,7 @@ from dabp.kernels.attention.one_variable import VariableEdges
 from dabp.kernels.decorators import kernel
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import longest_row
+from dabp.kernels.scratch import apart, rows_apart
 
 Floats = NDArray[np.floating]
 
@@ -23,8 +24,7 @@ def weight_range(around: VariableEdges, query: Floats, key: Floats) -> tuple[flo
     offsets, variable_edges, edge_factor = around
     heads, kind = query.shape[1], query.dtype.type
     largest = longest_row(offsets, 0, len(offsets) - 1)
-    powers, weights = np.empty(largest, query.dtype), np.empty(largest, query.dtype)
-    keys = np.empty((heads, largest), query.dtype)
+    powers, weights, keys = apart(largest, query), apart(largest, query), rows_apart(heads, largest, query)
     low, high = np.inf, -np.inf
     for variable in range(len(offsets) - 1):
         edges = variable_edges[offsets[variable] : offsets[variable + 1]]

@@ -20,8 +20,9 @@ from dabp.kernels.belief_propagation.memory import (
     Memory,
     Rules,
 )
-from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, total_of, update_variables
-from dabp.kernels.decorators import array_inner, array_kernel
+from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, total_of, update_and_price
+from dabp.kernels.belief_propagation.pricing import cell_of, price_rest
+from dabp.kernels.decorators import array_kernel
 from dabp.kernels.simd import Lanes, prefetch
 
 FREEZING = 0.3
@@ -30,6 +31,8 @@ FREEZING = 0.3
 
 MANY_CHANGES = 16
 """All factors are priced anew when one in so many variables has changed its value."""
+MOST_CHANGE = 4
+"""Factors are priced in the updates of variables from when on one in so many has changed, until no longer many do."""
 PRICED_TOGETHER = 64
 """How many factors are looked for in memory before the first of them is read."""
 
@@ -43,11 +46,16 @@ def gain_of(rate: float, iteration: int) -> float:
 @array_kernel
 def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
     """Add up the factors' costs if a value changed, and keep the assignment if it is the best."""
+    note_total(memory, rules.constant + total_of(memory.priced) if changed else 0.0, changed)
+
+
+@array_kernel
+def note_total(memory: Memory, total: float, changed: int) -> None:
+    """Note the assignment's cost, if a value changed, and keep the assignment if it is the best."""
     if changed == 0:
         memory.counts[UNCHANGED] += 1
         return
     memory.counts[UNCHANGED] = 0
-    total = rules.constant + total_of(memory.priced)
     memory.costs[CURRENT] = total
     if total < memory.costs[BEST_OF_START]:
         memory.costs[BEST_OF_START] = total
@@ -58,13 +66,10 @@ def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
             memory.best[i] = memory.assignment[i]
 
 
-@array_inner
-def _cell(exact: ExactCosts, memory: Memory, factor: int) -> int:
-    """Where a factor's exact cost under the assignment stands."""
-    cell = exact.base[factor]
-    for k in range(exact.start[factor], exact.start[factor + 1]):
-        cell += memory.assignment[exact.variable[k]] * exact.stride[k]
-    return int(cell)
+@array_kernel
+def stays_stale(exact: ExactCosts, pricing: bool, changed: int, variables: int) -> bool:
+    """Whether the next iteration prices factors while it updates variables, after one that did so or did not."""
+    return exact.unit > 0 and (MANY_CHANGES if pricing else MOST_CHANGE) * changed > variables
 
 
 @array_kernel
@@ -77,7 +82,7 @@ def price_all(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
     for begin in range(start, stop, PRICED_TOGETHER):
         end = min(begin + PRICED_TOGETHER, stop)
         for factor in range(begin, end):
-            cell = _cell(exact, memory, factor)
+            cell = cell_of(exact, memory, factor)
             prefetch(exact.pool, cell)
             memory.priced[factor] = cell
         for factor in range(begin, end):
@@ -102,18 +107,24 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
 def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: Any) -> tuple[int, int]:
     """Iterations until `trace` is full of their costs or the rules end the run; how many, and why."""
     first: Any = np.int64(0)  # a literal would have the stages compiled for it, too
-    variables = len(layout.variables.domain)
+    variables, rest = len(layout.variables.domain), len(layout.exact.rest)
     for t in range(len(trace)):
         send_many(layout, memory, memory.values, lanes, first, len(layout.many.table))
         memory.counts[ITERATIONS] += 1
         gain = gain_of(rules.rate, memory.counts[ITERATIONS])
-        change, changed = update_variables(layout, memory, gain, lanes, first, variables)
+        pricing = memory.stale[0]
+        change, changed, cost = update_and_price(layout, memory, gain, pricing, lanes, first, variables)
         memory = Memory(memory.fresh, memory.v2f, *memory[2:])  # the messages made are those heard next
-        if MANY_CHANGES * changed > variables:
+        many = MANY_CHANGES * changed > variables
+        if pricing:
+            note_total(memory, rules.constant + cost + price_rest(layout.exact, memory, first, rest), changed)
+        if many != pricing:
             price_all(layout.exact, memory, first, len(memory.priced))
-        elif changed > 0:
+        elif changed > 0 and not pricing:
             price_moved(layout.exact, memory, first, variables)
-        note_cost(memory, rules, changed)
+        if not pricing:
+            note_cost(memory, rules, changed)
+        memory.stale[0] = stays_stale(layout.exact, pricing, changed, variables)
         trace[t] = memory.costs[CURRENT]
         why = verdict(memory, rules, float(change))
         if why != RUNNING:

@@ -43,6 +43,10 @@ UNIT = 8
 """Positions of messages are multiples of this: of the shortest vector."""
 AHEAD = 16
 """How many factors ahead messages are fetched from memory."""
+EARLY, EARLY_TABLES = 48, 24
+"""How many factors ahead messages and tables are where they do not stay in caches."""
+NEAR = 2**17
+"""Messages or tables of more numbers do not stay in caches."""
 
 
 class PairTables(NamedTuple):
@@ -65,14 +69,19 @@ class Pairs(NamedTuple):
     blocks: Ints
     """[K, 4]: a `PairTables` each."""
     table: Ints
-    """Position of the table whose lanes run over this variable; −1 for a factor of higher arity."""
+    """Position of the table whose lanes run over this variable; −1 for a factor of higher arity.
+
+    Like `source` it can be read past its end.
+    """
     source: NDArray[np.int32]
     """Position of the other variable's message to the factor, over `UNIT`; that of a second copy follows.
 
-    `AHEAD` zeros more at the end, so that there is always something to fetch.
+    `EARLY` zeros more at the end, so that there is always something to fetch.
     """
     rows: NDArray[np.int32]
     """How many values the other variable has."""
+    other: NDArray[np.int32]
+    """The other variable; as long as `source`."""
 
 
 class Many(NamedTuple):
@@ -101,6 +110,10 @@ class ExactCosts(NamedTuple):
     """[N + 1]: the factors of each variable in `factor_of`."""
     factor_of: Ints
     pool: NDArray[np.float64]
+    rest: Ints
+    """The factors that are not of arity 2."""
+    unit: float
+    """All costs are whole numbers, and numbers of `Layout.tables` times this are nearest to them; 0 if not so."""
 
 
 class Layout(NamedTuple):

@@ -39,7 +39,9 @@ class Memory(NamedTuple):
     moved: NDArray[np.bool_]
     """[N]: variables whose value changed in the last iteration."""
     priced: NDArray[np.float64]
-    """[F]: exact cost of each factor under `assignment`."""
+    """[F]: exact cost of each factor under `assignment`, unless `stale`."""
+    stale: NDArray[np.bool_]
+    """[1]: whether the next iteration finds its cost while it updates variables, and the last may have."""
     values: Ints
     """Room for one row number of a table of the largest arity."""
     counts: Ints

@@ -9,10 +9,32 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dabp.kernels.belief_propagation.layout import AHEAD, PADDING, UNIT, ExactCosts, Layout
+from dabp.kernels.belief_propagation.layout import (
+    AHEAD,
+    EARLY,
+    NEAR,
+    PADDING,
+    UNIT,
+    ExactCosts,
+    Layout,
+)
 from dabp.kernels.belief_propagation.memory import Memory
+from dabp.kernels.belief_propagation.pricing import cell_of, fetch_table, fetch_value, paid
 from dabp.kernels.decorators import array_inner, array_kernel, inline_kernel, part
-from dabp.kernels.simd import Lanes, first_equal, full_like, item, least, load, maximum, minimum, prefetch, splat, store
+from dabp.kernels.simd import (
+    Lanes,
+    first_equal,
+    full_like,
+    item,
+    least,
+    load,
+    maximum,
+    minimum,
+    prefetch,
+    prefetch_early,
+    splat,
+    store,
+)
 
 
 class Passage(NamedTuple):
@@ -43,6 +65,15 @@ def passage_at(layout: Layout, i: int, at: int, copy: int, lanes: Lanes) -> Pass
     return Passage(item(pairs.table, at), rows, variables.step[i], source, source_width, target, width)
 
 
+@part(_nrt=False)
+def fetch(layout: Layout, memory: Memory, pricing: bool, at: int) -> None:
+    """Ask for what is needed some places after `at`: memory answers late, but to many questions at once."""
+    prefetch_early(memory.v2f, UNIT * item(layout.pairs.source, at + EARLY))
+    fetch_table(layout, at)
+    if pricing:
+        fetch_value(layout, memory, at)
+
+
 @array_inner
 def hear_pairs(layout: Layout, v2f: Any, f2v: Any, nearer: int, lanes: Lanes, i: int) -> None:
     """f2v messages to a variable from its factors of arity 2, nearer to the start of `f2v` than all would lie.
@@ -52,7 +83,11 @@ def hear_pairs(layout: Layout, v2f: Any, f2v: Any, nearer: int, lanes: Lanes, i:
     """
     variables, pairs, copies = layout.variables, layout.pairs, layout.many.message.shape[1]
     for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
-        prefetch(v2f, UNIT * item(pairs.source, at + AHEAD))
+        if len(v2f) > NEAR:
+            prefetch_early(v2f, UNIT * item(pairs.source, at + EARLY))
+            fetch_table(layout, at)
+        else:
+            prefetch(v2f, UNIT * item(pairs.source, at + AHEAD))
         if item(pairs.table, at) >= 0:
             passage = passage_at(layout, i, at, 0, lanes)
             if copies == 2:
@@ -144,10 +179,19 @@ def send_many(layout: Layout, memory: Memory, values: Any, lanes: Lanes, start: 
                     k -= 1
 
 
-@array_kernel
+@array_inner
 def update_variables(
     layout: Layout, memory: Memory, gain: Any, lanes: Lanes, start: int, stop: int
 ) -> tuple[float, int]:
+    """`update_and_price` without its price."""
+    change, changed, _ = update_and_price(layout, memory, gain, False, lanes, start, stop)
+    return change, changed
+
+
+@array_kernel
+def update_and_price(
+    layout: Layout, memory: Memory, gain: Any, pricing: bool, lanes: Lanes, start: int, stop: int
+) -> tuple[float, int, float]:
     """Beliefs, values and the next v2f messages of a range of variables.
 
     Where these go to `memory.fresh`, the f2v messages of pairs are made on the way. The belief is
@@ -157,25 +201,31 @@ def update_variables(
 
     Returns
     -------
-    The largest change of a v2f message, and how many variables moved to another value, which `memory.moved` marks.
+    The largest change of a v2f message; how many variables moved to another value, which `memory.moved` marks; and, if
+    asked for, what the factors of arity 2 cost whose variables are both in the range.
     """
     variables = layout.variables
     zero = full_like(0.0, load(variables.unary, 0, lanes))
     change = zero
     changed = 0
+    cost = 0.0
     for i in range(start, stop):
         if item(variables.unary_start, i + 1) - item(variables.unary_start, i) == len(lanes):
-            value, change = _update_narrow(layout, memory, gain, change, lanes, i)
+            value, change = _update_narrow(layout, memory, gain, pricing, change, lanes, i)
         else:
             value, change = _update_wide(layout, memory, gain, change, lanes, i)
         memory.moved[i] = memory.assignment[i] != value
         changed += memory.moved[i]
         memory.assignment[i] = value
-    return -least(zero - change), changed
+        if pricing:
+            cost += paid(layout, memory, i, value, start, i)
+    return -least(zero - change), changed, cost
 
 
 @part(_nrt=False)
-def _update_narrow(layout: Layout, memory: Memory, gain: Any, change: Any, lanes: Lanes, i: int) -> tuple[int, Any]:
+def _update_narrow(
+    layout: Layout, memory: Memory, gain: Any, pricing: bool, change: Any, lanes: Lanes, i: int
+) -> tuple[int, Any]:
     """`update_variables` for one variable whose messages take a vector each: its value, and the largest changes."""
     variables, v2f, f2v = layout.variables, memory.v2f, memory.f2v
     made = memory.fresh if len(memory.fresh) > 0 else v2f
@@ -186,7 +236,12 @@ def _update_narrow(layout: Layout, memory: Memory, gain: Any, change: Any, lanes
     belief = load(variables.unary, place, lanes) + load(memory.field, place, lanes)
     scale, other_scale = splat(variables.scales, 0, lanes), splat(variables.scales, 1, lanes)
     heard = message if len(f2v) >= len(v2f) else 0
+    far = len(memory.fresh) > NEAR
     for at in range(edge // copies, last // copies):
+        if far:
+            fetch(layout, memory, pricing, at)
+        else:
+            prefetch(v2f, UNIT * item(layout.pairs.source, at + AHEAD))
         first, second = _heard(layout, memory, heard, lanes, i, at)
         belief = belief + scale * first
         if copies == 2:
@@ -222,7 +277,6 @@ def _heard(layout: Layout, memory: Memory, heard: int, lanes: Lanes, i: int, at:
     copies = layout.many.message.shape[1]
     table = item(pairs.table, at)
     if table >= 0 and len(memory.fresh) > 0:
-        prefetch(v2f, UNIT * item(pairs.source, at + AHEAD))
         source, rows, step = UNIT * item(pairs.source, at), item(pairs.rows, at), item(layout.variables.step, i)
         costs = load(tables, table, lanes)
         first = costs + splat(v2f, source, lanes)
@@ -318,10 +372,7 @@ def price_moved(exact: ExactCosts, memory: Memory, start: int, stop: int) -> Non
         if memory.moved[i]:
             for place in range(exact.factor_start[i], exact.factor_start[i + 1]):
                 factor = exact.factor_of[place]
-                cell = exact.base[factor]
-                for k in range(exact.start[factor], exact.start[factor + 1]):
-                    cell += memory.assignment[exact.variable[k]] * exact.stride[k]
-                memory.priced[factor] = exact.pool[cell]
+                memory.priced[factor] = exact.pool[cell_of(exact, memory, factor)]
 
 
 @array_inner

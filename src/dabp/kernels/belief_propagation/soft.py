@@ -81,6 +81,12 @@ def weigh(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes
     zero = full_like(0.0, load(memory.v2f, 0, lanes))
     lift = full_like(LIFT, zero)
     place = variables.message_start[start]
+    if len(soft.share) == 1:
+        factor = full_like(-c * soft.share[0], zero)
+        for at in range(place, item(variables.message_start, stop), len(lanes)):
+            power = lift + factor * load(memory.v2f, at, lanes)
+            store(soft.messages, at, power_of_two(maximum(power, zero)))
+        return
     for i in range(start, stop):
         width = variables.unary_start[i + 1] - variables.unary_start[i]
         for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
@@ -98,6 +104,9 @@ def soft_pairs(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: 
     temperature = 1.0 / c
     low = full_like(PADDING, load(memory.v2f, 0, lanes))
     for i in range(start, stop):
+        if copies == 1 and item(variables.unary_start, i + 1) - item(variables.unary_start, i) == len(lanes):
+            low = minimum(low, _hear_narrow(layout, memory, soft, temperature * soft.inverse[0], lanes, i))
+            continue
         for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
             prefetch(soft.messages, UNIT * item(pairs.source, at + AHEAD))
             if item(pairs.table, at) >= 0:
@@ -107,6 +116,35 @@ def soft_pairs(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: 
                     low = minimum(low, _send_softly(memory, soft, passage, soft.start[copy], own, lanes))
     if any_below(low, SMALL):
         _mend(layout, memory, soft, c, lanes, start, stop)
+
+
+@part(_nrt=False)
+def _hear_narrow(layout: Layout, memory: Memory, soft: Softness, temperature: float, lanes: Lanes, i: int) -> Any:
+    """All messages to a variable whose messages take a vector each, without copies; returns the least of their sums."""
+    variables, pairs, weights, messages = layout.variables, layout.pairs, soft.weights, soft.messages
+    low = full_like(PADDING, load(weights, 0, lanes))
+    lift, scale, zero = full_like(LIFT, low), full_like(temperature, low), full_like(0.0, low)
+    first, last = item(variables.edge_start, i), item(variables.edge_start, i + 1)
+    step, place = item(variables.step, i), item(variables.message_start, i)
+    for at in range(first, last):
+        prefetch(messages, UNIT * item(pairs.source, at + AHEAD))
+        table = item(pairs.table, at)
+        if table >= 0:
+            source = UNIT * item(pairs.source, at)
+            end = source + item(pairs.rows, at)
+            total, other = zero, zero
+            while source + 1 < end:
+                total = total + load(weights, table, lanes) * splat(messages, source, lanes)
+                other = other + load(weights, table + step, lanes) * splat(messages, source + 1, lanes)
+                table += 2 * step
+                source += 2
+            if source < end:
+                total = total + load(weights, table, lanes) * splat(messages, source, lanes)
+            total = total + other
+            low = minimum(low, total)
+            store(memory.f2v, place, scale * (lift - logarithm(total)))
+        place += len(lanes)
+    return low
 
 
 @part(_nrt=False)

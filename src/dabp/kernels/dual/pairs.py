@@ -221,15 +221,15 @@ def _cost(pairs: Pairs, p: int, value: int, other: int, size: int) -> float:
     """What the factor at place p costs."""
     kind, row = pairs.kind[p], pairs.table[p]
     if kind == 1:
-        return float(pairs.parameters[row, 0 if value == other else 1])
+        return np.float64(pairs.parameters[row, 0 if value == other else 1])
     if kind == 2:
-        apart = pairs.parameters[row, 0] + pairs.parameters[row, 1] * abs(value - other)
-        return float(min(apart, pairs.parameters[row, 2]))
-    return float(pairs.tables[row + other * size + value])
+        apart = np.float64(pairs.parameters[row, 0]) + np.float64(pairs.parameters[row, 1]) * abs(value - other)
+        return min(apart, np.float64(pairs.parameters[row, 2]))
+    return np.float64(pairs.tables[row + other * size + value])
 
 
 @part(**OPTIONS)
-def _update(forward: bool, pairs: Pairs, exact: Pairs, i: int, m: Array, room: Room, answer: Answer) -> None:
+def _update(forward: bool, pairs: Pairs, i: int, m: Array, room: Room, answer: Answer) -> None:
     """A variable's turn: collect what its factors can give, decode its value, hand out shares to those to come."""
     cost, score = room.cost, room.score
     own, domain = pairs.row[i], pairs.domain[i]
@@ -250,9 +250,9 @@ def _update(forward: bool, pairs: Pairs, exact: Pairs, i: int, m: Array, room: R
         _marginal(pairs, p, m, size, room.shifts)
         largest = _gather(m, pairs.message[p], cost, size, largest)
     value = _first_least(score, domain)
-    price = exact.unary[own + value]
+    price = np.float64(pairs.unary[own + value])
     for p in range(behind, end_behind):
-        price += _cost(exact, p, value, answer.values[pairs.other[p]], size)
+        price += _cost(pairs, p, value, answer.values[pairs.other[p]], size)
     answer.values[i], answer.cost[i] = value, price
     count = end_to_come - to_come
     share = 1.0 / max(1, count, end_behind - behind)
@@ -263,6 +263,18 @@ def _update(forward: bool, pairs: Pairs, exact: Pairs, i: int, m: Array, room: R
         for a in range(0, size, WIDTH):
             taken = load(cost, a, LANES)
             store(m, begin + a, load(m, begin + a, LANES) - full_like(share, taken) * taken)
+
+
+@kernel(**OPTIONS)
+def pairs_cost(pairs: Pairs, values: Array) -> float:
+    """What an assignment costs, its values in the order of the variables here."""
+    total = 0.0
+    for i in range(len(values)):
+        size = pairs.row[i + 1] - pairs.row[i]
+        total += pairs.unary[pairs.row[i] + values[i]]
+        for p in range(pairs.start[i], pairs.middle[i]):
+            total += _cost(pairs, p, values[i], values[pairs.other[p]], size)
+    return total
 
 
 @part(**OPTIONS)
@@ -281,7 +293,6 @@ def _others_done(done: Array, threads: int, level: int) -> bool:
 def pairs_pass(
     forward: bool,
     pairs: Pairs,
-    exact: Pairs,
     m: Array,
     room: Room,
     answer: Answer,
@@ -295,8 +306,8 @@ def pairs_pass(
 
     Parameters
     ----------
-    pairs, exact, m
-        Costs in the precision of the messages `m`, and as they are, for what the decoded values cost.
+    pairs, m
+        Costs in the precision of the messages `m`, in which what the decoded values cost is looked up, too.
     level, thread, done
         Where to begin; which part of each level is whose; how many levels each thread has done, one in `APART`.
 
@@ -313,7 +324,7 @@ def pairs_pass(
         begin, size = pairs.levels[k], pairs.levels[k + 1] - pairs.levels[k]
         first, last = begin + size * thread // threads, begin + size * (thread + 1) // threads
         for turn in range(last - first):
-            _update(forward, pairs, exact, first + turn if forward else last - 1 - turn, m, room, answer)
+            _update(forward, pairs, first + turn if forward else last - 1 - turn, m, room, answer)
         level += 1
         if threads > 1:
             tell(done, thread * APART, level)

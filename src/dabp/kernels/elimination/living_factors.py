@@ -80,11 +80,11 @@ def linked_factors(given: Given) -> Factors:
     """The problem's factors, each linked to its variables."""
     num_variables, count = len(given.sizes), len(given.table_start)
     capacity, num_entries = count + num_variables, len(given.scopes)
-    alive, scope = np.zeros(capacity, dtype=np.uint8), np.zeros(capacity, dtype=np.int64)
-    arity, table = np.zeros(capacity, dtype=np.int64), np.zeros(capacity, dtype=np.int64)
+    alive, scope = np.zeros(capacity, dtype=np.uint8), np.empty(capacity, dtype=np.int64)
+    arity, table = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
     room = num_entries + num_variables + 16  # memory that nobody touches is free, and arrays that grow are copied
-    owner, following = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-    scopes = np.zeros(room, dtype=np.int64)
+    owner, following = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    scopes = np.empty(room, dtype=np.int64)
     head, degree = np.full(num_variables, -1, dtype=np.int64), np.zeros(num_variables, dtype=np.int64)
     for factor in range(count):
         first, last = given.scope_offsets[factor], given.scope_offsets[factor + 1]

@@ -229,12 +229,13 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
     factors = linked_factors(given)
     log = Log(
         0,
-        np.zeros(max(1, n), dtype=np.int64),
-        np.zeros(n + 1, dtype=np.int64),
-        np.zeros(max(16, n), dtype=np.int64),
-        np.zeros(n + 1, dtype=np.int64),
-        np.zeros(max(16, len(unary)), dtype=np.int32),
+        np.empty(max(1, n), dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(max(16, n), dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(max(16, len(unary)), dtype=np.int32),
     )
+    log.scope_start[0] = log.policy_start[0] = 0
     bucket = Bucket(
         np.zeros(MAX_FACTORS + 1, dtype=np.int64),
         np.zeros(MAX_SCOPE + 1, dtype=np.int64),

@@ -11,7 +11,7 @@ from dabp.kernels.local_search.columns import LANES, NOTHING, ROW, SOFT, VIOLATI
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.local_costs import move, remember
 from dabp.kernels.local_search.randomness import draw
-from dabp.kernels.simd import any_below, as_float32, first_equal, full_like, least, load
+from dabp.kernels.simd import any_below, as_float32, first_equal, full_like, item, least, load
 
 NOISE = 1 << 15
 """How many Gumbel numbers the table of noise has, the padding for one row not counted."""
@@ -24,10 +24,20 @@ def resample(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature
     The minimiser of L[i, a] − T · g_a with independent Gumbel numbers g_a has exactly that distribution, and needs no
     exponentials; they come from a random place of a table.
     """
-    row, width, value = c.rows.start[i], c.rows.width[i], s.x[i]
-    origin = s.local[row + value]
+    if c.rows.uniform == LANES:
+        return _least_noisy(s, i, i * LANES, LANES, noise, temperature)
+    if c.rows.uniform == 2 * LANES:
+        return _least_noisy(s, i, i * (2 * LANES), 2 * LANES, noise, temperature)
+    return _least_noisy(s, i, c.rows.start[i], c.rows.width[i], noise, temperature)
+
+
+@inlined
+def _least_noisy(s: State, i: int, row: int, width: int, noise: NDArray[np.float32], temperature: Any) -> Any:
+    """The value that `resample` takes, of a row so wide: where that is written as a constant, no loop is left of it."""
+    value = s.x[i]
+    origin = item(s.local, row + value)
     start = np.int64(draw(s.random) >> np.uint64(32)) & (NOISE - 1)
-    lowest = -temperature * noise[start + value]
+    lowest = -temperature * item(noise, start + value)
     better = False
     for k in range(0, width, LANES):
         better |= any_below(_noisy(s.local, row + k, origin, noise, start + k, temperature), lowest)

@@ -42,6 +42,8 @@ class Rows(NamedTuple):
     """Larger than any difference of local costs."""
     heaviest: int
     """No factor gains weight beyond this, so that local costs stay well below `pad`."""
+    uniform: int
+    """The width of all rows, 0 if they differ."""
 
 
 class Edges(NamedTuple):

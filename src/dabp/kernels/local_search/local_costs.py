@@ -31,7 +31,7 @@ from dabp.kernels.local_search.columns import (
     State,
 )
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.simd import full_like, load, store, widened
+from dabp.kernels.simd import full_like, item, load, store, widened
 
 
 @inlined
@@ -165,6 +165,15 @@ def _move_wide(c: Costs, s: State, i: int, old: int, new: int) -> Any:
 
 
 @inlined
+def _move_rows(c: Costs, s: State, i: int, old: int, new: int, width: int) -> None:
+    """The neighbours' rows in `move`, all of one width: where that is written as a constant, no loop is left of one."""
+    plus, minus = new * width, old * width
+    for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
+        row, table = item(c.edges.target, e) * width, item(c.edges.soft_at, e)
+        _add_difference(s.local, row, c.edges.soft, table + plus, table + minus, width)
+
+
+@inlined
 def move(c: Costs, s: State, i: int, new: int) -> None:
     """Give variable i the value `new`: x, costs, violations and the neighbours' rows of L."""
     old = s.x[i]
@@ -175,11 +184,16 @@ def move(c: Costs, s: State, i: int, new: int) -> None:
         s.tally[JOURNAL] += 1
     if len(s.weights) == 0:
         change = np.int64(s.local[row + new]) - np.int64(s.local[row + old])
-        for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
-            j = c.edges.target[e]
-            width = c.rows.width[j]
-            plus, minus = c.edges.soft_at[e] + new * width, c.edges.soft_at[e] + old * width
-            _add_difference(s.local, c.rows.start[j], c.edges.soft, plus, minus, width)
+        if c.rows.uniform == LANES:
+            _move_rows(c, s, i, old, new, LANES)
+        elif c.rows.uniform == 2 * LANES:
+            _move_rows(c, s, i, old, new, 2 * LANES)
+        else:
+            for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
+                j = c.edges.target[e]
+                width = c.rows.width[j]
+                plus, minus = c.edges.soft_at[e] + new * width, c.edges.soft_at[e] + old * width
+                _add_difference(s.local, c.rows.start[j], c.edges.soft, plus, minus, width)
         if c.wide.offsets[i] < c.wide.offsets[i + 1]:
             _move_wide(c, s, i, old, new)
     else:

@@ -81,19 +81,29 @@ class Moves(NamedTuple):
 
 
 @inlined
-def _weigh(c: Costs, s: State, m: Moves, i: int) -> None:
-    """Find the best moves of variable i, and note that its block has changed."""
-    row = c.rows.start[i]
+def _weigh_row(s: State, m: Moves, i: int, row: int, width: int) -> None:
+    """Find the best moves in a row so wide: where that is written as a constant, no loop is left of it."""
     costs = load(s.local, row, ROW)
     lowest = costs
     lowest_open = costs + load(m.closed, row, ROW)
-    for k in range(LANES, c.rows.width[i], LANES):
+    for k in range(LANES, width, LANES):
         costs = load(s.local, row + k, ROW)
         lowest = minimum(lowest, costs)
         lowest_open = minimum(lowest_open, costs + load(m.closed, row + k, ROW))
     now = s.local[row + s.x[i]]
     m.open_best[i] = least(lowest_open) - now
     m.any_best[i] = least(lowest) - now
+
+
+@inlined
+def _weigh(c: Costs, s: State, m: Moves, i: int) -> None:
+    """Find the best moves of variable i, and note that its block has changed."""
+    if c.rows.uniform == LANES:
+        _weigh_row(s, m, i, i * LANES, LANES)
+    elif c.rows.uniform == 2 * LANES:
+        _weigh_row(s, m, i, i * (2 * LANES), 2 * LANES)
+    else:
+        _weigh_row(s, m, i, c.rows.start[i], c.rows.width[i])
     block = i // BLOCK
     if not m.is_dirty[block]:
         m.is_dirty[block] = True

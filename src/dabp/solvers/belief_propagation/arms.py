@@ -15,6 +15,9 @@ runs that fail by far, and what counts is how often it has the best."""
 DOUBT = 0.5
 """Runs among the best that a kind is taken to have had beside those it had."""
 
+NEAR_PART = 0.3
+"""Of all work that runs near the best assignment take."""
+
 
 class Arms:
     """Draws each kind of run as often as it is likely to give the most of the best runs for its work (Thompson).
@@ -23,10 +26,13 @@ class Arms:
     ----------
     kinds
         By name, in the order in which each is tried once: what an iteration takes beside those of the others.
+    near
+        The one among them that begins from the best of the others' assignments: it takes a fixed part of the work, as
+        its own places among the best follow from theirs.
     """
 
-    def __init__(self, kinds: Mapping[str, float]):
-        self._kinds = dict(kinds)
+    def __init__(self, kinds: Mapping[str, float], near: str | None = None):
+        self._kinds, self._near = dict(kinds), near if near in kinds else None
         self._best: list[tuple[float, str]] = []
         self._count = 0
         self._work = dict.fromkeys(kinds, 0.0)
@@ -37,12 +43,15 @@ class Arms:
         if only is not None or untried:
             return only or untried[0]
         best = [kind for _, kind in self._best[: max(1, round(BEST_PART * self._count))]]
-        scores = {kind: rng.standard_gamma(best.count(kind) + DOUBT) / self._work[kind] for kind in self._kinds}
+        if self._near and self._work[self._near] < NEAR_PART * sum(self._work.values()):
+            return self._near
+        free = [kind for kind in self._kinds if kind != self._near]
+        scores = {kind: rng.standard_gamma(best.count(kind) + DOUBT) / self._work[kind] for kind in free}
         return max(scores, key=scores.__getitem__)
 
     def learn(self, kind: str, cost: float, iterations: int) -> None:
         """Remember how a run did; to find again what another found is worth nothing."""
-        if all(cost != known for known, _ in self._best):
+        if kind != self._near and all(cost != known for known, _ in self._best):
             self._best.append((cost, kind))
             self._best.sort(key=lambda run: run[0])
             del self._best[BEST_RUNS:]

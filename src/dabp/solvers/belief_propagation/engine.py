@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout
-from dabp.kernels.belief_propagation.iteration import MANY_CHANGES, gain_of, iterate, note_cost, price_all, verdict
+from dabp.kernels.belief_propagation.iteration import (
+    MANY_CHANGES,
+    gain_of,
+    iterate,
+    note_cost,
+    note_total,
+    price_all,
+    stays_stale,
+    verdict,
+)
 from dabp.kernels.belief_propagation.layout import Layout, Reals
 from dabp.kernels.belief_propagation.memory import (
     BEST,
@@ -24,7 +33,8 @@ from dabp.kernels.belief_propagation.memory import (
     Memory,
     Rules,
 )
-from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, update_variables
+from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, update_and_price
+from dabp.kernels.belief_propagation.pricing import price_across, price_rest
 from dabp.kernels.belief_propagation.warm_start import lean
 from dabp.kernels.simd import lanes_of
 from dabp.problem import Assignment, Problem
@@ -39,11 +49,12 @@ MESSAGE_CELLS = 4
 
 @dataclass(frozen=True)
 class _Part:
-    """One thread's share: ranges of higher factors, of variables, and of all factors of the problem; its own room."""
+    """One thread's share: ranges of higher factors, variables, all factors, and those not of arity 2; its own room."""
 
     many: tuple[int, int]
     variables: tuple[int, int]
     factors: tuple[int, int]
+    rest: tuple[int, int]
     values: NDArray[np.int64]
     f2v: Reals
 
@@ -62,9 +73,12 @@ class MinSum:
         width = lane_count(graph)
         self.lanes = lanes_of(width)
         self.layout = make_layout(problem, graph, width)
+        if self.in_stages:  # who makes messages in another way may have other tables, too
+            self.layout = self.layout._replace(exact=self.layout.exact._replace(unit=0.0))
         self.memory = _memory(problem, graph, self.layout, self.in_stages)
         self._constant = problem.constant
         self._plain_unary = self.layout.variables.unary.copy()
+        self._values = np.flatnonzero(self.layout.variables.mask > 0)
         if threads > 1 and _cells(self.layout).sum() + _many_cells(self.layout).sum() < WORTH_THREADS:
             threads = 1
         self._parts = self._cut(threads)
@@ -86,13 +100,14 @@ class MinSum:
         for array in (memory.v2f, memory.f2v, memory.field, memory.counts):
             array[:] = 0
         memory.assignment[:] = -1
+        memory.stale[:] = self.layout.exact.unit > 0
         memory.costs[CURRENT] = memory.costs[BEST_OF_START] = np.inf
-        every = np.broadcast_to(np.asarray(damping, dtype=self.graph.dtype), self.graph.num_edges)
-        memory.damping[:] = every[self.graph.variable_edges]
+        given = np.asarray(damping, dtype=self.graph.dtype)
+        memory.damping[:] = given if given.ndim == 0 else given[self.graph.variable_edges]
         variables = self.layout.variables
         variables.unary[:] = self._plain_unary
         if extra_unary is not None:
-            variables.unary[variables.mask > 0] += extra_unary.astype(self.graph.dtype)
+            variables.unary[self._values] += extra_unary.astype(self.graph.dtype)
 
     def incline(self, assignment: Assignment, charge: float) -> None:
         """First v2f messages that charge every value but the assignment's: a warm start that fades as messages do."""
@@ -111,6 +126,12 @@ class MinSum:
         else:
             done, why = self._iterate_in_parts(rules, trace)
         return trace[:done], why
+
+    def prices(self) -> NDArray[np.float64]:
+        """The exact cost of each factor under the values decoded last."""
+        if self.memory.stale[0] and (self.memory.assignment >= 0).all():
+            price_all(self.layout.exact, self.memory, 0, len(self.memory.priced))
+        return self.memory.priced.copy()
 
     def check(self) -> None:
         """Raise `ValueError` if what came from a file is none that iterations can have led to."""
@@ -154,19 +175,32 @@ class MinSum:
 
     def _update_in_parts(self, memory: Memory, gain: float, rules: Rules) -> int:
         """What an iteration makes of the v2f messages, or of the f2v messages if it makes these before; the verdict."""
-        layout, lanes = self.layout, self.lanes
+        layout, lanes, pricing = self.layout, self.lanes, bool(memory.stale[0])
 
-        def update(part: _Part) -> tuple[float, int]:
+        def update(part: _Part) -> tuple[float, int, float]:
             own = memory._replace(f2v=part.f2v)
-            pair: tuple[float, int] = update_variables(layout, own, gain, lanes, *part.variables)
-            return pair
+            outcome: tuple[float, int, float] = update_and_price(layout, own, gain, pricing, lanes, *part.variables)
+            return outcome
 
         memory.counts[ITERATIONS] += 1
         outcomes = self._each(update)
-        changed = sum(count for _, count in outcomes)
-        self.price(changed)
-        note_cost(memory, rules, changed)
-        return int(verdict(memory, rules, max(change for change, _ in outcomes)))
+        changed = sum(count for _, count, _ in outcomes)
+        if pricing:
+            cost = sum(price for _, _, price in outcomes) + sum(self._each(self._price_rest))
+            note_total(memory, rules.constant + cost, changed)
+        many = MANY_CHANGES * changed > self.graph.num_variables
+        if not pricing or not many:
+            self.price(changed if not pricing else self.graph.num_variables)
+        if not pricing:
+            note_cost(memory, rules, changed)
+        memory.stale[0] = stays_stale(layout.exact, pricing, changed, self.graph.num_variables)
+        return int(verdict(memory, rules, max(change for change, _, _ in outcomes)))
+
+    def _price_rest(self, part: _Part) -> float:
+        """What a part's factors cost that are not of arity 2 or have a variable of a part before."""
+        across: float = price_across(self.layout, self.memory, *part.variables)
+        alone: float = price_rest(self.layout.exact, self.memory, *part.rest)
+        return across + alone
 
     def price(self, changed: int) -> None:
         """Look up the costs of factors, in threads, after so many variables have changed their value."""
@@ -186,14 +220,16 @@ class MinSum:
         layout = self.layout
         if threads == 1:
             return []  # nothing is cut
-        works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1)
-        many, variable, factors = (_cuts(work, threads) for work in works)
+        alone = np.ones_like(layout.exact.rest)
+        works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1, alone)
+        many, variable, factors, rest = (_cuts(work, threads) for work in works)
         memory = self.memory
         return [
             _Part(
                 many[k],
                 variable[k],
                 factors[k],
+                rest[k],
                 np.zeros_like(memory.values),
                 memory.f2v if len(memory.f2v) == len(memory.v2f) else aligned_zeros(len(memory.f2v), memory.f2v.dtype),
             )
@@ -215,6 +251,7 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: boo
         best=np.zeros(graph.num_variables, dtype=np.int64),
         moved=np.zeros(graph.num_variables, dtype=np.bool_),
         priced=problem.pool[problem.pool_offsets[problem.factor_table]],  # everybody at its first value
+        stale=np.zeros(1, dtype=np.bool_),
         values=np.zeros(int(np.diff(layout.many.start).max(initial=1)), dtype=np.int64),
         counts=np.zeros(3, dtype=np.int64),
         costs=np.full(3, np.inf),

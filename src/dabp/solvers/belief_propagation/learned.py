@@ -33,6 +33,7 @@ from dabp.solvers.belief_propagation.runs import (
     Run,
     hard_draw,
     hard_run,
+    near_draw,
     soft_run,
     unary_of,
     within,
@@ -46,6 +47,9 @@ from dabp.solvers.traffic import Traffic
 LONGEST = 20_000
 """Iterations of a soft run at most."""
 
+ALONE = 4.0
+"""A run that is to be the only one takes so many times the length that the policy wants, if there is time."""
+
 LONG = 0.5
 """Iterations of a run for each variable at least: on large problems few long runs are better than many."""
 
@@ -55,6 +59,10 @@ MANY_RUNS = 6
 CALM = 200
 """Variables from which on the scatter falls as one over the root of their number. So does that of the costs of runs,
 and what a worse schedule loses is no longer won back by the luckiest of many."""
+
+SHORT = 1 / 12
+"""Where many runs fit a soft run takes between this part and all of the length that the policy wants: single runs are
+worse, but more of them are among the best for the work. On problems larger than `CALM` the part is larger."""
 
 ENDLESS_RUNS = 20
 """Without any limit."""
@@ -87,12 +95,12 @@ class LearnedBeliefPropagation(Solver):
     min_sum
         False: runs at a falling temperature alone.
     consensus
-        Runs of min-sum that are pulled towards the best assignment charge up to this, in scaled units, for leaving it;
-        0 = no such runs.
+        Runs of min-sum near the best assignment charge up to this, in scaled units, the variables that are not freed
+        for leaving it; 0 = no such runs.
     per_variable
         False: the same damping for every edge.
     polish
-        False: no descent from the last assignment of each run.
+        False: no descent from the last assignment of each soft run.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -104,7 +112,7 @@ class LearnedBeliefPropagation(Solver):
     pretrained: bool = True
     online: bool = True
     min_sum: bool = True
-    consensus: float = 1.0
+    consensus: float = 6.0
     per_variable: bool = True
     polish: bool = True
 
@@ -150,8 +158,12 @@ class LearnedSearch(Search):
         self._solver, self._problem, self._seed, self._budget = solver, problem, seed, budget
         self._policy = solver.policy() if policy is None else policy
         spread = SPREAD * min(1.0, math.sqrt(CALM / max(1, problem.num_variables)))
-        self._spread, self._arms = spread, Arms(solver.kinds())
-        self._online = {kind: Online(spread if kind == SOFT else HARD_SPREAD, solver.online) for kind in solver.kinds()}
+        self._spread, self._arms = spread, Arms(solver.kinds(), PULLED)
+        self._online = {
+            # Runs near the best assignment mostly come back to it: their costs say nothing of how they were drawn.
+            kind: Online(spread if kind == SOFT else HARD_SPREAD, solver.online and kind != PULLED)
+            for kind in solver.kinds()
+        }
         self._best = np.zeros(problem.num_variables, dtype=np.int64)
         self._target = self._best.copy()
         self._best_cost = np.inf
@@ -173,6 +185,7 @@ class LearnedSearch(Search):
         if large:
             yield
         self._features = features_of(self._graph)
+        self._usual = self._wanted(self._policy.outputs(self._features))
         self._pace = Pace(self._budget, self._graph, self._started)
         self._descent = Descent(self._problem) if self._solver.polish else None
         self._block = max(1, FIRST_BLOCK // max(len(self._engine.layout.tables), 1))
@@ -187,31 +200,37 @@ class LearnedSearch(Search):
 
     def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
+        rng = generator(self._seed, _STREAM, self._run)
+        chance = rng.random(len(self._graph.unary) + self._graph.num_variables)
         if kept is None:
             self._target[:] = self._best
-            self._now = self._draw(generator(self._seed, _STREAM, self._run))
+            self._now = self._draw(rng)
         else:
             self._now = kept
         self._engine.hottest = self._now.schedule.beta.start
-        rng = generator(self._seed, _STREAM, self._run, 1)
-        self._engine.reset(self._now.damping, unary_of(self._now, rng, self._graph, self._target))
+        self._engine.reset(self._now.damping, unary_of(self._now, chance, self._graph, self._target))
 
     def _draw(self, rng: np.random.Generator) -> Run:
         """What the next run is given."""
-        solver, policy = self._solver, self._policy.outputs(self._features)
-        left = self._pace.left(self._iterations)
-        wanted = self._wanted(policy)
-        policy = self._policy.outputs(self._features, wanted if left is None else max(SHORTEST, min(wanted, left)))
+        solver, left = self._solver, self._pace.left(self._iterations)
+        wanted = self._usual
+        alone = self._restarts == 1
+        if alone and solver.iterations is None:
+            wanted = min(ALONE * wanted, LONGEST)
         few = self._run == 0 or (left is not None and left < MANY_RUNS * wanted)
         kind = self._arms.choose(rng, only=SOFT if few else None)
         if kind != SOFT:
-            drawn = self._online[kind].draw(rng, hard_draw(rng, solver.consensus))
+            drawn = near_draw(rng, solver.consensus) if kind == PULLED else hard_draw(rng)
+            drawn = self._online[kind].draw(rng, drawn)
             return self._made(kind, within(drawn, RATE[0] if left is None else 1 / max(left, 1.0)), solver.iterations)
-        noise = self._spread * rng.normal(size=len(OUTPUTS))
-        drawn = policy if self._run == 0 else self._online[kind].draw(rng, policy + noise)
-        length = solver.iterations or self._pace.fitting(self._wanted(drawn), left, first=self._run == 0)
-        if self._run == 0:
-            drawn = self._policy.outputs(self._features, length)
+        if not few and solver.iterations is None:
+            calm = min(1.0, CALM / self._graph.num_variables) ** 2
+            wanted = max(SHORTEST, wanted * SHORT ** (calm * rng.random()))
+        length = solver.iterations or self._pace.fitting(wanted, left, first=self._run == 0 and not alone)
+        drawn = self._policy.outputs(self._features, length)
+        if self._run > 0:
+            noise = self._spread * rng.normal(size=len(OUTPUTS))
+            drawn = self._online[kind].draw(rng, drawn + noise)
         return self._made(kind, drawn, length)
 
     def _made(self, kind: str, drawn: Vector, length: int | None) -> Run:
@@ -241,7 +260,11 @@ class LearnedSearch(Search):
         if self._budget.max_iterations is not None:
             count = min(count, max(1, self._budget.max_iterations - self._iterations))
         clock = time.perf_counter()
-        costs, why = engine.run_softly(self._now.schedule.phases(done, count)._replace(damping=None), self._now.rules)
+        if self._now.rules.rate > 0:
+            costs, why = engine.run(count, self._now.rules)
+        else:
+            phases = self._now.schedule.phases(done, count)._replace(damping=None)
+            costs, why = engine.run_softly(phases, self._now.rules)
         seconds = max(time.perf_counter() - clock, 1e-6)
         self._iterated += seconds
         self._block = max(1, min(10 * self._block, int(len(costs) * BLOCK_SECONDS / seconds)))
@@ -254,7 +277,8 @@ class LearnedSearch(Search):
         if self._now.kind == SOFT:
             self._pace.took(len(costs), seconds)
             schedule = self._pace.kept(self._now.schedule, engine.iterations, self._iterations)
-            self._now = replace(self._now, schedule=schedule)
+            if schedule is not self._now.schedule:
+                self._now = replace(self._now, schedule=schedule)
         if why != RUNNING or engine.iterations >= self._now.length:
             self._end(step)
         return step
@@ -274,10 +298,16 @@ class LearnedSearch(Search):
             step.finished = Status.LIMIT
 
     def _polished(self, step: Step) -> float:
-        """The cost after a descent from the run's last assignment."""
-        if self._descent is None:
+        """The cost after a descent from a soft run's last assignment; infinite if it led nowhere.
+
+        Reinforced min-sum ends frozen, where there is no way down.
+        """
+        if self._descent is None or self._now.kind != SOFT:
             return np.inf
-        polished = self._descent.descended(self._engine.memory.assignment.astype(np.int64), self._budget.guard)
+        last = self._engine.memory.assignment.astype(np.int64)
+        polished = self._descent.descended(last.copy(), self._budget.guard)
+        if np.array_equal(polished, last):
+            return np.inf
         cost = float(self._problem.cost(polished))
         if cost < self._best_cost:
             self._best[:], self._best_cost = polished, cost

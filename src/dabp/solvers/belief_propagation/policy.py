@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -195,26 +196,27 @@ class Policy:
 def schedule_of(outputs: Sequence[float] | Vector, degree: float, iterations: int) -> Schedule:
     """The schedule that these outputs mean where a variable has so many factors."""
     start, growth, gain, shape, damping, _, perturbation, _ = np.asarray(outputs, dtype=np.float64).tolist()
-    low = float(np.exp(np.clip(start, 0.0, 7.0))) / max(degree, 1.0)
-    high = low * float(np.exp(np.clip(growth, 0.0, 5.0)))
+    low = math.exp(min(max(start, 0.0), 7.0)) / max(degree, 1.0)
+    high = low * math.exp(min(max(growth, 0.0), 5.0))
+    kept = damping_of(damping)
     return Schedule(
         iterations,
         Ramp(low, high, geometric=True),
-        Ramp(0.0, float(np.exp(np.clip(gain, -6.0, -0.02))), float(np.exp(np.clip(shape, -1.0, 1.5)))),
-        Ramp(damping_of(damping), damping_of(damping)),
-        float(np.exp(np.clip(perturbation, -9.0, -1.0))),
+        Ramp(0.0, math.exp(min(max(gain, -6.0), -0.02)), math.exp(min(max(shape, -1.0), 1.5))),
+        Ramp(kept, kept),
+        math.exp(min(max(perturbation, -9.0), -1.0)),
         COLD,
     )
 
 
 def damping_of(logit: float) -> float:
     """From the policy's scale to λ, below 0.95."""
-    return float(0.95 / (1.0 + np.exp(-np.clip(logit, -5.0, 5.0))))
+    return 0.95 / (1.0 + math.exp(-min(max(logit, -5.0), 5.0)))
 
 
 def damping_by_degree(outputs: Vector, graph: FactorGraph) -> NDArray[np.float64]:
     """λ of each edge: more or less where a variable has more factors than others."""
     degrees = np.diff(graph.variable_edge_offsets).astype(np.float64)
-    relative = np.log(np.maximum(degrees, 1.0) / max(float(degrees.mean()), 1e-9))[graph.edge_variable]
+    relative = np.log(np.maximum(degrees, 1.0) / max(float(degrees.mean()), 1e-9))
     logits = np.clip(outputs[4] + np.clip(outputs[5], -1.5, 1.5) * relative, -5.0, 5.0)
-    return np.asarray(0.95 / (1.0 + np.exp(-logits)))
+    return np.asarray((0.95 / (1.0 + np.exp(-logits)))[graph.edge_variable])

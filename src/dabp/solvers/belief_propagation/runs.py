@@ -12,21 +12,34 @@ from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import Rules
 from dabp.problem import Assignment
 from dabp.solvers.belief_propagation.policy import COLD, OUTPUTS, Vector, damping_by_degree, schedule_of
-from dabp.solvers.belief_propagation.reinforcement import FASTEST, PERTURBATION, RATE, damping_and_rate
+from dabp.solvers.belief_propagation.reinforcement import DAMPING, FASTEST, PERTURBATION, RATE
 from dabp.solvers.belief_propagation.schedule import Freezing, Ramp, Schedule
 
 SOFT, HARD, PULLED = "soft", "min-sum", "pulled"
-"""Kinds of runs: at a falling temperature; reinforced min-sum; the same with a charge for leaving the best so far."""
+"""Kinds of runs: at a falling temperature; reinforced min-sum; the same, short and near the best assignment so far."""
 
-KINDS = {SOFT: 1.35, HARD: 1.0, PULLED: 1.0}
+KINDS = {SOFT: 1.3, HARD: 1.0, PULLED: 1.0}
 """What an iteration of each takes, beside that of min-sum."""
 
-HARD_OUTPUTS = ("damping", "rate", "perturbation", "pull")
+HARD_OUTPUTS = ("damping", "rate", "perturbation", "pull", "freed")
 """What a run of min-sum is given: λ, the logarithm of the rate of reinforcement, the largest of the unary costs drawn
-on top and the charge for leaving the best assignment, both in scaled units."""
+on top and the charge for leaving the best assignment, both in scaled units, and the share of variables that leave it
+free of charge."""
 
-HARD_SPREAD = np.array([0.2, 1.0, 0.02, 0.2])
+HARD_SPREAD = np.array([0.2, 1.0, 0.02, 0.2, 0.1])
 """How far apart two such runs are that are alike."""
+
+HARD_RATE = (2e-4, 6e-3)
+"""A run of min-sum draws its rate log-uniformly from here: of short ones more are among the best for the work."""
+
+NEAR_RATE, NEAR_DAMPING = (1e-3, 3e-2), (0.0, 0.7)
+"""A run near the best assignment freezes soon."""
+
+STRONG = 0.5
+"""A charge above this holds all variables that are not freed, so that more are freed than beside a weaker one."""
+
+FREED, FREED_MORE = (0.2, 0.7), (0.6, 0.98)
+"""Which share of variables is freed: where fewer are, the run comes back to the same assignment."""
 
 SETTLED = 30
 """Iterations without another value after which a run of min-sum ends."""
@@ -43,6 +56,8 @@ class Run:
     rules: Rules
     pull: float = 0.0
     """What leaving the best assignment costs."""
+    freed: float = 0.0
+    """Which share of the variables leaves it free of charge."""
 
     @property
     def length(self) -> int:
@@ -56,10 +71,10 @@ class Run:
             "kind": self.kind,
             "damping": schedule.damping.start,
             "perturbation": schedule.perturbation,
-            "reinforcement": float(schedule.phases(iterations - 1, 1).gain[0]),
+            "reinforcement": schedule.gain_after(iterations),
         }
         if isinstance(gain, Freezing):
-            return {**chosen, "rate": gain.rate, "pull": self.pull}
+            return {**chosen, "rate": gain.rate, "pull": self.pull, "freed": self.freed}
         return {
             **chosen,
             "beta_start": schedule.beta.start,
@@ -76,21 +91,35 @@ def soft_run(drawn: Vector, graph: FactorGraph, length: int, *, per_variable: bo
     return Run(SOFT, drawn, schedule, damping, Rules())
 
 
-def hard_draw(rng: np.random.Generator, pull: float) -> Vector:
-    """A run of min-sum that knows nothing of others: from the ranges of `bp-reinforced`."""
-    damping, rate = damping_and_rate(rng)
-    return np.array([damping, np.log(rate), rng.uniform(0.0, rng.uniform(0.0, PERTURBATION)), rng.uniform(0.0, pull)])
+def hard_draw(rng: np.random.Generator) -> Vector:
+    """A run of min-sum that knows nothing of others: as `bp-reinforced` draws it, but sooner frozen."""
+    damping, log_rate = rng.uniform(*DAMPING), rng.uniform(*np.log(HARD_RATE))
+    return np.array([damping, log_rate, rng.uniform(0.0, rng.uniform(0.0, PERTURBATION)), 0.0, 0.0])
+
+
+def near_draw(rng: np.random.Generator, strongest: float) -> Vector:
+    """A short run of min-sum near the best assignment: anything from a hint at all of it to a part that is held."""
+    pull = strongest * float(np.exp(rng.uniform(np.log(0.005), 0.0)))
+    return np.array(
+        [
+            rng.uniform(*NEAR_DAMPING),
+            rng.uniform(*np.log(NEAR_RATE)),
+            rng.uniform(0.0, rng.uniform(0.0, PERTURBATION)),
+            pull,
+            rng.uniform(*(FREED_MORE if pull > STRONG else FREED)),
+        ]
+    )
 
 
 def within(drawn: Vector, slowest: float) -> Vector:
     """The same where a run of min-sum can be, at a rate of `slowest` at least."""
-    low, high = [0.0, np.log(min(max(RATE[0], slowest), FASTEST)), 0.0, 0.0], [0.95, np.log(FASTEST), 1.0, np.inf]
-    return np.clip(drawn, low, high)
+    low = [0.0, np.log(min(max(RATE[0], slowest), FASTEST)), 0.0, 0.0, 0.0]
+    return np.clip(drawn, low, [0.95, np.log(FASTEST), 1.0, np.inf, 1.0])
 
 
 def hard_run(kind: str, drawn: Vector, length: int | None) -> Run:
     """A run of min-sum, until it settles unless it has a length."""
-    damping, log_rate, perturbation, pull = drawn.tolist()
+    damping, log_rate, perturbation, pull, freed = drawn.tolist()
     rate = float(np.exp(log_rate))
     rules = Rules(rate=rate, patience=SETTLED) if length is None else Rules()
     schedule = Schedule(
@@ -101,14 +130,19 @@ def hard_run(kind: str, drawn: Vector, length: int | None) -> Run:
         perturbation,
         cold=0.0,
     )
-    return Run(kind, drawn, schedule, damping, rules, pull if kind == PULLED else 0.0)
+    return Run(kind, drawn, schedule, damping, rules, pull if kind == PULLED else 0.0, freed)
 
 
-def unary_of(run: Run, rng: np.random.Generator, graph: FactorGraph, best: Assignment) -> NDArray[np.float64]:
-    """Unary costs on top of the graph's: the perturbation, and the pull towards the best assignment."""
-    unary = rng.uniform(0.0, run.schedule.perturbation, size=len(graph.unary))
+def unary_of(run: Run, chance: Vector, graph: FactorGraph, best: Assignment) -> NDArray[np.float64]:
+    """Unary costs on top of the graph's: the perturbation, and the pull to the best of variables that are not freed.
+
+    `chance` has a number between 0 and 1 for each value and then for each variable.
+    """
+    values = len(graph.unary)
+    unary = run.schedule.perturbation * chance[:values]
     if run.pull > 0:
-        charge = np.full(len(unary), run.pull)
+        held = chance[values:] >= run.freed
+        charge = np.repeat(run.pull * held, graph.domain_sizes)
         charge[graph.variable_offsets[:-1] + best] = 0.0
         unary += charge
     return unary

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 
-STRETCH, LEVELS = 16, 25
+STRETCH, LEVELS = 48, 25
 """β stays the same for about so many iterations at least, and takes so many values in a run at most: making weights of
 tables takes longer than an iteration."""
 
@@ -52,7 +52,7 @@ class Freezing:
     def after(self, iterations: NDArray[np.int64]) -> Reals:
         """The values after these iterations."""
         if self.rate == 0:
-            return np.full(len(iterations), -1.0)
+            return np.full(np.shape(iterations), -1.0)
         return np.asarray(1 - (1 - self.rate) ** iterations, dtype=np.float64)
 
 
@@ -91,3 +91,9 @@ class Schedule:
         gain = self.gain.after(done) if isinstance(self.gain, Freezing) else self.gain.at(progress)
         beta = self.beta.at(level)
         return Phases(np.where(beta > self.cold, np.inf, beta), gain, self.damping.at(progress))
+
+    def gain_after(self, done: int) -> float:
+        """The reinforcement after so many iterations."""
+        if isinstance(self.gain, Freezing):
+            return float(self.gain.after(np.array(done)))
+        return float(self.gain.at(self.progress(done)))

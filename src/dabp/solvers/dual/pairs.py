@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dabp.graph.places import Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
 from dabp.kernels.dual.certificate import certified_pairs
-from dabp.kernels.dual.pairs import APART, WIDTH, Answer, Pairs, pairs_pass, room_for
+from dabp.kernels.dual.pairs import APART, WIDTH, Answer, Pairs, pairs_cost, pairs_pass, room_for
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant, offsets_of, unary_costs
 from dabp.problem.guard import Guard
@@ -27,8 +27,9 @@ COARSE_TABLES, COARSE_COSTS = 50_000_000, 1e30
 """Most costs in general tables, and the largest of them, for which passes begin in single precision: half the memory
 to read, and twice as many lanes."""
 
-BLOCK = 2**20
-"""Costs of tables that are copied in one go."""
+BLOCK, ROWS = 2**20, 2**16
+"""Costs of tables that are copied in one go, between which the guard is asked; and of rows, which then stay in the
+processor's cache on the way."""
 
 TRIALS, TRY_EVERY = (True, False, True), 20
 """Whether passes are in threads when both ways are tried, and after how many passes they are tried again: on a busy
@@ -46,6 +47,7 @@ class PairPasses:
         self.constant = nullary_constant(problem)
         self._exact, length, self._order = pairs_of(problem, guard or Guard())
         self._pairs = _coarse(self._exact) if length >= WORTH_THREADS else self._exact
+        self._rounded = not _equal(self._pairs, self._exact)  # what passes add up is not what it costs then
         self.messages = np.zeros(length, self._pairs.unary.dtype)
         self.largest = largest_total(problem)
         count = problem.num_variables
@@ -91,6 +93,8 @@ class PairPasses:
     @property
     def cost(self) -> float:
         """The cost of the assignment that the last pass decoded, without the constant."""
+        if self.coarse and self._rounded:
+            return float(pairs_cost(self._exact, self._answer.values))
         return float(self._answer.cost.sum())
 
     def decoded(self) -> Assignment:
@@ -111,7 +115,6 @@ class PairPasses:
             level = pairs_pass(
                 forward,
                 self._pairs,
-                self._exact,
                 self.messages,
                 self._rooms[thread],
                 self._answer,
@@ -169,6 +172,12 @@ def _coarse(pairs: Pairs) -> Pairs:
     return pairs._replace(unary=unary, tables=tables, parameters=parameters)
 
 
+def _equal(some: Pairs, others: Pairs) -> bool:
+    """Whether two hold the same costs, in whatever precision."""
+    columns = ((some.unary, others.unary), (some.tables, others.tables), (some.parameters, others.parameters))
+    return all(mine is theirs or np.array_equal(mine, theirs) for mine, theirs in columns)
+
+
 def _largest(values: Costs) -> float:
     """The largest finite absolute value."""
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
@@ -179,9 +188,12 @@ def _padded_rows(values: Costs, starts: Indices, order: Indices, row: Indices) -
     """Rows of a ragged array in an order, each made as long as `row` says by copies of its last entry."""
     lengths, widths = np.diff(starts), np.diff(row)
     if len(lengths) and (lengths == lengths[0]).all():
-        padded = np.empty((len(lengths), widths[0]))
-        padded[:, : lengths[0]] = values.reshape(len(lengths), lengths[0])[order]
-        padded[:, lengths[0] :] = padded[:, lengths[0] - 1 : lengths[0]]
+        padded, rows = np.empty((len(lengths), widths[0])), values.reshape(len(lengths), lengths[0])
+        block = max(1, ROWS // int(widths[0]))
+        for first in range(0, len(lengths), block):
+            part = padded[first : first + block]
+            part[:, : lengths[0]] = rows[order[first : first + block]]
+            part[:, lengths[0] :] = part[:, lengths[0] - 1 : lengths[0]]
         return padded.ravel()
     within = np.arange(row[-1]) - np.repeat(row[:-1], widths)
     source = np.repeat(starts[:-1][order], widths) + np.minimum(within, np.repeat(lengths[order] - 1, widths))
@@ -193,42 +205,52 @@ def _general_tables(
 ) -> Costs:
     """The tables of the binary factors in `rows` both ways round, padded; `table` gets where each place's begins.
 
-    Tables of one shape lie together, and are copied a few at a time, between which the guard is asked.
+    They lie as passes read them: those that a pass forward needs in the order of its variables, then those that one
+    backward does; tables of one shape together. They are copied a few at a time, between which the guard is asked.
     """
     if len(rows) == 0:
         return np.zeros(0)
     sizes = domain[places.scopes[rows]]
     chosen = problem.factor_table[places.factors[rows]]
     first, inverse = _different(chosen, sizes[:, 0], len(problem.pool_offsets) - 1)
-    begin, shapes = problem.pool_offsets[chosen[first]], sizes[first]
+    begin, shapes, ends = problem.pool_offsets[chosen[first]], sizes[first], places.place[rows[first]]
+    backward = places.scopes[rows[first]][:, ::-1] > places.scopes[rows[first]]
     widths = -(-shapes // WIDTH) * WIDTH
     result = np.empty(int((widths * shapes[:, ::-1]).sum()))
     starts = np.zeros((len(first), 2), dtype=np.int64)
     position = 0
-    for members in _of_one_shape(shapes):
-        for side in (0, 1):
-            lanes, width, others = shapes[members[0], side], widths[members[0], side], shapes[members[0], 1 - side]
-            end = position + len(members) * width * others
-            starts[members, side] = np.arange(position, end, width * others)
-            padded = result[position:end].reshape(len(members), others, width)
-            position = end
-            block = max(1, BLOCK // int(width * others))
-            for start in range(0, len(members), block):
-                ask(guard)
-                cells = begin[members[start : start + block], None] + np.arange(lanes * others)
-                costs = problem.pool[cells].reshape(-1, *shapes[members[0]])
-                part = padded[start : start + block]
-                part[:, :, :lanes] = costs.transpose(0, 2, 1) if side == 0 else costs
-                part[:, :, lanes:] = part[:, :, lanes - 1 : lanes]
+    for members in _of_one_shape(shapes.ravel(), shapes[:, ::-1].ravel()):
+        members = members[np.lexsort((ends.ravel()[members], backward.ravel()[members]))]
+        lanes, others = shapes.ravel()[members[0]], shapes[:, ::-1].ravel()[members[0]]
+        width = widths.ravel()[members[0]]
+        end = position + len(members) * width * others
+        starts.ravel()[members] = np.arange(position, end, width * others)
+        padded = result[position:end].reshape(len(members), others, width)
+        position = end
+        block = max(1, BLOCK // int(width * others))
+        for start in range(0, len(members), block):
+            ask(guard)
+            these = members[start : start + block]
+            _copy_tables(problem.pool, begin[these // 2], these % 2, int(lanes), padded[start : start + block])
     table[places.place[rows]] = starts[inverse]
     return result
 
 
-def _of_one_shape(shapes: Indices) -> list[Indices]:
-    """The rows of each shape, in order."""
-    if (shapes == shapes[0]).all():
-        return [np.arange(len(shapes))]
-    keys = shapes[:, 0] * (int(shapes.max()) + 1) + shapes[:, 1]
+def _copy_tables(pool: Costs, begin: Indices, side: Indices, lanes: int, padded: Costs) -> None:
+    """Copy tables that begin there in the pool, each with its first variable (side 0) or its second in the lanes."""
+    others = padded.shape[1]
+    cells = np.arange(lanes * others)
+    first, second = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
+    padded[first, :, :lanes] = pool[begin[first, None] + cells].reshape(-1, lanes, others).transpose(0, 2, 1)
+    padded[second, :, :lanes] = pool[begin[second, None] + cells].reshape(-1, others, lanes)
+    padded[:, :, lanes:] = padded[:, :, lanes - 1 : lanes]
+
+
+def _of_one_shape(lanes: Indices, others: Indices) -> list[Indices]:
+    """The entries of each shape, in order."""
+    keys = lanes * (int(others.max()) + 1) + others
+    if (keys == keys[0]).all():
+        return [np.arange(len(keys))]
     order = np.argsort(keys, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from dabp.solvers.stopped import Stopped, ask
 CERTIFY_EVERY = 10
 """Passes between two bounds that are computed anew, each sum with its error; this takes as long as about two passes."""
 
-FINE_GAIN, FINE_GAP = 1e-5, 1e-4
+FINE_GAIN, FINE_GAP = 1e-6, 1e-4
 """Passes in single precision go on in double when ten of them have raised the bound by less than this, relative to its
 size, or when a decoded assignment comes so close to it."""
 
@@ -113,6 +113,7 @@ class DualSearch(Search):
         self._told = False
         self._stalled_stage = 0
         self._infeasible, self._stopped = False, ""
+        self._cut: Status | Literal[False] | None = False  # joining that the guard ended is due: the verdict before it
         try:
             supported = _supported(problem, self._guard)
             self._infeasible = supported is None
@@ -124,8 +125,8 @@ class DualSearch(Search):
 
     @property
     def at_boundary(self) -> bool:
-        """Whether there is anything to save."""
-        return not self._stopped
+        """Whether there is anything to save: not while factors that are due to be joined are not."""
+        return not self._stopped and self._cut is False
 
     def step(self) -> Step:
         """Some passes back and forth."""
@@ -136,8 +137,8 @@ class DualSearch(Search):
         started = time.perf_counter()
         costs: list[float] = []
         best: Assignment | None = None
-        finished = None
-        while finished is None:
+        finished = None if self._cut is False else self._tightened(self._cut)
+        while finished is None and self._cut is False:
             cost = self._pass()
             costs.append(cost)
             if cost < self._best_cost or not self._told:
@@ -147,8 +148,7 @@ class DualSearch(Search):
             if finished is Status.CONVERGED or (finished is None and self._slow()):
                 if finished is None:
                     self._certify()  # while there are the messages that prove it
-                if self._tighten(self._stage + 1):
-                    finished = Status.INFEASIBLE if self._infeasible else None
+                finished = self._tightened(finished)
             if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
         last = self.passes == self._max_passes  # what is told in the end must not depend on when blocks ended
@@ -186,8 +186,8 @@ class DualSearch(Search):
         if "stage" not in state:  # it had ended with a proof of infeasibility, to be found again
             return
         stage = int(state["stage"])
-        if stage != self._stage and not self._tighten(stage) and (reason := self._guard.reason) is not None:
-            self._stopped = reason
+        if stage != self._stage and not self._tighten(stage) and self._cut is not False:
+            self._stopped = "factors are not joined as they were"
             return
         if self._passes.coarse and state["messages"].dtype == np.float64:
             self._passes.refine()
@@ -201,6 +201,10 @@ class DualSearch(Search):
         """Messages."""
         return {} if self._infeasible or self._stopped else {"messages": self._passes.messages}
 
+    def decoded(self) -> Assignment | None:
+        """What the last pass decoded."""
+        return None if self._infeasible or self._stopped or not self.passes else self._lifted()
+
     def close(self) -> None:
         """End the threads."""
         self._ends.close()
@@ -210,8 +214,6 @@ class DualSearch(Search):
         bound = self._passes.run(self.passes % 2 == 0) + self._passes.constant
         self.passes += 1
         if math.isfinite(bound):
-            if self._whole.integral:
-                bound = float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
             self._reached = max(self._reached, bound)
         self._history.append(self._reached)
         del self._history[: -self._solver.patience - 1]
@@ -260,15 +262,35 @@ class DualSearch(Search):
         if self._stalled_stage == self._stage or len(self._history) <= SLOW_PASSES:
             return False
         size = max(self._unit, abs(self._reached))
-        gain = self._history[-1] - self._history[-1 - SLOW_PASSES]
+        gain = self._whole_units(self._history[-1]) - self._whole_units(self._history[-1 - SLOW_PASSES])
         return gain < SLOW_GAIN * size and self._best_cost - self._reached > NARROW_GAP * size
+
+    def _tightened(self, verdict: Status | None) -> Status | None:
+        """Join factors; the verdict on what there is then, `verdict` if nothing could be joined.
+
+        Where the guard ends it, it is due before the next pass, in this run or, from before the pass, in a resumed one:
+        which passes follow which joining must not depend on when somebody asked to stop.
+        """
+        self._cut = False
+        if self._tighten(self._stage + 1):
+            return Status.INFEASIBLE if self._infeasible else None
+        if self._cut is False:
+            return verdict
+        self._cut = verdict
+        return None
+
+    def _whole_units(self, bound: float) -> float:
+        """What a bound, as the passes compute it, says about costs that are integers."""
+        if not self._whole.integral or not math.isfinite(bound):
+            return bound
+        return float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
 
     def _tighten(self, stage: int) -> bool:
         """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit.
 
         A joint table may forbid what its parts, one by one, allow: values may go, even all of them.
         """
-        self._stalled_stage = self._stage  # asked once; if it does not work now it never will
+        stalled, self._stalled_stage = self._stalled_stage, self._stage  # asked once: later it would not work either
         if stage > self._solver.largest_clique:
             return False
         joined = join_cliques(self._base, stage, LARGEST_TABLE, self._solver.max_cells)
@@ -280,6 +302,7 @@ class DualSearch(Search):
             if supported is not None:
                 self._begin(stage, *supported)
         except Stopped:  # the driver ends the search after this block
+            self._stalled_stage, self._cut = stalled, None
             return False
         return True
 
@@ -301,8 +324,9 @@ class DualSearch(Search):
 
     def _promising(self) -> bool:
         """Whether the bound, as the passes compute it, would prove something."""
-        close = 2 * self._whole.rounding(self._reached) + 1e-9 * abs(self._reached)
-        return self._best_cost - self._reached <= close or self._reached > self._passes.largest + self._passes.constant
+        reached = self._whole_units(self._reached)
+        close = 2 * self._whole.rounding(reached) + 1e-9 * abs(reached)
+        return self._best_cost - reached <= close or reached > self._passes.largest + self._passes.constant
 
 
 def _supported(problem: Problem, guard: Guard) -> tuple[Problem, list[Restricted]] | None:

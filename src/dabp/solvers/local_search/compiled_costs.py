@@ -53,7 +53,8 @@ def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:
         add_at(total, target, units.rounded(costs))
         allowed[target[np.isinf(costs)]] = False
     unary = np.where(allowed, total, units.pad).astype(units.dtype)
-    return Rows(sizes, starts, widths, unary, units.pad, units.heaviest), allowed
+    uniform = int(widths[0]) if len(widths) and (widths == widths[0]).all() else 0
+    return Rows(sizes, starts, widths, unary, units.pad, units.heaviest, uniform), allowed
 
 
 def _edges(units: Units) -> Edges:

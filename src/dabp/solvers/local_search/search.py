@@ -14,8 +14,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, State, Step
-from dabp.solvers.local_search.binary_costs import BinaryCosts
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_search.shared_tables import shared_table
 from dabp.solvers.local_search.table import Table
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped, ask
@@ -57,8 +56,7 @@ class LocalSearch(Search):
 
     def table(self, problem: Problem, guard: Guard) -> Table[Any, Any]:
         """The compiled problem that the search moves on; raises `Stopped` if the guard does not let it be made."""
-        ask(guard)
-        return BinaryCosts(problem, guard) if BinaryCosts.fits(problem) else LocalCosts(problem, guard)
+        return shared_table(problem, guard)
 
     @abstractmethod
     def run(self, lowest: NDArray[np.int64]) -> int:

@@ -25,7 +25,9 @@ class Features:
     num_messages: int
     """Costs in one message along each edge."""
     num_cells: int
-    """Cells of the tables of all factors of arity 2 or more, shared ones counted for each."""
+    """Cells of the tables of all factors of arity 2 or more, shared ones counted for each …"""
+    num_different_cells: int
+    """… and counted once."""
     largest_domain: int
     largest_arity: int
     degree: float
@@ -53,13 +55,17 @@ def features_of(problem: Problem) -> Features:
     arities, sizes = problem.arities, problem.domain_sizes
     higher = np.flatnonzero(arities >= 2)
     edges = int(arities[higher].sum())
+    cells, tables = np.diff(problem.pool_offsets), problem.factor_table[higher]
+    used = np.zeros(len(cells), dtype=bool)
+    used[tables] = True
     stacks = _stacks(problem, _sample(np.flatnonzero(arities == 2)))
     unary = int(sizes[problem.scope_variables[problem.scope_offsets[:-1][arities == 1]]].sum())
     return Features(
         num_variables=problem.num_variables,
         num_edges=edges,
         num_messages=int(sizes[problem.scope_variables].sum()) - unary,
-        num_cells=int(np.diff(problem.pool_offsets)[problem.factor_table[higher]].sum()),
+        num_cells=int(cells[tables].sum()),
+        num_different_cells=int(cells[used].sum()),
         largest_domain=int(sizes.max(initial=1)),
         largest_arity=int(arities.max(initial=0)),
         degree=edges / max(1, problem.num_variables),

@@ -42,6 +42,8 @@ class Incumbent:
         self.cost = np.inf
         self.component_costs: NDArray[np.float64] = np.full(self.num_components, np.inf)
         self.bound = -np.inf
+        self.decoded: Assignment | None = None
+        """What a member that raises the bound makes of the problem just now: no incumbent, but others may make one."""
         self.finds: list[Find] = []
         self.bound_by = ""
 

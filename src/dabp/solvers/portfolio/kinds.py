@@ -17,6 +17,7 @@ from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST,
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.local_search.cooling import Cooling
+from dabp.solvers.portfolio.descents import Descents
 from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.member import Kind, Run, Situation
@@ -30,23 +31,24 @@ from dabp.solvers.portfolio.plan import (
     COOLING_PARTS,
     COOLINGS,
     FIRST_RATE,
-    FIRST_SETUP_PART,
     GENEROUS,
     LARGE,
     LONG_RUN,
     OPENING_PART,
     SECOND_RUN,
-    SETUP_PART,
     SHARES,
     SHORTEST_COOLING,
+    WINDOW_PART,
     WORK_PER_SECOND,
     character,
     expansion_delay,
     few_iterations,
     first_rate,
-    setup_seconds,
+    window_seconds,
     worth_opening,
 )
+from dabp.solvers.portfolio.selection import affordable, priors
+from dabp.solvers.portfolio.windows import Windows
 
 
 class LineUp(NamedTuple):
@@ -72,8 +74,9 @@ def line_up(
             _Unhurried((0.2, 0.4), first, horizon) if large else _reinforced, patient=kind == "large"
         ),
         "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3), first), patient=True),
+        "descent": _Way(_descend, polishing=True),
         "opening": _Way(partial(_opening, horizon=horizon), once=True, patient=True),
-        "bp-learned": _Way(_restarted("bp-learned")),
+        "bp-learned": _Way(_learned, patient=True),
         "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
         "cooling": _Way(_CooledIncumbents(horizon), patient=True),
         "tabu": _Way(_restarted("tabu")),
@@ -82,6 +85,7 @@ def line_up(
         "bp-split": _Way(_split),
         "forest-lns": _Way(_polish),
         "expansion": _Way(_expand, polishing=True),
+        "windows": _Way(_in_windows, polishing=True),
         "dual": _Way(_dual, once=True, patient=True, bounding=True),
         "dabp": _Way(_deep),
     }
@@ -90,25 +94,18 @@ def line_up(
         wanted -= {"dabp"}
     if not worth_opening(features, horizon):
         wanted -= {"opening"}
+    if names is None and window_seconds(features) > WINDOW_PART * horizon:
+        wanted -= {"windows"}
     chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
     line = LineUp([], [reason])
     if names is None:
-        seconds = {name: setup_seconds(name, features) for name in chosen}
-        affordable = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
-        heaviest = max(chosen, key=lambda name: SHARES[name].weights[kind], default="")
-        slow = [name for name in chosen if seconds[name] > affordable]
-        if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
-            slow.remove(heaviest)
-        chosen = [name for name in chosen if name not in slow]
-        if slow:
-            line.notes.append(f"left out, as setting them up would take too much of the time: {', '.join(slow)}")
-    if threads == 1 and "annealing" in chosen:
-        chosen = [name for name in chosen if name != "annealing 2"]  # it is there to run beside the first
-    for name in chosen:
+        chosen, notes = affordable(chosen, kind, features, horizon)
+        line.notes.extend(notes)
+    for name, prior in priors(chosen, kind, threads).items():
         share = SHARES[name]
         delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
         eager = share.image_delay > 0 and kind == "image"
-        prior, way = share.weights[kind], ways[name]._asdict()
+        way = ways[name]._asdict()
         line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
         _leave_alone(line, threads)
@@ -305,6 +302,11 @@ def _opening(situation: Situation, horizon: float) -> Run:
     return Run(Cooling(heat=1.0, seconds=OPENING_PART * horizon), ends=True)
 
 
+def _descend(situation: Situation) -> Run:
+    """The nearest local minimum of the incumbent."""
+    return Run(Descents(), _incumbent(situation))
+
+
 def _restarted(name: str) -> Callable[[Situation], Run]:
     """A local search that restarts by itself: the first run from scratch, later ones from the incumbent."""
 
@@ -313,6 +315,12 @@ def _restarted(name: str) -> Callable[[Situation], Run]:
         return Run(make_solver(name), _incumbent(situation) if situation.round else None, budget)
 
     return plan
+
+
+def _learned(situation: Situation) -> Run:
+    """Runs of soft BP, one after the other; what one costs before it has frozen says nothing about it."""
+    budget = Budget(time_limit=situation.time_left if np.isfinite(situation.time_left) else None)
+    return Run(make_solver("bp-learned"), budget=budget, ends=True)
 
 
 def _split(situation: Situation) -> Run:
@@ -329,6 +337,11 @@ def _polish(situation: Situation) -> Run:
 def _expand(situation: Situation) -> Run:
     """Moves of many variables at once, from the incumbent, which the dual or belief propagation found."""
     return Run(Expansion(), _incumbent(situation))
+
+
+def _in_windows(situation: Situation) -> Run:
+    """Parts of the incumbent, each by a dual of its own, and what the dual of the whole decodes."""
+    return Run(Windows(decoded=lambda: situation.incumbent.decoded), _incumbent(situation))
 
 
 def _dual(situation: Situation, threads: int = 1) -> Run:

@@ -83,7 +83,7 @@ class Report:
     best: float = np.inf
     finished: Status | None = None
     ended: bool = False
-    """Whether a run came to its end."""
+    """Whether a run came to its end, or one of several that a solver makes by itself."""
     error: Exception | None = None
 
 
@@ -135,6 +135,7 @@ class Member:
                 report.gain += incumbent.offer(step.best, self.kind.name, clock())
             if step.bound is not None:
                 report.gain += incumbent.raise_bound(step.bound, self.kind.name)
+            report.ended = report.ended or any("restart" in record for record in step.records)
             if step.finished is not None:
                 report.finished = step.finished
                 if step.finished is Status.OPTIMAL:  # then what it offered, hence the incumbent, is optimal
@@ -149,6 +150,8 @@ class Member:
                 break
             if spent > seconds:
                 break
+        if self.kind.bounding and self._search is not None:
+            incumbent.decoded = self._search.decoded()
         report.seconds = time.perf_counter() - started
         self.seconds += report.seconds
         return report

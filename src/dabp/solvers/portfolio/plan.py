@@ -118,37 +118,29 @@ class Share:
     """Seconds that it takes to start per million edges (a message of 50 costs counting as one more edge)."""
 
 
-def _weights(
-    small: float = 0.0,
-    medium: float = 0.0,
-    large: float = 0.0,
-    image: float = 0.0,
-    binary: float = 0.0,
-    permutation: float = 0.0,
-) -> dict[str, float]:
-    return {
-        "small": small,
-        "medium": medium,
-        "large": large,
-        "image": image,
-        "binary": binary,
-        "permutation": permutation,
-    }
+CHARACTERS = ("small", "medium", "large", "image", "binary", "permutation")
+
+
+def _weights(*first: float, **others: float) -> dict[str, float]:
+    """By `character`, in that order or by name; 0 where none is given."""
+    return {**dict.fromkeys(CHARACTERS, 0.0), **dict(zip(CHARACTERS, first, strict=False)), **others}
 
 
 SHARES = {
     "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4, 0.2), 200, image_delay=0.6, setup=0.7),
     "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
-    "bp-learned": Share(_weights(medium=1.5), 200, setup=0.7),
+    "bp-learned": Share(_weights(medium=3.0), 200, setup=0.7),
     "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.7),
     "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.6),
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.6),
     "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0, 5.0), 200, setup=0.6),
     "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.6),
+    "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.1),
     "opening": Share(_weights(image=8.0), 0, setup=0.6),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=1.4),
     "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4, 0.1), 40, image_delay=0.6, setup=0.8),
     "expansion": Share(_weights(image=3.0), 10, setup=0.4),
+    "windows": Share(_weights(image=3.0), 0, image_delay=0.04, setup=0.4),
     "dual": Share(_weights(0.35, 0.1, 0.35, 4.0, 0.35, 0.35), 100, setup=0.4),
     "dabp": Share(_weights(small=0.3, medium=0.2, binary=0.3), 40, delay=0.25),
     "elimination": Share(_weights(0.5, 0.5, 0.5, 0.0, 0.5, 0.5), 100, delay=0.1),
@@ -172,6 +164,33 @@ def expansion_delay(features: Features, horizon: float) -> float:
     return next((late for part, late in LATE_EXPANSION if cycle > part * horizon), 0.0)
 
 
+WINDOW_COST_SECONDS, WINDOW_PART = 2e-6, 0.5
+"""Seconds that windows all over a problem take for each cost of its messages, and the part of the time for that."""
+
+WINDOW_COSTS, WINDOW_GROWTH = 120_000, 2
+"""Costs that the messages of a window have at first, and how many times more when all such windows are done."""
+
+WINDOW_PASSES, WINDOW_LOOK, WINDOW_GAIN = 600, 20, 0.02
+"""Most passes in a window, and after how many the bound must have come this part of the gap nearer to go on."""
+
+WINDOW_SLACK = 1e-3
+"""What passes in single precision may be off by when integer costs are compared with their bound."""
+
+
+def window_seconds(features: Features) -> float:
+    """About how long it takes to look at all windows of the first size."""
+    return WINDOW_COST_SECONDS * features.num_messages
+
+
+PROVED_IMAGE = 2_000
+"""Variables of the largest image that toulbar2 is tried on: on larger ones the dual proves, or nobody does."""
+
+
+def proved_by_search(features: Features) -> bool:
+    """Whether a problem is of a kind that toulbar2 is tried on."""
+    return features.num_variables <= PROVED_IMAGE or character(features)[0] != "image"
+
+
 SETUP_PART, FIRST_SETUP_PART = 0.3, 0.5
 """A member whose start would take more than this part of the time left is left out, the one of most weight only if it
 would take more than the other part; but never all of them."""
@@ -183,6 +202,29 @@ EDGE_COSTS = 50.0
 def setup_seconds(name: str, features: Features) -> float:
     """About how long a member takes to start."""
     return SHARES[name].setup * 1e-6 * (features.num_edges + features.num_messages / EDGE_COSTS)
+
+
+LAYOUT, LAYOUT_BYTES = 4.5, {"forest-lns": 27.0, "dual": 25.0}
+"""Bytes that a member takes for each cell of a table at its worst moment: messages' tables in single precision, or
+local search's of 16 bits from both ends; and members that take more."""
+
+ONE_LAYOUT = frozenset({"tabu", "annealing", "annealing 2", "cooling", "opening"})
+"""Members that move on one table together (`local_search.shared_tables`)."""
+
+LAYOUT_ROOM = 2**28
+"""Bytes that the members together may take; or what sharing tables saves us against a solver that does not share, if
+that is more: with toulbar2 beside them the whole takes about twice what toulbar2 alone does. Images are left alone,
+where large layouts are worth it."""
+
+
+def layout_room(features: Features) -> float:
+    """Bytes that the members' layouts may take together."""
+    return max(LAYOUT_ROOM, 8.0 * (features.num_cells - features.num_different_cells))
+
+
+def layout_bytes(name: str, features: Features) -> float:
+    """About what a member's own layout takes."""
+    return LAYOUT_BYTES.get(name, LAYOUT) * features.num_different_cells
 
 
 FIRST_RATE, FIRST_PART = 1e-3, 0.25
@@ -301,12 +343,13 @@ VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
 """From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is
 hopeless, and stays so when nobody improves any more."""
 
-SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.4
+SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.6
 """A problem of at most so many variables and neighbours is never vast: its structure (frequencies, schedules) may be
 what a proof lives on, and toulbar2's own answers what nobody else finds; it is tried for this part of the time."""
 
-VAST_SECONDS = 2.0
-"""With less time than this toulbar2 does not begin on such a problem: its start alone takes much of it."""
+VAST_SECONDS, SPARSE_SECONDS = 2.0, 1.0
+"""With less time than this toulbar2 does not begin on a vast problem, and on a sparse one that has as many digits: its
+start alone takes much of it."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""
@@ -332,6 +375,7 @@ COLD_MEMBERS = {
     "bp-split": ("annealing", "bp"),
     "dual": ("annealing", "dual"),
     "expansion": ("annealing", "expansion"),
+    "windows": ("annealing", "dual", "expansion"),
     "forest-lns": ("annealing", "forest-lns"),
 }
 """The members by the parts of the kernels that must be there before they can join (see `warming.JOBS`)."""

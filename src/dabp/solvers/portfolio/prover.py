@@ -21,6 +21,7 @@ from dabp.solvers.portfolio.plan import (
     PROVER_FACTORS,
     SHORTEST_TRIAL,
     SPARSE_DEGREE,
+    SPARSE_SECONDS,
     SPARSE_TRIAL,
     SPARSE_VARIABLES,
     STALL,
@@ -174,7 +175,8 @@ def worth_proving(problem: Problem, horizon: float, guard: Guard) -> bool:
     """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer."""
     cells = cells_handed_over(problem, guard)
     small = cells <= PROVER_CELLS * horizon and problem.num_factors <= PROVER_FACTORS * horizon
-    return small and (horizon >= VAST_SECONDS or _digits(problem) <= VAST_DIGITS)
+    least = VAST_SECONDS if _vast(problem) else SPARSE_SECONDS if _digits(problem) > VAST_DIGITS else 0.0
+    return small and horizon >= least
 
 
 def _vast(problem: Problem) -> bool:

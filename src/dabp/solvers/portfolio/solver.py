@@ -23,6 +23,7 @@ from dabp.solvers.portfolio.plan import (
     WORK_PER_SECOND,
     few_iterations,
     order_seconds,
+    proved_by_search,
 )
 from dabp.solvers.portfolio.settled import Settled, contradicted
 
@@ -37,11 +38,11 @@ class Portfolio(Solver):
     """Several solvers that share what they find, each on the kind of problem that suits it.
 
     Presolve first. A problem that is narrow enough is solved exactly by variable elimination. Otherwise a descent gives
-    a first answer, and a look at the tables, degrees and domains decides who comes first: the dual and moves by minimum
-    cuts on images, tabu search and annealing on problems of two values and on small ones, reinforced BP on other large
-    ones; BP on the split graph, forest neighbourhoods and (with a minute or more) DABP beside them. They run in
-    threads, and time goes to those that improve on this problem; toulbar2 tries to prove in a child process, on a core
-    of its own as long as it has prospects. Components count apart. Ends when the bound meets the cost.
+    a first answer, and a look at the tables, degrees and domains decides who comes first: the dual, moves by minimum
+    cuts and windows on images, tabu search and annealing on problems of two values and on small ones, reinforced BP on
+    other large ones; BP on the split graph, forest neighbourhoods and (with a minute or more) DABP beside them. They
+    run in threads, and time goes to those that improve on this problem; toulbar2 tries to prove in a child process, on
+    a core of its own as long as it has prospects. Components count apart. Ends when the bound meets the cost.
 
     Limited by iterations instead of time the members take turns without toulbar2, and the same seed gives the same
     result. A checkpoint keeps the best answer and the bound, from which a resumed solve sets all members to work
@@ -126,12 +127,12 @@ class Portfolio(Solver):
 
         def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
             horizon = _horizon(budget)
-            line = line_up(features_of(problem), horizon, names=ready & wanted, threads=budget.threads)
+            features = features_of(problem)
+            line = line_up(features, horizon, names=ready & wanted, threads=budget.threads)
             if not line.kinds:
                 return None
-            return TimedSearch(
-                problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=self.prove
-            )
+            prove = self.prove and proved_by_search(features)
+            return TimedSearch(problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=prove)
 
         return ColdSearch(problem, seed, budget, initial, wanted, begin)
 
@@ -164,7 +165,8 @@ class Portfolio(Solver):
             line.kinds[:] = shared_out(line.kinds, *parse_share(self.share), budget.threads)
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
-        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
+        prove = self.prove and proved_by_search(features)
+        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=prove)
 
     def _names(self) -> frozenset[str] | None:
         return None if self.members is None else frozenset(name.strip() for name in self.members.split(","))

@@ -1,0 +1,64 @@
+"""Descent as a member: for problems so large that nobody else would be set up in time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
+from dabp.solvers.descent import CHUNK, Descent
+from dabp.solvers.portfolio.incumbent import cheapest_values
+from dabp.solvers.status import Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descents(Solver):
+    """Each variable in turn takes its cheapest value beside the others', until none changes."""
+
+    kernels: ClassVar[tuple[str, ...]] = ("annealing",)
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Begin at `initial`, or with each variable's cheapest value; `seed` changes nothing."""
+        return DescentSearch(problem, cheapest_values(problem) if initial is None else initial)
+
+
+class DescentSearch(Search):
+    """An assignment, and whose turn it is.
+
+    What came of some turns is told when they took at least as long as adding up what an assignment costs does.
+    """
+
+    def __init__(self, problem: Problem, initial: Assignment):
+        self._problem, self._descent = problem, Descent(problem)
+        self._values = np.array(initial, dtype=np.int64)
+        self._best_cost, self._adding = np.inf, 0.0
+        self._next = self._idle = 0
+        self._added = time.perf_counter()
+
+    def step(self) -> Step:
+        """Some variables' turns."""
+        until, count = time.perf_counter() + BLOCK_SECONDS, len(self._values)
+        while self._idle < count and time.perf_counter() < until:
+            end = min(self._next + CHUNK, count)
+            changed = self._descent.turns(self._values, self._next, end)
+            self._idle = 0 if changed else self._idle + end - self._next
+            self._next = end % count
+        finished = Status.CONVERGED if self._idle >= count else None
+        started = time.perf_counter()
+        if finished is None and started - self._added < self._adding:
+            return Step()
+        cost = float(self._problem.cost(self._values))
+        self._added = time.perf_counter()
+        self._adding = self._added - started
+        better, self._best_cost = cost < self._best_cost, min(cost, self._best_cost)
+        best = self._values.copy() if better else None
+        return Step(np.array([cost]), best, cost if better else np.inf, finished=finished)
+
+    def offer(self, assignment: Assignment, cost: float) -> None:
+        """Go on from it if it is better."""
+        if cost < self._best_cost:
+            self._values, self._best_cost, self._idle = np.array(assignment, dtype=np.int64), cost, 0

@@ -1,0 +1,66 @@
+"""Which of the members that suit a problem there is time and room for, and with what weight each begins."""
+
+from __future__ import annotations
+
+from dabp.solvers.portfolio.features import Features
+from dabp.solvers.portfolio.plan import (
+    FIRST_SETUP_PART,
+    ONE_LAYOUT,
+    SETUP_PART,
+    SHARES,
+    layout_bytes,
+    layout_room,
+    setup_seconds,
+)
+
+
+def affordable(names: list[str], kind: str, features: Features, horizon: float) -> tuple[list[str], list[str]]:
+    """Those of some members that start soon enough and whose tables find room, and notes about the others.
+
+    Descent is only for problems on which others do not start soon enough.
+    """
+    slow, bulky = _too_slow(names, kind, features, horizon), []
+    without = slow or (["descent"] if len(names) > 1 else [])
+    names = [name for name in names if name not in without]
+    if kind != "image":
+        bulky = _too_bulky(names, kind, features)
+    reasons = (
+        (slow, "left out, as setting them up would take too much of the time"),
+        (bulky, "left out, as their tables would take too much memory"),
+    )
+    notes = [f"{reason}: {', '.join(concerned)}" for concerned, reason in reasons if concerned]
+    return [name for name in names if name not in bulky], notes
+
+
+def priors(names: list[str], kind: str, threads: int | None) -> dict[str, float]:
+    """The members' weights; a second annealing is there to run beside the first, which has its time with one thread."""
+    weights = {name: SHARES[name].weights[kind] for name in names}
+    if threads == 1 and {"annealing", "annealing 2"} <= weights.keys():
+        weights["annealing"] += weights.pop("annealing 2")
+    return weights
+
+
+def _too_slow(names: list[str], kind: str, features: Features, horizon: float) -> list[str]:
+    """Members whose start would take too long, but never all of them."""
+    seconds = {name: setup_seconds(name, features) for name in names}
+    longest = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
+    heaviest = max(names, key=lambda name: SHARES[name].weights[kind], default="")
+    slow = [name for name in names if seconds[name] > longest]
+    if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
+        slow.remove(heaviest)
+    return slow
+
+
+def _too_bulky(chosen: list[str], kind: str, features: Features) -> list[str]:
+    """Members for whose tables there is no room: the one of most weight has it, then those that take least."""
+    by_weight = sorted(chosen, key=lambda name: -SHARES[name].weights[kind])
+    order = by_weight[:1] + sorted(by_weight[1:], key=lambda name: layout_bytes(name, features))
+    room, bulky, shared = layout_room(features), [], False
+    for place, name in enumerate(order):
+        taken = 0.0 if shared and name in ONE_LAYOUT else layout_bytes(name, features)
+        if taken > room and place > 0:
+            bulky.append(name)
+            continue
+        room = max(0.0, room - taken)
+        shared |= name in ONE_LAYOUT
+    return bulky
