@@ -11,7 +11,9 @@ UNLIMITED = 2**62
 PER_SECOND = 300_000_000
 """Operations that a second has time for."""
 READ_PER_SECOND = 5_000_000
-"""Cells and scope entries that a second has time for where they are sorted and copied, once for a round."""
+"""Scope entries that a second has time for where they are sorted and copied, once for a round."""
+CELLS_PER_ENTRY = 8
+"""Cells that take as long: they lie side by side."""
 
 
 @dataclass

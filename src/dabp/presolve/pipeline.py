@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dabp.graph.components import component_labels
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
-from dabp.presolve.effort import READ_PER_SECOND, Effort, Efforts
+from dabp.presolve.effort import CELLS_PER_ENTRY, READ_PER_SECOND, Effort, Efforts
 from dabp.presolve.elimination import Eliminated, in_small_components
 from dabp.presolve.identification import Identified
 from dabp.presolve.merging import MAX_UNSHARING, merge_factors
@@ -30,7 +30,7 @@ from dabp.problem.guard import Guard
 __all__ = ["Facts", "Presolved", "presolve"]
 
 MAX_ROUNDS = 20
-MOST_READING = 0.25
+MOST_READING = 0.5
 """The part of the time left that reading the problem once may take."""
 DOMINATED_CELLS, UNSUPPORTED_CELLS = 1_000_000, 10_000_000
 """Values are only taken away if tables grow at most `MAX_UNSHARING` times, as shared ones become different, or if they
@@ -172,7 +172,7 @@ def presolve(problem: Problem, *, solve_small: bool = True, guard: Guard | None 
     result = Presolved(problem.minimized())
     result._original = problem
     facts, efforts = result.facts, Efforts(problem, guard.seconds_left)
-    size = len(problem.pool) + len(problem.scope_variables)
+    size = len(problem.pool) // CELLS_PER_ENTRY + len(problem.scope_variables)
     if guard.over or size > MOST_READING * READ_PER_SECOND * guard.seconds_left:
         return _described(result, problem)
     result.problem = merge_factors(result.problem)
