@@ -174,11 +174,19 @@ def _lowest_potts(same: float, different: float, own: Array, other: Array) -> fl
 
 
 @inner
-def _lowest_at(pairs: Pairs, p: int, i: int, m: Array, room: Array) -> float:
+def _doubled(m: Array, start: int, count: int, room: Array) -> Array:
+    """Some numbers in double precision."""
+    for a in range(count):
+        room[a] = m[start + a]
+    return room[:count]
+
+
+@inner
+def _lowest_at(pairs: Pairs, p: int, i: int, m: Array, rooms: Array) -> float:
     """The lowest reparametrised cost of the factor at place p of variable i."""
-    j, row = pairs.other[p], pairs.table[p]
-    own = m[pairs.message[p] : pairs.message[p] + pairs.domain[i]]
-    other = m[pairs.other_message[p] : pairs.other_message[p] + pairs.domain[j]]
+    row, room = pairs.table[p], rooms[0]
+    own = _doubled(m, pairs.message[p], pairs.domain[i], rooms[1])
+    other = _doubled(m, pairs.other_message[p], pairs.domain[pairs.other[p]], rooms[2])
     if pairs.kind[p] == 1:
         return float(_lowest_potts(pairs.parameters[row, 0], pairs.parameters[row, 1], own, other))
     if pairs.kind[p] == 2:
@@ -189,8 +197,8 @@ def _lowest_at(pairs: Pairs, p: int, i: int, m: Array, room: Array) -> float:
 
 @kernel
 def certified_pairs(pairs: Pairs, m: Array, room: Room) -> float:
-    """`certified_bound` of a pairwise problem."""
-    total, scratch = (0.0, 0.0, 0.0), np.empty(len(room.cost))
+    """`certified_bound` of a pairwise problem in double precision, with messages of any."""
+    total, scratch = (0.0, 0.0, 0.0), np.empty((3, len(room.cost)))
     for i in range(len(pairs.middle)):
         size, own = pairs.domain[i], pairs.row[i]
         for a in range(size):
@@ -198,7 +206,7 @@ def certified_pairs(pairs: Pairs, m: Array, room: Room) -> float:
             room.score[a] = abs(room.cost[a])
         for p in range(pairs.start[i], pairs.start[i + 1]):
             for a in range(size):
-                message = m[pairs.message[p] + a]
+                message = np.float64(m[pairs.message[p] + a])
                 room.cost[a] += message
                 room.score[a] += abs(message)
         lowest, terms = np.inf, pairs.start[i + 1] - pairs.start[i] + 2

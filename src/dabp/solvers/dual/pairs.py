@@ -87,8 +87,7 @@ class PairPasses:
 
     def certified(self) -> float:
         """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
-        messages = self.messages.astype(np.float64, copy=False)
-        return float(certified_pairs(self._exact, messages, room_for(self._exact)))
+        return float(certified_pairs(self._exact, self.messages, room_for(self._exact)))
 
     @property
     def cost(self) -> float:
