@@ -208,6 +208,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, nargs="*", help="limits, instead of those that a part has")
     parser.add_argument("--only", nargs="*", help="names of the problems of a part to run; all by default")
     parser.add_argument("--threads", type=int, nargs="*", default=[2, 1], help="threads of auto where a part has both")
+    parser.add_argument("--beside", type=int, default=5, help="kinds: members run on every so many-th problem")
     parser.add_argument("--json", type=Path, help="keep runs here and continue from it")
     options = parser.parse_args()
     runs = Runs(options.json)

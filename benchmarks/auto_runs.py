@@ -88,6 +88,9 @@ class Runs:
         return [self.rows[run.key] for run in runs]
 
     def _keep(self, row: dict[str, Any]) -> None:
+        """Write it down; one that a signal cut short says nothing and ends the benchmark."""
+        if row["status"] == "INTERRUPTED":
+            raise KeyboardInterrupt
         self.rows[row["key"]] = row
         print(f"{row['key']}: {row['cost']} after {row['last']} s", file=sys.stderr, flush=True)
         if self._path:

@@ -95,6 +95,8 @@ class Record:
         wall = time.monotonic()
         with cpu_clock():
             result = dabp.solve(problem, solver, params=params, time_limit=seconds, seed=instance)
+        if result.status is dabp.Status.INTERRUPTED:  # says nothing of so many seconds
+            raise KeyboardInterrupt
         row = {
             "key": key,
             "kind": kind,
