@@ -37,15 +37,7 @@ def bytes_an_iteration(engine: MinSum, reinforced: bool) -> int:
     """
     layout, memory, exact = engine.layout, engine.memory, engine.layout.exact
     variables = layout.variables._replace(edge_scale=layout.variables.scales)  # used by those who make sums
-    arrays = [
-        layout.tables,
-        layout.bytes.cells,
-        *layout.pairs,
-        *layout.many,
-        *variables,
-        *3 * [memory.v2f],
-        memory.damping,
-    ]
+    arrays = [layout.tables, *layout.pairs, *layout.many, *variables, *3 * [memory.v2f], memory.damping]
     arrays += [memory.field] * (2 if reinforced else 1) + [memory.assignment] * 2 + [memory.moved]
     if exact.unit > 0:
         arrays += [layout.pairs.other]  # as many values, of as many bytes

@@ -123,9 +123,7 @@ def test_cost_scale_is_half_the_median_range():
     problem = mixed_problem()
     ranges = [np.ptp(problem.table(f)) for f in range(problem.num_factors)]
     median = np.median([r for r in ranges if r > 0])
-    assert FactorGraph.from_problem(problem).cost_scale == pytest.approx(median / 2, rel=1e-5)
-    halves = Problem.from_tables([2, 2], [((0, 1), np.array([[0.5, 93.0], [5.0, 1.0]]))])
-    assert FactorGraph.from_problem(halves).cost_scale == 46.25
+    assert FactorGraph.from_problem(problem).cost_scale == median / 2
     assert FactorGraph.from_problem(problem, cost_scale=50).cost_scale == 50
     assert FactorGraph.from_problem(Problem([2, 3])).cost_scale == 1.0
 

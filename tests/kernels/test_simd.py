@@ -4,20 +4,7 @@ import numpy as np
 import pytest
 
 from dabp.kernels.decorators import array_kernel
-from dabp.kernels.simd import (
-    as_real,
-    first_equal,
-    full_like,
-    item,
-    lanes_of,
-    least,
-    load,
-    maximum,
-    minimum,
-    splat,
-    store,
-    widened,
-)
+from dabp.kernels.simd import first_equal, full_like, item, lanes_of, least, load, maximum, minimum, splat, store
 
 
 @array_kernel
@@ -51,17 +38,3 @@ def test_single_items_keep_their_sign():
     """Whole numbers of any width come as int64."""
     wide, narrow, real = np.array([5, -7]), np.array([3, -2], dtype=np.int32), np.array([0.5, -1.5], dtype=np.float32)
     assert [items(wide, narrow, real, k) for k in (0, 1)] == [(5, 3, 0.5), (-7, -2, -1.5)]
-
-
-@array_kernel
-def as_reals(whole, like, out, lanes):
-    store(out, 0, as_real(widened(load(whole, 0, lanes), load(like, 0, lanes)), load(out, 0, lanes)))
-
-
-@pytest.mark.parametrize(("narrow", "real"), [(np.uint8, np.float32), (np.int8, np.float32), (np.uint8, np.float64)])
-def test_short_whole_numbers_become_real(narrow, real):
-    """With their sign if they have one, from 0 to 255 if not."""
-    whole = np.array([0, 1, 127, 128, 200, 254, 255, 3], dtype=np.uint8).view(narrow)
-    out = np.zeros(8, dtype=real)
-    as_reals(whole, np.zeros(8, dtype=np.int32), out, lanes_of(8))
-    assert out.tolist() == whole.astype(real).tolist()

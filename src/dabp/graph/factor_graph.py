@@ -31,12 +31,6 @@ MOST_RANGE, MOST_SCALED = 1e16, 1e20
 either) and, unless a type is asked for, one that is given may go: 1e30, which pads domains in the kernels of BP, must
 stay larger than any belief."""
 
-EXACT_COST, SHORT = 255, 16
-"""Whole costs up to this, which have 8 binary digits, are exact in scaled units of single precision, which have 24: of
-these one over the default scale of whole costs takes so many."""
-SINGLE_RANGE = (1e-30, 1e30)
-"""Between these a number and its inverse are in the range of single precision."""
-
 _PERTURBATION_STREAM = 0x9E37
 
 
@@ -138,8 +132,7 @@ class FactorGraph:
             single precision would lose the finite costs beside it.
         cost_scale
             What costs are divided by; by default half the median positive finite range over the factors, or more
-            where others are larger by many orders of magnitude; if costs are whole, but for a part in 10⁵, which
-            makes small ones exact in scaled units.
+            where others are larger by many orders of magnitude.
         seed
             Of the perturbation.
         perturbation
@@ -155,8 +148,7 @@ class FactorGraph:
         total = float(np.abs(lowest)[problem.factor_table].sum() + factor_ranges.sum())
         if dtype is None and cost_scale is not None and total / MOST_SCALED > cost_scale:
             raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
-        usual = _default_scale(factor_ranges, total) if cost_scale is None else float(cost_scale)
-        scale = _short_inverse(usual) if cost_scale is None and problem.integral else usual
+        scale = _default_scale(factor_ranges, total) if cost_scale is None else float(cost_scale)
         real = np.dtype((np.float64 if problem.forbidding.any() else np.float32) if dtype is None else dtype)
         perturbation = _unseen(problem, temperature) / scale if perturbation is None else perturbation
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
@@ -312,14 +304,6 @@ def _default_scale(ranges: NDArray[np.float64], total: float) -> float:
     count = len(positive)
     usual = float(positive[(count - 1) // 2] + positive[count // 2]) / 4 if count else 1.0
     return max(usual, total / MOST_RANGE)
-
-
-def _short_inverse(scale: float) -> float:
-    """The nearest scale whose inverse times a whole cost up to `EXACT_COST` is exact in single precision."""
-    if not SINGLE_RANGE[0] < scale < SINGLE_RANGE[1]:
-        return scale
-    digits, exponent = math.frexp(1.0 / scale)
-    return 1.0 / math.ldexp(round(digits * 2**SHORT), exponent - SHORT)
 
 
 def _smallest_difference(problem: Problem) -> float:

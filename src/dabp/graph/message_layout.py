@@ -11,20 +11,16 @@ a split copy with scale s is stored divided by s: as min(s·T + m) = s·min(T + 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dabp.graph import FactorGraph
-from dabp.graph.byte_costs import byte_unit, fits_bytes
 from dabp.graph.grouping import grouped
 from dabp.kernels.belief_propagation.layout import (
     EARLY,
     PADDING,
     UNIT,
-    ByteCosts,
     ExactCosts,
     Ints,
     Layout,
@@ -44,13 +40,11 @@ BLOCK = 2**20
 """Numbers of tables that are laid out at a time."""
 EXACT = 2.0**53
 """Whole numbers up to this are exact."""
-WORTH_BYTES = 2**18
-"""Tables of more numbers are kept as bytes where these can tell the costs: they would not stay in the caches."""
 COMPACT = 0.75
 """Rows of tables are padded to whole vectors if the values fill more than this share of them."""
 
 
-def aligned_zeros(count: int, dtype: Any) -> NDArray[Any]:
+def aligned_zeros(count: int, dtype: Any) -> Reals:
     """Zeros that start at a cache line: vectors of whole lines then never straddle two."""
     size = np.dtype(dtype).itemsize
     room = np.zeros(count + 64 // size, dtype=dtype)
@@ -67,26 +61,16 @@ def lane_count(graph: FactorGraph) -> int:
     return 8 if eights <= 1.25 * sixteens else 16
 
 
-def make_layout(problem: Problem, graph: FactorGraph, lanes: int, compact: bool = False) -> Layout:
-    """Lay out `graph`, which was made from `problem`, for vectors of `lanes` numbers.
-
-    Where `compact` is asked for, large tables are kept as bytes if that changes no result.
-    """
+def make_layout(problem: Problem, graph: FactorGraph, lanes: int) -> Layout:
+    """Lay out `graph`, which was made from `problem`, for vectors of `lanes` numbers."""
     frame = _frame_of(problem, graph, lanes)
     unary = _padded(graph, frame.variables.unary_start, PADDING, graph.unary)
-    unit, stacks = _unit(problem, graph), frame.stacks
-    narrow = unit > 0 and len(stacks) > 0 and graph.domain_sizes.max(initial=0) <= lanes
-    if compact and narrow and stacks[-1].stop > WORTH_BYTES and fits_bytes(problem, graph):
-        tables, cells = np.zeros(0, graph.dtype), _all_bytes(graph, stacks, lanes)
-    else:
-        tables, cells = _all_tables(graph, stacks, lanes), np.zeros(0, np.uint8)
     return Layout(
         variables=frame.variables._replace(unary=unary),
-        tables=tables,
+        tables=_all_tables(graph, frame.stacks, lanes),
         pairs=frame.pairs,
         many=frame.many,
-        exact=frame.exact._replace(pool=problem.pool, unit=unit),
-        bytes=ByteCosts(cells, byte_unit(graph)),
+        exact=frame.exact._replace(pool=problem.pool, unit=_unit(problem, graph)),
     )
 
 
@@ -243,30 +227,16 @@ def _all_tables(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int) -> R
     """The tables as they lie in memory, made there a few at a time; a last row may be read past its end."""
     result = aligned_zeros(stacks[-1].stop + lanes if stacks else lanes, graph.dtype)
     for stack in stacks:
-        for rows, costs in _tables_of(graph, stack, result):
-            rows[:, :, : costs.shape[-1]] = costs
-            rows[:, :, costs.shape[-1] :] = PADDING
+        own = graph.groups[stack.group].tables
+        rows = result[stack.start : stack.stop].reshape(len(own), -1, stack.step)
+        block = max(1, BLOCK // max(1, rows[:1].size))
+        for start in range(0, len(own), block):
+            chosen = own[stack.table_order[start : start + block]]
+            turned = chosen.transpose(0, 2, 1) if stack.turned else chosen
+            size = turned.shape[-1]
+            rows[start : start + block, :, :size] = turned.reshape(len(chosen), -1, size)
+            rows[start : start + block, :, size:] = PADDING
     return result
-
-
-def _all_bytes(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int) -> NDArray[np.uint8]:
-    """`_all_tables` of whole costs, a byte each; what is padding there is 0 here, as any finite number will do."""
-    result = aligned_zeros(stacks[-1].stop + lanes, np.uint8)
-    for stack in stacks:
-        for rows, costs in _tables_of(graph, stack, result):
-            rows[:, :, : costs.shape[-1]] = np.rint(costs * graph.dtype.type(graph.cost_scale))
-    return result
-
-
-def _tables_of(graph: FactorGraph, stack: _Stack, result: NDArray[Any]) -> Iterator[tuple[NDArray[Any], Reals]]:
-    """The rows of a few tables at a time in `result`, and what they cost in scaled units."""
-    own = graph.groups[stack.group].tables
-    rows = result[stack.start : stack.stop].reshape(len(own), -1, stack.step)
-    block = max(1, BLOCK // max(1, rows[:1].size))
-    for start in range(0, len(own), block):
-        chosen = own[stack.table_order[start : start + block]]
-        turned = chosen.transpose(0, 2, 1) if stack.turned else chosen
-        yield rows[start : start + block], turned.reshape(len(chosen), -1, turned.shape[-1])
 
 
 def _pairs(graph: FactorGraph, lanes: int, rank: Ints, position: Ints, stacks: list[_Stack]) -> Pairs:

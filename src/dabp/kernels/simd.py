@@ -233,23 +233,12 @@ def as_float32(typing: Any, value: Any) -> Any:
 
 
 @intrinsic
-def as_real(typing: Any, value: Any, like: Any) -> Any:
-    """Integers as the floating-point numbers of a vector such as `like`."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.sitofp(args[0], context.get_value_type(like))
-
-    return like(value, like), generate
-
-
-@intrinsic
 def widened(typing: Any, value: Any, like: Any) -> Any:
     """Integers as those of a vector such as `like`, which has as many bits or more."""
     wide = Vector(like.dtype, value.count)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        extend = builder.sext if value.dtype.signed else builder.zext
-        return extend(args[0], context.get_value_type(wide))
+        return builder.sext(args[0], context.get_value_type(wide))
 
     return wide(value, like), generate
 
@@ -284,7 +273,6 @@ __all__ = [
     "Vector",
     "any_below",
     "as_float32",
-    "as_real",
     "first_equal",
     "full_like",
     "item",

@@ -116,22 +116,12 @@ class ExactCosts(NamedTuple):
     """All costs are whole numbers, and numbers of `Layout.tables` times this are nearest to them; 0 if not so."""
 
 
-class ByteCosts(NamedTuple):
-    """Tables of whole costs from 0 to 255, a byte for each: a quarter of what has to cross memory."""
-
-    cells: NDArray[np.uint8]
-    """Placed like the numbers of `Layout.tables`, which are then missing; empty if costs are not like that."""
-    unit: Reals
-    """[1]: what a byte is multiplied by to be, exactly, the number that `Layout.tables` would have."""
-
-
 class Layout(NamedTuple):
     """Arrays the kernels read. Positions count numbers from the start of a flat array."""
 
     variables: Variables
     tables: Reals
-    """All scaled tables of arity 2 and more, as `Pairs` and `Many` say; `bytes` may have them instead."""
+    """All scaled tables of arity 2 and more, as `Pairs` and `Many` say."""
     pairs: Pairs
     many: Many
     exact: ExactCosts
-    bytes: ByteCosts

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dabp.kernels.belief_propagation.hearing import fetch, heard_at
 from dabp.kernels.belief_propagation.layout import (
     AHEAD,
     EARLY,
@@ -20,7 +19,7 @@ from dabp.kernels.belief_propagation.layout import (
     Layout,
 )
 from dabp.kernels.belief_propagation.memory import Memory
-from dabp.kernels.belief_propagation.pricing import cell_of, fetch_table, paid
+from dabp.kernels.belief_propagation.pricing import cell_of, fetch_table, fetch_value, paid
 from dabp.kernels.decorators import array_inner, array_kernel, inline_kernel, part
 from dabp.kernels.simd import (
     Lanes,
@@ -64,6 +63,15 @@ def passage_at(layout: Layout, i: int, at: int, copy: int, lanes: Lanes) -> Pass
     source = UNIT * item(pairs.source, at) + copy * source_width
     target = variables.message_start[i] + (copies * at + copy - variables.edge_start[i]) * width
     return Passage(item(pairs.table, at), rows, variables.step[i], source, source_width, target, width)
+
+
+@part(_nrt=False)
+def fetch(layout: Layout, memory: Memory, pricing: bool, at: int) -> None:
+    """Ask for what is needed some places after `at`: memory answers late, but to many questions at once."""
+    prefetch_early(memory.v2f, UNIT * item(layout.pairs.source, at + EARLY))
+    fetch_table(layout, at)
+    if pricing:
+        fetch_value(layout, memory, at)
 
 
 @array_inner
@@ -234,7 +242,7 @@ def _update_narrow(
             fetch(layout, memory, pricing, at)
         else:
             prefetch(v2f, UNIT * item(layout.pairs.source, at + AHEAD))
-        first, second = heard_at(layout, memory, heard, lanes, i, at)
+        first, second = _heard(layout, memory, heard, lanes, i, at)
         belief = belief + scale * first
         if copies == 2:
             belief = belief + other_scale * second
@@ -257,6 +265,38 @@ def _update_narrow(
             message += width
             heard += width
     return first_equal(belief, low), change
+
+
+@part(_nrt=False)
+def _heard(layout: Layout, memory: Memory, heard: int, lanes: Lanes, i: int, at: int) -> tuple[Any, Any]:
+    """The f2v messages of both copies at a place of a variable whose messages take a vector each, kept at `heard`.
+
+    Those of pairs are made here, unless all have been made before. Without copies both are the same.
+    """
+    pairs, tables, v2f, f2v = layout.pairs, layout.tables, memory.v2f, memory.f2v
+    copies = layout.many.message.shape[1]
+    table = item(pairs.table, at)
+    if table >= 0 and len(memory.fresh) > 0:
+        source, rows, step = UNIT * item(pairs.source, at), item(pairs.rows, at), item(layout.variables.step, i)
+        costs = load(tables, table, lanes)
+        first = costs + splat(v2f, source, lanes)
+        if copies == 1:
+            for row in range(1, rows):
+                table += step
+                first = minimum(first, load(tables, table, lanes) + splat(v2f, source + row, lanes))
+            store(f2v, heard, first)
+            return first, first
+        other = source + (rows + len(lanes) - 1) // len(lanes) * len(lanes)
+        second = costs + splat(v2f, other, lanes)
+        for row in range(1, rows):
+            table += step
+            costs = load(tables, table, lanes)
+            first = minimum(first, costs + splat(v2f, source + row, lanes))
+            second = minimum(second, costs + splat(v2f, other + row, lanes))
+        store(f2v, heard, first)
+        store(f2v, heard + len(lanes), second)
+        return first, second
+    return load(f2v, heard, lanes), load(f2v, heard + (copies - 1) * len(lanes), lanes)
 
 
 @array_inner

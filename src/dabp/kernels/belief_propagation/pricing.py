@@ -38,16 +38,6 @@ def fetch_table(layout: Layout, at: int) -> None:
     if len(layout.tables) > NEAR:
         prefetch_early(layout.tables, table)
         prefetch_early(layout.tables, table + LINE)
-    elif len(layout.bytes.cells) > 0:
-        prefetch_early(layout.bytes.cells, table)
-
-
-@part(_nrt=False)
-def _whole_cost(layout: Layout, place: int) -> float:
-    """A cost of a table in the problem's units, which is a whole number."""
-    if len(layout.bytes.cells) > 0:
-        return float(item(layout.bytes.cells, place))
-    return float(layout.exact.unit * item(layout.tables, place) + _ROUNDING - _ROUNDING)
 
 
 @part(_nrt=False)
@@ -55,13 +45,14 @@ def paid(layout: Layout, memory: Memory, i: int, value: int, least: int, below: 
     """Cost of the factors of arity 2 between variable `i` at `value` and those from `least` to before `below`."""
     variables, pairs = layout.variables, layout.pairs
     copies = layout.many.message.shape[1]
-    step = item(variables.step, i)
+    step, unit = item(variables.step, i), layout.exact.unit
     cost = 0.0
     for at in range(item(variables.edge_start, i) // copies, item(variables.edge_start, i + 1) // copies):
         other = item(pairs.other, at)
         counted = (other >= least) & (other < below)
         row = item(memory.assignment, other) * counted  # others may have no value yet
-        cost += _whole_cost(layout, item(pairs.table, at) + row * step + value) * counted
+        scaled = unit * item(layout.tables, item(pairs.table, at) + row * step + value)
+        cost += (scaled + _ROUNDING - _ROUNDING) * counted
     return cost
 
 

@@ -75,7 +75,7 @@ class MinSum:
         self.graph, self._problem = graph, problem
         width = lane_count(graph)
         self.lanes = lanes_of(width)
-        self.layout = make_layout(problem, graph, width, compact=not self.in_stages)
+        self.layout = make_layout(problem, graph, width)
         if self.in_stages:  # who makes messages in another way may have other tables, too
             self.layout = self.layout._replace(exact=self.layout.exact._replace(unit=0.0))
         self.memory = _memory(problem, graph, self.layout, self.in_stages)

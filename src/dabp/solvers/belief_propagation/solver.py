@@ -208,8 +208,7 @@ class BeliefPropagationSearch(Search):
             self._engine = MinSum(self._problem, self._graph, self._budget.threads)
         if large:
             yield
-        layout = self._engine.layout
-        looked_at = max(len(layout.tables), len(layout.bytes.cells), len(self._engine.memory.v2f))
+        looked_at = max(len(self._engine.layout.tables), len(self._engine.memory.v2f))
         self._block = max(1, FIRST_BLOCK // max(looked_at, 1))
         self._begin(self._initial)
 
