@@ -34,8 +34,8 @@ def fetch_value(layout: Layout, memory: Memory, at: int) -> None:
 @part(_nrt=False)
 def fetch_table(layout: Layout, at: int) -> None:
     """Ask for the first lines of the table some places after `at`."""
-    table = item(layout.pairs.table, at + EARLY_TABLES)
     if len(layout.tables) > NEAR:
+        table = item(layout.pairs.table, at + EARLY_TABLES)
         prefetch_early(layout.tables, table)
         prefetch_early(layout.tables, table + LINE)
 
