@@ -26,6 +26,19 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcomes[0] == outcomes[1]
 
 
+def test_all_threads_share_what_lies_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every variable of every part but the first is in one thread's share, the first thread's too."""
+    monkeypatch.setattr(min_sum_engine, "WORTH_THREADS", 0)
+    problem = mixed_problem(5, 6)
+    engine = MinSum(problem, FactorGraph.from_problem(problem), 3)
+    engine.close()
+    first, *others = (part.variables for part in engine._parts)
+    shares = [share for part in engine._parts for share in part.across]
+    assert sorted(i for _, start, stop in shares for i in range(start, stop)) == [*range(first[1], others[-1][1])]
+    assert all(low <= start <= stop <= dict(others)[low] for low, start, stop in shares)
+    assert any(stop > start for _, start, stop in engine._parts[0].across)
+
+
 def test_large_problems_with_one_table_are_worth_threads() -> None:
     """What counts is what an iteration looks at, however few different tables there are."""
     links = [(i, i + 1) for i in range(20_000)]

@@ -57,16 +57,15 @@ def paid(layout: Layout, memory: Memory, i: int, value: int, least: int, below: 
 
 
 @array_kernel
-def price_across(layout: Layout, memory: Memory, start: int, stop: int) -> float:
-    """Cost of the factors between a range of variables and those before it."""
+def price_across(layout: Layout, memory: Memory, below: int, start: int, stop: int) -> float:
+    """Cost of the factors between a range of variables and those before `below`."""
     cost, copies = 0.0, layout.many.message.shape[1]
-    if start > 0:
-        for i in range(start, stop):
-            edge, last = item(layout.variables.edge_start, i), item(layout.variables.edge_start, i + 1)
-            for at in range(edge // copies, last // copies):
-                fetch_value(layout, memory, at)
-                fetch_table(layout, at)
-            cost += paid(layout, memory, i, item(memory.assignment, i), 0, start)
+    for i in range(start, stop):
+        edge, last = item(layout.variables.edge_start, i), item(layout.variables.edge_start, i + 1)
+        for at in range(edge // copies, last // copies):
+            fetch_value(layout, memory, at)
+            fetch_table(layout, at)
+        cost += paid(layout, memory, i, item(memory.assignment, i), 0, below)
     return cost
 
 

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.belief_propagation.layout import AHEAD, PADDING, UNIT, Layout, Reals
+from dabp.kernels.belief_propagation.layout import AHEAD, EARLY, EARLY_TABLES, NEAR, PADDING, UNIT, Layout, Reals
 from dabp.kernels.belief_propagation.memory import Memory
 from dabp.kernels.belief_propagation.min_sum import Passage, passage_at
+from dabp.kernels.belief_propagation.pricing import LINE
 from dabp.kernels.decorators import array_inner, part
 from dabp.kernels.simd import (
     Lanes,
@@ -31,6 +32,7 @@ from dabp.kernels.simd import (
     maximum,
     minimum,
     prefetch,
+    prefetch_early,
     splat,
     store,
     sum_of,
@@ -97,6 +99,19 @@ def weigh(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes
                 place += len(lanes)
 
 
+@part(_nrt=False)
+def _fetch(layout: Layout, soft: Softness, at: int) -> None:
+    """Ask for the weights of a message some places after `at`, and of a table where they do not stay in caches."""
+    pairs = layout.pairs
+    if len(soft.messages) > NEAR:
+        prefetch_early(soft.messages, UNIT * item(pairs.source, at + EARLY))
+        table = item(pairs.table, at + EARLY_TABLES)
+        prefetch_early(soft.weights, table)
+        prefetch_early(soft.weights, table + LINE)
+    else:
+        prefetch(soft.messages, UNIT * item(pairs.source, at + AHEAD))
+
+
 @array_inner
 def soft_pairs(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes, start: int, stop: int) -> None:
     """f2v messages of factors of arity 2 to a range of variables, from the weights of tables and of v2f messages."""
@@ -108,7 +123,7 @@ def soft_pairs(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: 
             low = minimum(low, _hear_narrow(layout, memory, soft, temperature * soft.inverse[0], lanes, i))
             continue
         for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
-            prefetch(soft.messages, UNIT * item(pairs.source, at + AHEAD))
+            _fetch(layout, soft, at)
             if item(pairs.table, at) >= 0:
                 for copy in range(copies):
                     passage = passage_at(layout, i, at, copy, lanes)
@@ -127,7 +142,7 @@ def _hear_narrow(layout: Layout, memory: Memory, soft: Softness, temperature: fl
     first, last = item(variables.edge_start, i), item(variables.edge_start, i + 1)
     step, place = item(variables.step, i), item(variables.message_start, i)
     for at in range(first, last):
-        prefetch(messages, UNIT * item(pairs.source, at + AHEAD))
+        _fetch(layout, soft, at)
         table = item(pairs.table, at)
         if table >= 0:
             source = UNIT * item(pairs.source, at)

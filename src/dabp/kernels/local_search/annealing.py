@@ -59,6 +59,15 @@ def _noisy(
     return as_float32(costs - full_like(origin, costs)) - full_like(temperature, numbers) * numbers
 
 
+@inlined
+def least_feasible(s: State, least_cost: Any) -> Any:
+    """The least feasible cost of a sweep so far; the present assignment is remembered if its cost is that."""
+    if s.tally[VIOLATIONS] == 0 and s.tally[SOFT] < least_cost:
+        least_cost = s.tally[SOFT]
+        remember(s)
+    return least_cost
+
+
 @local_kernel
 def sweep(
     c: Costs, s: State, noise: NDArray[np.float32], temperatures: NDArray[np.float64], lowest: NDArray[np.int64]
@@ -73,13 +82,8 @@ def sweep(
             if value != s.x[i]:
                 move(c, s, i, value)
                 moved += 1
-                if s.tally[VIOLATIONS] == 0 and s.tally[SOFT] < least_cost:
-                    least_cost = s.tally[SOFT]
-                    remember(s)
-        if s.tally[VIOLATIONS] == 0 and s.tally[SOFT] < least_cost:
-            least_cost = s.tally[SOFT]
-            remember(s)
-        lowest[t] = least_cost
+                least_cost = least_feasible(s, least_cost)
+        lowest[t] = least_feasible(s, least_cost)
     return moved
 
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.annealing import resample
-from dabp.kernels.local_search.columns import NOTHING, SOFT, VIOLATIONS, Costs, State
+from dabp.kernels.local_search.annealing import least_feasible, resample
+from dabp.kernels.local_search.columns import NOTHING, Costs, State
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.local_costs import move, remember
+from dabp.kernels.local_search.local_costs import move
 from dabp.kernels.local_search.randomness import below, uniform
 
 
@@ -124,13 +124,8 @@ def sweep_and_exchange(
             for part in range(1 if j == i else 2):
                 move(c, s, i if part == 0 else j, x if part == 0 else y)
             moved += 1
-            if s.tally[VIOLATIONS] == 0 and s.tally[SOFT] < least_cost:
-                least_cost = s.tally[SOFT]
-                remember(s)
-        if s.tally[VIOLATIONS] == 0 and s.tally[SOFT] < least_cost:
-            least_cost = s.tally[SOFT]
-            remember(s)
-        lowest[t] = least_cost
+            least_cost = least_feasible(s, least_cost)
+        lowest[t] = least_feasible(s, least_cost)
     return moved
 
 

@@ -53,6 +53,9 @@ class _Part:
 
     many: tuple[int, int]
     variables: tuple[int, int]
+    across: list[tuple[int, int, int]]
+    """Of each part but the first: where it starts, and the range of its variables whose factors with those of parts
+    before this thread prices; the first has none of these, so all share in what the others have."""
     factors: tuple[int, int]
     rest: tuple[int, int]
     values: NDArray[np.int64]
@@ -197,8 +200,8 @@ class MinSum:
         return int(verdict(memory, rules, max(change for change, _, _ in outcomes)))
 
     def _price_rest(self, part: _Part) -> float:
-        """What a part's factors cost that are not of arity 2 or have a variable of a part before."""
-        across: float = price_across(self.layout, self.memory, *part.variables)
+        """What a part's share of the factors costs that are not of arity 2 or have variables of two parts."""
+        across = sum(price_across(self.layout, self.memory, *share) for share in part.across)
         alone: float = price_rest(self.layout.exact, self.memory, *part.rest)
         return across + alone
 
@@ -223,11 +226,13 @@ class MinSum:
         alone = np.ones_like(layout.exact.rest)
         works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1, alone)
         many, variable, factors, rest = (_cuts(work, threads) for work in works)
-        memory = self.memory
+        memory, heard = self.memory, works[1]
+        across = [[(low, low + a, low + b) for a, b in _cuts(heard[low:high], threads)] for low, high in variable[1:]]
         return [
             _Part(
                 many[k],
                 variable[k],
+                [shares[k] for shares in across],
                 factors[k],
                 rest[k],
                 np.zeros_like(memory.values),
