@@ -15,7 +15,6 @@ from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST_OF_START, RUNNING
 from dabp.problem import Assignment, Problem
-from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.arms import Arms
 from dabp.solvers.belief_propagation.forest import Forest
@@ -40,6 +39,7 @@ from dabp.solvers.belief_propagation.runs import (
 )
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.belief_propagation.solver import ForestSearch, takes_long
+from dabp.solvers.belief_propagation.streams import Streams
 from dabp.solvers.descent import Descent
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
@@ -66,8 +66,6 @@ worse, but more of them are among the best for the work. On problems larger than
 
 ENDLESS_RUNS = 20
 """Without any limit."""
-
-_STREAM = 0x50F7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +170,7 @@ class LearnedSearch(Search):
         limited = budget.time_limit is not None or budget.max_iterations is not None
         self._restarts = solver.restarts or (None if limited else ENDLESS_RUNS)
         self._run = self._iterations = 0
+        self._streams = Streams(seed)
         self._started, self._iterated = time.perf_counter(), 0.0
         self._setup: Iterator[None] | None = self._stages()
 
@@ -200,7 +199,7 @@ class LearnedSearch(Search):
 
     def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
-        rng = generator(self._seed, _STREAM, self._run)
+        rng = self._streams.of(self._run)
         chance = rng.random(len(self._graph.unary) + self._graph.num_variables)
         if kept is None:
             self._target[:] = self._best
@@ -287,7 +286,7 @@ class LearnedSearch(Search):
         """Learn from the run, begin the next or say that it was the last."""
         run, iterations = self._now, self._engine.iterations
         cost = min(float(self._engine.memory.costs[BEST_OF_START]), self._polished(step))
-        found = {"cost": cost} if np.isfinite(cost) else {}
+        found = {"cost": cost} if math.isfinite(cost) else {}
         step.records.append({"restart": self._run, "iterations": iterations, **run.record(iterations), **found})
         self._online[run.kind].learn(cost, run.drawn)
         self._arms.learn(run.kind, cost, iterations)
