@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dabp.solvers.belief_propagation.arms import NEAR_PART, Arms
+from dabp.solvers.belief_propagation.arms import NEAR_PART, NEAR_RUNS, Arms
 
 KINDS = {"a": 1.0, "b": 1.0, "c": 2.0}
 
@@ -55,6 +55,17 @@ def test_runs_near_the_best_take_a_fixed_part():
         work[kind] += iterations
     assert work["near"] == pytest.approx(NEAR_PART * sum(work.values()), abs=200)
     assert work["b"] > 2 * work["a"] > 0
+
+
+def test_runs_near_the_best_wait_for_others():
+    """They take less of the work as long as a run that knows nothing of the others is likely to be the best."""
+    rng, arms = np.random.default_rng(1), Arms({"a": 1.0, "near": 1.0}, near="near")
+    taken = []
+    for _ in range(NEAR_RUNS):
+        taken.append(arms.choose(rng))
+        arms.learn(taken[-1], rng.random(), 100)
+    early, late = taken[: NEAR_RUNS // 2], taken[NEAR_RUNS // 2 :]
+    assert 1 <= early.count("near") < late.count("near") <= NEAR_PART * NEAR_RUNS / 2
 
 
 def test_it_can_be_saved():

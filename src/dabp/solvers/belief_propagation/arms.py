@@ -15,8 +15,9 @@ runs that fail by far, and what counts is how often it has the best."""
 DOUBT = 0.5
 """Runs among the best that a kind is taken to have had beside those it had."""
 
-NEAR_PART = 0.3
-"""Of all work that runs near the best assignment take."""
+NEAR_PART, NEAR_RUNS = 0.3, 40
+"""Of all work that runs near the best assignment take, and after how many others: of n runs that know nothing of each
+other the next is the best with a chance of 1 / (n + 1), so that it is worth more as long as there were few."""
 
 
 class Arms:
@@ -43,7 +44,8 @@ class Arms:
         if only is not None or untried:
             return only or untried[0]
         best = [kind for _, kind in self._best[: max(1, round(BEST_PART * self._count))]]
-        if self._near and self._work[self._near] < NEAR_PART * sum(self._work.values()):
+        part = NEAR_PART * min(1.0, self._count / NEAR_RUNS)
+        if self._near and self._work[self._near] < part * sum(self._work.values()):
             return self._near
         free = [kind for kind in self._kinds if kind != self._near]
         scores = {kind: rng.standard_gamma(best.count(kind) + DOUBT) / self._work[kind] for kind in free}
@@ -51,12 +53,15 @@ class Arms:
 
     def learn(self, kind: str, cost: float, iterations: int) -> None:
         """Remember how a run did; to find again what another found is worth nothing."""
-        if kind != self._near and all(cost != known for known, _ in self._best):
+        self._work[kind] += iterations * self._kinds[kind]
+        if kind == self._near:
+            return
+        self._count += 1
+        worse = len(self._best) == BEST_RUNS and cost >= self._best[-1][0]
+        if not worse and all(cost != known for known, _ in self._best):
             self._best.append((cost, kind))
             self._best.sort(key=lambda run: run[0])
             del self._best[BEST_RUNS:]
-        self._count += 1
-        self._work[kind] += iterations * self._kinds[kind]
 
     def state_dict(self) -> State:
         """What was learned, as JSON values."""

@@ -15,7 +15,6 @@ from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST_OF_START, RUNNING
 from dabp.problem import Assignment, Problem
-from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.arms import Arms
 from dabp.solvers.belief_propagation.forest import Forest
@@ -40,6 +39,7 @@ from dabp.solvers.belief_propagation.runs import (
 )
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.belief_propagation.solver import ForestSearch, takes_long
+from dabp.solvers.belief_propagation.streams import Streams
 from dabp.solvers.descent import Descent
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
@@ -47,7 +47,7 @@ from dabp.solvers.traffic import Traffic
 LONGEST = 20_000
 """Iterations of a soft run at most."""
 
-ALONE = 4.0
+ALONE = 8.0
 """A run that is to be the only one takes so many times the length that the policy wants, if there is time."""
 
 LONG = 0.5
@@ -60,14 +60,13 @@ CALM = 200
 """Variables from which on the scatter falls as one over the root of their number. So does that of the costs of runs,
 and what a worse schedule loses is no longer won back by the luckiest of many."""
 
-SHORT = 1 / 12
+SHORT = 1 / 4
 """Where many runs fit a soft run takes between this part and all of the length that the policy wants: single runs are
-worse, but more of them are among the best for the work. On problems larger than `CALM` the part is larger."""
+worse, but more of them are among the best for the work. On problems larger than `CALM` the part is larger. Shorter ones
+come near the best known cost as often for the work, but never reach it."""
 
 ENDLESS_RUNS = 20
 """Without any limit."""
-
-_STREAM = 0x50F7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +171,7 @@ class LearnedSearch(Search):
         limited = budget.time_limit is not None or budget.max_iterations is not None
         self._restarts = solver.restarts or (None if limited else ENDLESS_RUNS)
         self._run = self._iterations = 0
+        self._streams = Streams(seed)
         self._started, self._iterated = time.perf_counter(), 0.0
         self._setup: Iterator[None] | None = self._stages()
 
@@ -200,7 +200,7 @@ class LearnedSearch(Search):
 
     def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
-        rng = generator(self._seed, _STREAM, self._run)
+        rng = self._streams.of(self._run)
         chance = rng.random(len(self._graph.unary) + self._graph.num_variables)
         if kept is None:
             self._target[:] = self._best
@@ -287,7 +287,7 @@ class LearnedSearch(Search):
         """Learn from the run, begin the next or say that it was the last."""
         run, iterations = self._now, self._engine.iterations
         cost = min(float(self._engine.memory.costs[BEST_OF_START]), self._polished(step))
-        found = {"cost": cost} if np.isfinite(cost) else {}
+        found = {"cost": cost} if math.isfinite(cost) else {}
         step.records.append({"restart": self._run, "iterations": iterations, **run.record(iterations), **found})
         self._online[run.kind].learn(cost, run.drawn)
         self._arms.learn(run.kind, cost, iterations)

@@ -29,14 +29,18 @@ class Online:
 
     def draw(self, rng: np.random.Generator, known: Vector) -> Vector:
         """Noise around one of the best, or what a run would take that knows nothing of the others."""
+        if len(self._elite) < FEW or not self._learning:
+            return known
         noise = rng.normal(size=len(self._spread))
-        if len(self._elite) < FEW or not self._learning or rng.random() < EXPLORED:
+        if rng.random() < EXPLORED:
             return known
         _, around = self._elite[int(rng.integers(len(self._elite)))]
         return around + NARROW * self._spread * noise
 
     def learn(self, cost: float, drawn: Vector) -> None:
         """Remember a run if it is among the best; of equals the earlier."""
+        if len(self._elite) == ELITE and cost >= self._elite[-1][0]:
+            return
         self._elite.append((cost, drawn))
         self._elite.sort(key=lambda entry: entry[0])
         del self._elite[ELITE:]

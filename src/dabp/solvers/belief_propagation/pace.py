@@ -64,9 +64,10 @@ class Pace:
 
     def kept(self, schedule: Schedule, run: int, done: int) -> Schedule:
         """The schedule of a run that ends in time if it is the last; `run` iterations of it are done, `done` in all."""
-        left = self.left(done)
-        if not self.last or self._budget.time_limit is None or left is None:
+        if not self.last or self._budget.time_limit is None:
             return schedule
+        left = self.left(done)
+        assert left is not None
         length = run + max(1, int(left))
         off = abs(length - schedule.iterations) > OFF_TIME * schedule.iterations
         return schedule.lasting(length, run) if off else schedule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,17 +30,25 @@ free of charge."""
 HARD_SPREAD = np.array([0.2, 1.0, 0.02, 0.2, 0.1])
 """How far apart two such runs are that are alike."""
 
-HARD_RATE = (2e-4, 6e-3)
-"""A run of min-sum draws its rate log-uniformly from here: of short ones more are among the best for the work."""
+HARD_RATE = (1e-4, 2e-3)
+"""A run of min-sum draws its rate log-uniformly from here: of short ones more are among the best for the work, but of
+those that freeze faster hardly any is the best."""
 
-NEAR_RATE, NEAR_DAMPING = (1e-3, 3e-2), (0.0, 0.7)
+NEAR_RATE, NEAR_DAMPING = (5e-4, 1e-2), (0.0, 0.7)
 """A run near the best assignment freezes soon."""
+
+WEAKEST = 0.005
+"""The charge is drawn log-uniformly between this part of the strongest and all of it."""
 
 STRONG = 0.5
 """A charge above this holds all variables that are not freed, so that more are freed than beside a weaker one."""
 
 FREED, FREED_MORE = (0.2, 0.7), (0.6, 0.98)
 """Which share of variables is freed: where fewer are, the run comes back to the same assignment."""
+
+_LOG_HARD_RATE, _LOG_NEAR_RATE = ((math.log(low), math.log(high)) for low, high in (HARD_RATE, NEAR_RATE))
+
+_ALWAYS_COLD = Ramp(COLD, COLD)
 
 SETTLED = 30
 """Iterations without another value after which a run of min-sum ends."""
@@ -93,38 +102,53 @@ def soft_run(drawn: Vector, graph: FactorGraph, length: int, *, per_variable: bo
 
 def hard_draw(rng: np.random.Generator) -> Vector:
     """A run of min-sum that knows nothing of others: as `bp-reinforced` draws it, but sooner frozen."""
-    damping, log_rate = rng.uniform(*DAMPING), rng.uniform(*np.log(HARD_RATE))
-    return np.array([damping, log_rate, rng.uniform(0.0, rng.uniform(0.0, PERTURBATION)), 0.0, 0.0])
+    damping, rate, perturbation, most = rng.random(4).tolist()
+    drawn = (_between(DAMPING, damping), _between(_LOG_HARD_RATE, rate), PERTURBATION * most * perturbation, 0.0, 0.0)
+    return np.array(drawn)
 
 
 def near_draw(rng: np.random.Generator, strongest: float) -> Vector:
     """A short run of min-sum near the best assignment: anything from a hint at all of it to a part that is held."""
-    pull = strongest * float(np.exp(rng.uniform(np.log(0.005), 0.0)))
+    damping, rate, perturbation, most, strength, freed = rng.random(6).tolist()
+    pull = strongest * WEAKEST**strength
     return np.array(
-        [
-            rng.uniform(*NEAR_DAMPING),
-            rng.uniform(*np.log(NEAR_RATE)),
-            rng.uniform(0.0, rng.uniform(0.0, PERTURBATION)),
+        (
+            _between(NEAR_DAMPING, damping),
+            _between(_LOG_NEAR_RATE, rate),
+            PERTURBATION * most * perturbation,
             pull,
-            rng.uniform(*(FREED_MORE if pull > STRONG else FREED)),
-        ]
+            _between(FREED_MORE if pull > STRONG else FREED, freed),
+        )
     )
+
+
+def _between(ends: tuple[float, float], part: float) -> float:
+    return ends[0] + (ends[1] - ends[0]) * part
 
 
 def within(drawn: Vector, slowest: float) -> Vector:
     """The same where a run of min-sum can be, at a rate of `slowest` at least."""
-    low = [0.0, np.log(min(max(RATE[0], slowest), FASTEST)), 0.0, 0.0, 0.0]
-    return np.clip(drawn, low, [0.95, np.log(FASTEST), 1.0, np.inf, 1.0])
+    damping, log_rate, perturbation, pull, freed = drawn.tolist()
+    slow, fast = math.log(min(max(RATE[0], slowest), FASTEST)), math.log(FASTEST)
+    return np.array(
+        (
+            min(max(damping, 0.0), 0.95),
+            min(max(log_rate, slow), fast),
+            min(max(perturbation, 0.0), 1.0),
+            max(pull, 0.0),
+            min(max(freed, 0.0), 1.0),
+        )
+    )
 
 
 def hard_run(kind: str, drawn: Vector, length: int | None) -> Run:
     """A run of min-sum, until it settles unless it has a length."""
     damping, log_rate, perturbation, pull, freed = drawn.tolist()
-    rate = float(np.exp(log_rate))
+    rate = math.exp(log_rate)
     rules = Rules(rate=rate, patience=SETTLED) if length is None else Rules()
     schedule = Schedule(
-        int(np.ceil(10 / rate)) if length is None else length,
-        Ramp(COLD, COLD),
+        math.ceil(10 / rate) if length is None else length,
+        _ALWAYS_COLD,
         Freezing(rate),
         Ramp(damping, damping),
         perturbation,
@@ -141,8 +165,7 @@ def unary_of(run: Run, chance: Vector, graph: FactorGraph, best: Assignment) -> 
     values = len(graph.unary)
     unary = run.schedule.perturbation * chance[:values]
     if run.pull > 0:
-        held = chance[values:] >= run.freed
-        charge = np.repeat(run.pull * held, graph.domain_sizes)
-        charge[graph.variable_offsets[:-1] + best] = 0.0
-        unary += charge
+        charge = run.pull * (chance[values:] >= run.freed)
+        unary += charge.repeat(graph.domain_sizes)
+        unary[graph.variable_offsets[:-1] + best] -= charge
     return unary

@@ -95,5 +95,5 @@ class Schedule:
     def gain_after(self, done: int) -> float:
         """The reinforcement after so many iterations."""
         if isinstance(self.gain, Freezing):
-            return float(self.gain.after(np.array(done)))
+            return 1 - (1 - self.gain.rate) ** done if self.gain.rate > 0 else -1.0
         return float(self.gain.at(self.progress(done)))

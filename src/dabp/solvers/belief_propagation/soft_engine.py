@@ -58,9 +58,11 @@ class SoftMessages(MinSum):
         """As `MinSum.reset`; what is forbidden then weighs 0 from `hottest` on."""
         super().reset(damping, extra_unary)
         self._before = (0.0, -1.0)
+        places, lowest = self._barred_unary
+        if len(self._barred) + len(places) == 0:
+            return
         cost = max(min(self.graph.forbidden, BARRED), VANISHED / (self.hottest * min(self.graph.scales)))
         self.layout.tables[self._barred] = cost
-        places, lowest = self._barred_unary
         self.layout.variables.unary[places] = lowest + cost
 
     def run_softly(self, phases: Phases, rules: Rules) -> tuple[NDArray[np.float64], int]:
