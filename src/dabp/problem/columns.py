@@ -163,17 +163,33 @@ def _are_copies(bits: NDArray[np.uint64], of: Indices) -> bool:
 
 def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
     """The sum of the unary factors of every variable, flat, and where each variable's part starts: [sum D], [N + 1]."""
+    costs, starts = own_costs(problem)
+    return (costs if costs.flags.writeable else costs.copy()), starts
+
+
+def own_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
+    """`unary_costs` to be looked at: where the pool holds them as they are, a part of it that cannot be changed."""
     starts = offsets_of(problem.domain_sizes)
-    costs = np.zeros(starts[-1])
     rows = np.flatnonzero(problem.arities == 1)
     if len(rows):
         variables = problem.scope_variables[problem.scope_offsets[rows]]
         tables = problem.factor_table[rows]
         if len(rows) == problem.num_variables and (np.diff(variables) == 1).all() and (np.diff(tables) == 1).all():
-            return problem.pool[problem.pool_offsets[tables[0]] : problem.pool_offsets[tables[-1] + 1]].copy(), starts
+            return problem.pool[problem.pool_offsets[tables[0]] : problem.pool_offsets[tables[-1] + 1]], starts
+    costs = np.zeros(starts[-1])
+    if len(rows):
         source = ragged_positions(problem.pool_offsets, tables)
         add_at(costs, ragged_positions(starts, variables), problem.pool[source])
     return costs, starts
+
+
+def cheapest_values(problem: Problem) -> Indices:
+    """Each variable's cheapest value by its own costs, the first among equals: an answer before anyone has worked."""
+    return problem.derived(_cheapest_values).copy()
+
+
+def _cheapest_values(problem: Problem) -> Indices:
+    return first_least(*own_costs(problem))
 
 
 def table_ranges(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

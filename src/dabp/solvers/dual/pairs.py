@@ -15,7 +15,7 @@ from dabp.kernels.dual.certificate import certified_pairs
 from dabp.kernels.dual.excess import pairs_excess
 from dabp.kernels.dual.pairs import APART, WIDTH, Answer, Pairs, pairs_cost, pairs_pass, room_for
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices, nullary_constant, offsets_of, unary_costs
+from dabp.problem.columns import Indices, nullary_constant, offsets_of, own_costs
 from dabp.problem.guard import Guard
 from dabp.solvers.dual.passes import largest_total
 from dabp.solvers.stopped import ask
@@ -181,7 +181,7 @@ def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
     pairs = Pairs(
         domain=domain,
         row=row,
-        unary=_padded_rows(*unary_costs(problem), order, row),
+        unary=_padded_rows(*own_costs(problem), order, row),
         start=places.start,
         middle=places.middle,
         other=places.other,
