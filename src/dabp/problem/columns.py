@@ -94,13 +94,19 @@ def add_at(totals: NDArray[Any], places: Indices, amounts: NDArray[Any]) -> None
         np.add.at(totals, places, amounts)
 
 
+ARGMIN_BLOCK = 2**16
+"""Numbers that are looked at in one go: NumPy copies what may not be changed, which should not be all of a large pool."""
+
+
 def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:
     """The place within its row of the first least entry of each row of a ragged array; no row is empty."""
     if len(starts) < 2 or not values.any():
         return np.zeros(max(0, len(starts) - 1), dtype=np.int64)
     lengths = np.diff(starts)
     if (lengths == lengths[0]).all():
-        return np.asarray(np.argmin(values.reshape(-1, lengths[0]), axis=1), dtype=np.int64)
+        rows, block = values.reshape(-1, lengths[0]), max(1, ARGMIN_BLOCK // int(lengths[0]))
+        parts = [np.argmin(rows[first : first + block], axis=1) for first in range(0, len(rows), block)]
+        return np.concatenate(parts).astype(np.int64, copy=False)
     least = np.repeat(np.minimum.reduceat(values, starts[:-1]), lengths)
     places = np.flatnonzero(values == least)
     first = places[np.searchsorted(places, starts[:-1])]

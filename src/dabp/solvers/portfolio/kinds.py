@@ -135,7 +135,8 @@ def _dual_before(line: LineUp, threads: int, late: float) -> None:
             line.kinds[index] = replace(kind, plan=partial(_branching_dual, threads=threads))
         else:
             line.kinds[index] = replace(kind, delay=max(kind.delay, late), eager=False)
-    line.notes.append("many values: expansion begins late, from what the dual decodes")
+    begins = "expansion begins late, from what the dual decodes" if late < 1.0 else "the dual has all the time"
+    line.notes.append(f"many values: {begins}")
 
 
 def _alone(situation: Situation, threads: int) -> Run:

@@ -151,9 +151,9 @@ CYCLE_SECONDS, MANY_VALUES = 7e-8, 32
 """Seconds that an expansion takes for each edge, and from how many values on a cycle through all may wait: with few
 of them the first expansions gain most of what there is to gain, with many the dual does."""
 
-LATE_EXPANSION = ((0.5, 0.85), (0.2, 0.5))
+LATE_EXPANSION = ((0.5, 1.0), (0.2, 0.5))
 """Where a cycle would take more than the first part of the time, expansion begins when the second has passed, from
-what the dual, which has all threads until then, has decoded."""
+what the dual, which has all threads until then, has decoded; not at all where half the time is too little for one."""
 
 
 def expansion_delay(features: Features, horizon: float) -> float:
