@@ -95,7 +95,7 @@ def add_at(totals: NDArray[Any], places: Indices, amounts: NDArray[Any]) -> None
 
 
 ARGMIN_BLOCK = 2**16
-"""Numbers that are looked at in one go: NumPy copies what may not be changed, which should not be all of a large pool."""
+"""Numbers that are looked at in one go: NumPy copies what may not be changed, and all of a large pool is much."""
 
 
 def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:

@@ -25,6 +25,10 @@ FIRST_ANSWER = 0.02
 SAMPLED_TABLES, SAMPLED_VALUES = 256, 128
 """Factors whose tables are looked at to tell what a problem is like, and values of each variable in these."""
 
+WHOLE_TABLES = 8
+"""Among so many of them that are of the largest domain on both sides, whether agreeing is favoured is told by these:
+presolve has removed values of others, whose rows and columns no longer stand for the same labels."""
+
 # ---- first: what elimination solves exactly (`exact_parts`) ---------------------------------------------------------
 
 ORDER_PART = 0.03
@@ -66,7 +70,7 @@ GENEROUS = 60.0
 MOSTLY = 0.9
 """Share of tables from which a problem counts as made of that kind."""
 
-IMAGE_VARIABLES, IMAGE_DEGREE = 400, 30.0
+IMAGE_VARIABLES, IMAGE_DEGREE = 200, 30.0
 """Images: at least so many variables, at most so many neighbours each, and mostly attractive tables."""
 
 
