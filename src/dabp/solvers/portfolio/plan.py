@@ -26,8 +26,7 @@ SAMPLED_TABLES, SAMPLED_VALUES = 256, 128
 """Factors whose tables are looked at to tell what a problem is like, and values of each variable in these."""
 
 WHOLE_TABLES = 8
-"""Among so many of them that are of the largest domain on both sides, whether agreeing is favoured is told by these:
-presolve has removed values of others, whose rows and columns no longer stand for the same labels."""
+"""So many between two largest domains tell alone whether agreeing is favoured: others may have lost values."""
 
 # ---- first: what elimination solves exactly (`exact_parts`) ---------------------------------------------------------
 
@@ -72,7 +71,6 @@ MOSTLY = 0.9
 
 IMAGE_VARIABLES, IMAGE_DEGREE = 200, 30.0
 """Images: at least so many variables, at most so many neighbours each, and mostly attractive tables."""
-
 
 EXCHANGING = 0.5
 """Share of variables that must all differ from which on a problem is about who has which value."""
@@ -157,7 +155,7 @@ of them the first expansions gain most of what there is to gain, with many the d
 
 LATE_EXPANSION = ((0.5, 1.0), (0.2, 0.5))
 """Where a cycle would take more than the first part of the time, expansion begins when the second has passed, from
-what the dual, which has all threads until then, has decoded; not at all where half the time is too little for one."""
+what the dual, which has all threads until then, has decoded: 1 = not at all."""
 
 
 def expansion_delay(features: Features, horizon: float) -> float:
