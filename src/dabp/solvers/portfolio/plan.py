@@ -89,10 +89,7 @@ def character(features: Features) -> tuple[str, str]:
     """
     sparse = features.num_variables >= IMAGE_VARIABLES and features.degree <= IMAGE_DEGREE
     if sparse and features.largest_arity <= 2 and features.attractive >= MOSTLY:
-        return (
-            "image",
-            f"{features.attractive:.0%} of the tables favour agreement: the dual comes first",
-        )
+        return "image", f"{features.attractive:.0%} of the tables favour agreement: the dual comes first"
     if features.exchanging >= EXCHANGING:
         return "permutation", f"{features.exchanging:.0%} of the variables must all differ: annealing exchanges values"
     if features.largest_domain <= 2 and features.largest_arity <= 2:
