@@ -19,8 +19,9 @@ from dabp.solvers.status import Status
 LOOK = 20
 """Passes on a case before all are looked at again."""
 
-STEADY_GAIN = 7e-4
-"""The first case is split when so many passes have raised the bound by less than this, relative to its size …"""
+STEADY_PASSES, STEADY_GAIN = 300, 7e-4
+"""The whole becomes the first case after so many passes, when `LOOK` of them have raised the bound by less than this,
+relative to its size …"""
 
 MATURE, CASE_GAIN = 100, 0.1
 """… and any case when it has had so many, the last `LOOK` of which closed less than this part of its gap."""
@@ -117,7 +118,7 @@ class BranchingSearch(DualSearch):
             return False
         if converged:
             return True
-        if self.passes < MATURE or len(self._history) <= LOOK:
+        if self.passes < STEADY_PASSES or len(self._history) <= LOOK:
             return False
         gain = self._history[-1] - self._history[-1 - LOOK]
         gap = min(self._known, self._best_cost) - self._reached
