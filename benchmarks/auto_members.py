@@ -13,7 +13,7 @@ import dabp
 from benchmarks.auto_runs import Run, Runs, cost_of, table
 from benchmarks.random_kinds import random_kind
 from dabp.problem import Problem
-from dabp.solvers.portfolio.incumbent import cheapest_values
+from dabp.problem.columns import cheapest_values
 
 DEGREE = 25
 FIRST_BETWEEN = 31_001

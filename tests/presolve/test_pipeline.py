@@ -98,6 +98,7 @@ def test_large_problems_are_not_rebuilt_for_little(monkeypatch: pytest.MonkeyPat
     """What would take away a small part is left, a large part is taken, and what comes back is an optimum."""
     monkeypatch.setattr("dabp.presolve.pipeline.LARGE_VALUES", 1)
     monkeypatch.setattr("dabp.presolve.pipeline.SAMPLE", 3)
+    monkeypatch.setattr("dabp.presolve.pipeline.MANY_VALUES", 1)
     untouched = 0
     for seed in range(200):
         problem = drawn_problem(np.random.default_rng(seed), hard=0.2 * (seed % 2), dense=seed % 4 == 0)

@@ -9,10 +9,12 @@ from dabp.problem import Problem
 from dabp.problem.columns import (
     _row_hashes,
     cell_strides,
+    cheapest_values,
     different_rows,
     distinct,
     nullary_constant,
     offsets_of,
+    own_costs,
     ragged_positions,
     row_keys,
     table_ranges,
@@ -114,3 +116,24 @@ def test_rows_whose_hashes_agree_are_told_apart() -> None:
     bits = np.array([[unmixed(word) for word in row] for row in (start, other)], dtype=np.uint64)
     assert len(set(_row_hashes(bits).tolist())) == 1
     assert different_rows(bits.view(np.float64))[1].tolist() == [0, 1]
+
+
+def test_own_costs_are_looked_at_where_they_lie() -> None:
+    """Equal to `unary_costs`, which may be changed; where the pool holds them as they are, nothing is copied."""
+    plain = Problem([2, 3], [0, 1], [0, 1, 2], np.arange(5.0), [0, 2, 5])
+    costs, starts = own_costs(plain)
+    assert np.shares_memory(costs, plain.pool)
+    assert not costs.flags.writeable
+    assert unary_costs(plain)[0].flags.writeable
+    twice = Problem([2, 3], [0, 1, 1], [0, 1, 2, 3], np.arange(8.0), [0, 2, 5, 8])
+    for problem in (plain, twice):
+        for mine, theirs in zip(own_costs(problem), unary_costs(problem), strict=True):
+            assert (mine == theirs).all()
+    assert starts.tolist() == [0, 2, 5]
+
+
+def test_cheapest_values_are_found_once_and_given_away() -> None:
+    """Who changes them changes nothing for others."""
+    problem = Problem([2, 3], [0, 1], [0, 1, 2], [3.0, 1.0, 2.0, 2.0, 5.0], [0, 2, 5])
+    cheapest_values(problem)[:] = 9
+    assert cheapest_values(problem).tolist() == [1, 0]

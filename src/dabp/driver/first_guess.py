@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import first_least, unary_costs
+from dabp.problem.columns import cheapest_values, first_least, own_costs
 
 
 def first_guess(problem: Problem, fixed: Mapping[int, int] | None = None) -> Assignment:
     """Each variable's best value by its own costs, the first among equals; `fixed` ones (by index) at theirs."""
-    costs, starts = unary_costs(problem)
     if problem.maximize:
-        costs = -costs
-    guess = first_least(costs, starts)
+        costs, starts = own_costs(problem)
+        guess = first_least(-costs, starts)
+    else:
+        guess = cheapest_values(problem)
     for variable, value in (fixed or {}).items():
         guess[variable] = value
     return guess

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dabp.kernels.presolve.consistency import HardFactors, propagate
 from dabp.presolve.effort import Effort
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, unary_costs
+from dabp.problem.columns import Indices, cell_strides, offsets_of, own_costs, ragged_positions
 
 
 def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[np.bool_] | None:
@@ -19,7 +19,9 @@ def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[
     the effort ends the search, need not even be consistent.
     """
     effort = effort or Effort()
-    costs, starts = unary_costs(problem)
+    if not problem.forbidding.any():
+        return np.ones(int(problem.domain_sizes.sum()), dtype=bool)
+    costs, starts = own_costs(problem)
     alive = np.isfinite(costs)
     if problem.num_variables and not np.logical_or.reduceat(alive, starts[:-1]).all():
         return None

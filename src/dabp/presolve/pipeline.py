@@ -40,7 +40,9 @@ LARGE_VALUES, NEGLIGIBLE = 200_000, 0.1
 rebuild the problem for it takes longer than it saves, and tables of many sizes are slower than those of one."""
 MANY_VALUES = 20_000
 """From so many values on, dominated ones are left where they are less than `NEGLIGIBLE` of all: without them tables
-that were alike differ, and a label no longer has the same place in all domains, which moves by minimum cuts need."""
+that were alike differ, and a label no longer has the same place in all domains, which moves by minimum cuts need.
+Variables that could be minimised out are left as well where they are so few: the corners of an image would make its
+only factors of three variables."""
 SAMPLE = 5_000
 """Variables that are looked at first, where all would be many."""
 
@@ -220,7 +222,8 @@ def _described(result: Presolved, problem: Problem) -> Presolved:
 def _eliminate(result: Presolved, effort: Effort, *, components: bool) -> bool:
     """Minimise variables out; False if that proved infeasibility."""
     problem = result.problem
-    least = 0 if components or not _large(problem) else int(NEGLIGIBLE * problem.num_variables)
+    many = int(problem.domain_sizes.sum()) >= MANY_VALUES
+    least = int(NEGLIGIBLE * problem.num_variables) if many and not components else 0
     eliminated = Eliminated(problem, components=components, effort=effort, least=least)
     if eliminated.infeasible:
         result.infeasible = True

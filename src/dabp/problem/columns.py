@@ -94,13 +94,19 @@ def add_at(totals: NDArray[Any], places: Indices, amounts: NDArray[Any]) -> None
         np.add.at(totals, places, amounts)
 
 
+ARGMIN_BLOCK = 2**16
+"""Numbers that are looked at in one go: NumPy copies what may not be changed, and all of a large pool is much."""
+
+
 def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:
     """The place within its row of the first least entry of each row of a ragged array; no row is empty."""
     if len(starts) < 2 or not values.any():
         return np.zeros(max(0, len(starts) - 1), dtype=np.int64)
     lengths = np.diff(starts)
     if (lengths == lengths[0]).all():
-        return np.asarray(np.argmin(values.reshape(-1, lengths[0]), axis=1), dtype=np.int64)
+        rows, block = values.reshape(-1, lengths[0]), max(1, ARGMIN_BLOCK // int(lengths[0]))
+        parts = [np.argmin(rows[first : first + block], axis=1) for first in range(0, len(rows), block)]
+        return np.concatenate(parts).astype(np.int64, copy=False)
     least = np.repeat(np.minimum.reduceat(values, starts[:-1]), lengths)
     places = np.flatnonzero(values == least)
     first = places[np.searchsorted(places, starts[:-1])]
@@ -163,17 +169,33 @@ def _are_copies(bits: NDArray[np.uint64], of: Indices) -> bool:
 
 def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
     """The sum of the unary factors of every variable, flat, and where each variable's part starts: [sum D], [N + 1]."""
+    costs, starts = own_costs(problem)
+    return (costs if costs.flags.writeable else costs.copy()), starts
+
+
+def own_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
+    """`unary_costs` to be looked at: where the pool holds them as they are, a part of it that cannot be changed."""
     starts = offsets_of(problem.domain_sizes)
-    costs = np.zeros(starts[-1])
     rows = np.flatnonzero(problem.arities == 1)
     if len(rows):
         variables = problem.scope_variables[problem.scope_offsets[rows]]
         tables = problem.factor_table[rows]
         if len(rows) == problem.num_variables and (np.diff(variables) == 1).all() and (np.diff(tables) == 1).all():
-            return problem.pool[problem.pool_offsets[tables[0]] : problem.pool_offsets[tables[-1] + 1]].copy(), starts
+            return problem.pool[problem.pool_offsets[tables[0]] : problem.pool_offsets[tables[-1] + 1]], starts
+    costs = np.zeros(starts[-1])
+    if len(rows):
         source = ragged_positions(problem.pool_offsets, tables)
         add_at(costs, ragged_positions(starts, variables), problem.pool[source])
     return costs, starts
+
+
+def cheapest_values(problem: Problem) -> Indices:
+    """Each variable's cheapest value by its own costs, the first among equals: an answer before anyone has worked."""
+    return problem.derived(_cheapest_values).copy()
+
+
+def _cheapest_values(problem: Problem) -> Indices:
+    return first_least(*own_costs(problem))
 
 
 def table_ranges(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

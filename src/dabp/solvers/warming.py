@@ -184,11 +184,13 @@ def _annealing(*problems: Problem) -> None:
 
 def _dual() -> None:
     """Passes of all kinds and, on a problem that is large enough for it, in single precision."""
-    from dabp.solvers.dual.pairs import WORTH_THREADS
+    from dabp.solvers.dual.pairs import WORTH_THREADS, PairPasses
 
     _run(["dual"])
     chain = _chain(WORTH_THREADS // 16 + 2, 8)
     _run(["dual"], [chain, chain.replace(pool=chain.pool / 3)])  # which single precision holds, and which it rounds
+    for problem in (chain, _chain(3, 8)):
+        PairPasses(problem).excess(np.zeros(problem.num_variables, dtype=np.int64))
 
 
 def _whole() -> list[Problem]:

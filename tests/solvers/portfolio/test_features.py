@@ -102,3 +102,26 @@ def test_large_tables_are_seen_by_some_of_their_values(table: np.ndarray, monkey
     part = features_of(from_pairs(2, 4, lambda: table))
     assert (part.attractive, part.potts, part.submodular) == (whole.attractive, whole.potts, whole.submodular)
     assert part.num_cells == whole.num_cells
+
+
+def test_values_that_presolve_removed_do_not_hide_what_tables_favour() -> None:
+    """Among tables of mixed shapes those between whole domains tell, if there are enough of them."""
+    rng = np.random.default_rng(0)
+    whole = rng.integers(1, 30, (5, 5)) * (1.0 - np.eye(5))
+    sizes = np.where(np.arange(60) % 3 == 0, 3, 5)
+    tables = [whole[:first, -second:] for first, second in itertools.pairwise(sizes.tolist())]
+    problem = Problem(
+        sizes,
+        np.stack([np.arange(59), np.arange(1, 60)], axis=1).ravel(),
+        2 * np.arange(60),
+        np.concatenate([table.ravel() for table in tables]),
+        np.cumsum([0, *(table.size for table in tables)]),
+    )
+    assert features_of(problem).attractive == 1.0
+    few = problem.replace(
+        domain_sizes=sizes[:6],
+        scope_variables=problem.scope_variables[:10],
+        scope_offsets=problem.scope_offsets[:6],
+        factor_table=np.arange(5),
+    )
+    assert features_of(few).attractive < 0.5

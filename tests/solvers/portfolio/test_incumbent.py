@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values, least_of_tables
+from dabp.problem.columns import cheapest_values
+from dabp.solvers.portfolio.incumbent import Incumbent, least_of_tables
 from tests.problems import drawn_problem, exhaustive_optimum, random_problem
 from tests.solvers.portfolio.shapes import cliques
 

@@ -145,7 +145,7 @@ def test_expansion_waits_for_the_dual_where_values_are_many() -> None:
         degree=4.0,
         attractive=1.0,
     )
-    for seconds, late in ((2.0, 0.85), (5.0, 0.5), (30.0, 0.0)):
+    for seconds, late in ((2.0, 1.0), (5.0, 0.5), (30.0, 0.0)):
         kinds = {kind.name: kind for kind in line_up(features, seconds, threads=2).kinds}
         assert kinds["expansion"].delay == late
         assert kinds["dual"].delay == 0.0

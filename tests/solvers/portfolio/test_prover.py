@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from dabp.generators import generate
+from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
-from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values
+from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.prover import Prover, worth_proving
 from tests.problems import exhaustive
 from tests.solvers.portfolio.shapes import beside, cliques

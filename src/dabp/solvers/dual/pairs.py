@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,14 +12,17 @@ from numpy.typing import NDArray
 from dabp.graph.places import Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
 from dabp.kernels.dual.certificate import certified_pairs
+from dabp.kernels.dual.excess import pairs_excess
 from dabp.kernels.dual.pairs import APART, WIDTH, Answer, Pairs, pairs_cost, pairs_pass, room_for
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices, nullary_constant, offsets_of, unary_costs
+from dabp.problem.columns import Indices, nullary_constant, offsets_of, own_costs
 from dabp.problem.guard import Guard
 from dabp.solvers.dual.passes import largest_total
 from dabp.solvers.stopped import ask
 
 Costs = NDArray[np.float64]
+Allowed = NDArray[np.bool_]
+"""Of each value of a variable, whether it may be had."""
 
 WORTH_THREADS, WIDE_LEVELS = 100_000, 48
 """Costs in messages, and variables in a level on average, below which threads would wait more than they work."""
@@ -57,6 +61,11 @@ class PairPasses:
         self._rooms = [room_for(self._pairs) for _ in range(self._threads)]
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         self._runs, self._seconds = 0, {True: np.inf, False: np.inf}
+        self._place = np.empty(count, dtype=np.int64)
+        """Where each variable is in the order of passes."""
+        self._place[self._order] = np.arange(count)
+        self._own: dict[int, Costs] = {}
+        """The own costs of restricted variables as they were, by place."""
 
     @property
     def coarse(self) -> bool:
@@ -101,6 +110,31 @@ class PairPasses:
         values: Assignment = np.empty(len(self._order), dtype=np.int64)
         values[self._order] = self._answer.values
         return values
+
+    def restrict(self, allowed: Mapping[int, Allowed], penalty: float) -> None:
+        """Let variables have only the values allowed, at this price for others; those restricted before have all.
+
+        Costs of what is allowed do not change: bounds hold for all assignments that keep to it, whatever the price.
+        """
+        exact, passing = self._exact.unary, self._pairs.unary
+        for place, costs in self._own.items():
+            begin = self._exact.row[place]
+            exact[begin : begin + len(costs)] = passing[begin : begin + len(costs)] = costs
+        self._own.clear()
+        for variable, values in allowed.items():
+            place = int(self._place[variable])
+            begin, end = self._exact.row[place : place + 2]
+            self._own[place] = exact[begin:end].copy()
+            row = exact[begin:end]
+            row[: len(values)][~values] += penalty
+            row[len(values) :] = row[len(values) - 1]
+            passing[begin:end] = row
+
+    def excess(self, values: Assignment) -> Costs:
+        """How far each variable and its factors are above what the messages prove; adds up to cost less bound."""
+        excess = np.zeros(len(self._order))
+        pairs_excess(self._exact, self.messages, values[self._order], excess)
+        return excess[self._place]
 
     def close(self) -> None:
         """End the threads."""
@@ -147,7 +181,7 @@ def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
     pairs = Pairs(
         domain=domain,
         row=row,
-        unary=_padded_rows(*unary_costs(problem), order, row),
+        unary=_padded_rows(*own_costs(problem), order, row),
         start=places.start,
         middle=places.middle,
         other=places.other,

@@ -10,9 +10,9 @@ import numpy as np
 
 from dabp.errors import SolverError
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import cheapest_values
 from dabp.solvers.base import Budget, Search, State, Step
 from dabp.solvers.compiler import Compiler
-from dabp.solvers.portfolio.incumbent import cheapest_values
 from dabp.solvers.portfolio.plain_search import PlainSearch
 from dabp.solvers.portfolio.plan import (
     COLD_MEMBERS,

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import cheapest_values
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
 from dabp.solvers.descent import CHUNK, Descent
-from dabp.solvers.portfolio.incumbent import cheapest_values
 from dabp.solvers.status import Status
 
 

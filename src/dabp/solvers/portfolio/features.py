@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dabp.problem import Problem
 from dabp.problem.columns import Indices
 from dabp.solvers.local_search.exchanges import labelled_cliques
-from dabp.solvers.portfolio.plan import SAMPLED_TABLES, SAMPLED_VALUES
+from dabp.solvers.portfolio.plan import SAMPLED_TABLES, SAMPLED_VALUES, WHOLE_TABLES
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Features:
     attractive: float
     """Share of tables for which agreeing is never worse: T(a, a) + T(b, b) ≤ T(a, b) + T(b, a).
 
-    Also what is left of a Potts table when presolve has removed values from its two variables."""
+    Of those between two of the largest domains, where these are enough to tell. Also what is left of a Potts table when
+    presolve has removed values from its two variables."""
     potts: float
     """Share of tables with one cost for agreeing and another for any disagreement."""
     submodular: float
@@ -69,7 +70,7 @@ def features_of(problem: Problem) -> Features:
         largest_domain=int(sizes.max(initial=1)),
         largest_arity=int(arities.max(initial=0)),
         degree=edges / max(1, problem.num_variables),
-        attractive=_share(stacks, is_attractive),
+        attractive=_share(_whole(stacks), is_attractive),
         potts=_share(stacks, is_potts),
         submodular=_share(stacks, is_submodular),
         crisp=(crisp := _share(stacks, _forbids)),
@@ -157,6 +158,13 @@ def _stacks(problem: Problem, factors: Indices) -> list[_Stack]:
         cells = problem.pool_offsets[used[chosen]][:, None, None] + within
         stacks.append(_Stack(problem.pool[cells], users[chosen]))
     return stacks
+
+
+def _whole(stacks: list[_Stack]) -> list[_Stack]:
+    """Tables between two of the largest domains, of which presolve has removed nothing, if they are enough to tell."""
+    largest = max((max(stack.tables.shape[1:]) for stack in stacks), default=0)
+    whole = [stack for stack in stacks if min(stack.tables.shape[1:]) == largest]
+    return whole if sum(int(stack.users.sum()) for stack in whole) >= WHOLE_TABLES else stacks
 
 
 def _spread(size: int) -> Indices:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dabp.graph.components import component_labels, factor_components
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import first_least, unary_costs
 from dabp.problem.validation import EXACT
 from dabp.solvers.base import State
 
@@ -116,11 +115,6 @@ class Incumbent:
         own = self._factor_component >= 0
         totals = np.bincount(self._factor_component[own], costs[own], minlength=self.num_components)
         return totals.astype(np.float64)
-
-
-def cheapest_values(problem: Problem) -> Assignment:
-    """Each variable's cheapest value by its own costs: an answer before anyone has worked."""
-    return first_least(*unary_costs(problem))
 
 
 def least_of_tables(problem: Problem) -> float:

@@ -14,6 +14,7 @@ from dabp.problem import Assignment
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST, damping_and_rate
+from dabp.solvers.dual.branching import BranchingDual
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.local_search.cooling import Cooling
@@ -69,6 +70,7 @@ def line_up(
     large = features.num_variables >= LARGE
     alone = kind == "large" and few_iterations(features, horizon)
     first = first_rate(features, horizon)
+    timed_image = kind == "image" and threads is not None
     ways = {
         "bp-reinforced": _Way(
             _Unhurried((0.2, 0.4), first, horizon) if large else _reinforced, patient=kind == "large"
@@ -86,7 +88,7 @@ def line_up(
         "forest-lns": _Way(_polish),
         "expansion": _Way(_expand, polishing=True),
         "windows": _Way(_in_windows, polishing=True),
-        "dual": _Way(_dual, once=True, patient=True, bounding=True),
+        "dual": _Way(_branching_dual if timed_image else _dual, once=True, patient=True, bounding=True),
         "dabp": _Way(_deep),
     }
     wanted = frozenset(ways) if names is None else names
@@ -130,10 +132,11 @@ def _dual_before(line: LineUp, threads: int, late: float) -> None:
     """Give all threads to the dual until expansion has something to begin from."""
     for index, kind in enumerate(line.kinds):
         if kind.name == "dual":
-            line.kinds[index] = replace(kind, plan=partial(_dual, threads=threads))
+            line.kinds[index] = replace(kind, plan=partial(_branching_dual, threads=threads))
         else:
             line.kinds[index] = replace(kind, delay=max(kind.delay, late), eager=False)
-    line.notes.append("many values: expansion begins late, from what the dual decodes")
+    begins = "expansion begins late, from what the dual decodes" if late < 1.0 else "the dual has all the time"
+    line.notes.append(f"many values: {begins}")
 
 
 def _alone(situation: Situation, threads: int) -> Run:
@@ -344,9 +347,14 @@ def _in_windows(situation: Situation) -> Run:
     return Run(Windows(decoded=lambda: situation.incumbent.decoded), _incumbent(situation))
 
 
-def _dual(situation: Situation, threads: int = 1) -> Run:
+def _dual(situation: Situation) -> Run:
     """One run to convergence gives the bound that there is to have."""
-    return Run(make_solver("dual"), budget=Budget(threads=threads))
+    return Run(make_solver("dual"))
+
+
+def _branching_dual(situation: Situation, threads: int = 1) -> Run:
+    """One run that goes on by cases where the relaxation leaves a gap."""
+    return Run(BranchingDual(), budget=Budget(threads=threads))
 
 
 def _deep(situation: Situation) -> Run:

@@ -25,6 +25,9 @@ FIRST_ANSWER = 0.02
 SAMPLED_TABLES, SAMPLED_VALUES = 256, 128
 """Factors whose tables are looked at to tell what a problem is like, and values of each variable in these."""
 
+WHOLE_TABLES = 8
+"""So many between two largest domains tell alone whether agreeing is favoured: others may have lost values."""
+
 # ---- first: what elimination solves exactly (`exact_parts`) ---------------------------------------------------------
 
 ORDER_PART = 0.03
@@ -66,9 +69,8 @@ GENEROUS = 60.0
 MOSTLY = 0.9
 """Share of tables from which a problem counts as made of that kind."""
 
-IMAGE_VARIABLES, IMAGE_DEGREE = 400, 30.0
+IMAGE_VARIABLES, IMAGE_DEGREE = 200, 30.0
 """Images: at least so many variables, at most so many neighbours each, and mostly attractive tables."""
-
 
 EXCHANGING = 0.5
 """Share of variables that must all differ from which on a problem is about who has which value."""
@@ -87,10 +89,7 @@ def character(features: Features) -> tuple[str, str]:
     """
     sparse = features.num_variables >= IMAGE_VARIABLES and features.degree <= IMAGE_DEGREE
     if sparse and features.largest_arity <= 2 and features.attractive >= MOSTLY:
-        return (
-            "image",
-            f"{features.attractive:.0%} of the tables favour agreement: the dual comes first",
-        )
+        return "image", f"{features.attractive:.0%} of the tables favour agreement: the dual comes first"
     if features.exchanging >= EXCHANGING:
         return "permutation", f"{features.exchanging:.0%} of the variables must all differ: annealing exchanges values"
     if features.largest_domain <= 2 and features.largest_arity <= 2:
@@ -151,9 +150,9 @@ CYCLE_SECONDS, MANY_VALUES = 7e-8, 32
 """Seconds that an expansion takes for each edge, and from how many values on a cycle through all may wait: with few
 of them the first expansions gain most of what there is to gain, with many the dual does."""
 
-LATE_EXPANSION = ((0.5, 0.85), (0.2, 0.5))
+LATE_EXPANSION = ((0.5, 1.0), (0.2, 0.5))
 """Where a cycle would take more than the first part of the time, expansion begins when the second has passed, from
-what the dual, which has all threads until then, has decoded."""
+what the dual, which has all threads until then, has decoded: 1 = not at all."""
 
 
 def expansion_delay(features: Features, horizon: float) -> float:

@@ -11,13 +11,14 @@ import numpy as np
 
 from dabp.errors import DabpError
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.clock import Clock
 from dabp.solvers.descent import descended
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.explain import explain
-from dabp.solvers.portfolio.incumbent import Incumbent, cheapest_values, least_of_tables
+from dabp.solvers.portfolio.incumbent import Incumbent, least_of_tables
 from dabp.solvers.portfolio.kinds import LineUp
 from dabp.solvers.portfolio.member import Member, Report
 from dabp.solvers.portfolio.plan import FIRST_ANSWER, MEMORY, SHARED_CORE, slice_seconds

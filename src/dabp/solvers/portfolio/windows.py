@@ -11,10 +11,10 @@ import numpy as np
 
 from dabp.graph.window import Surroundings, Window
 from dabp.problem import Assignment, Problem
+from dabp.problem.columns import cheapest_values
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
 from dabp.solvers.dual.pairs import PairPasses
 from dabp.solvers.graph_cut.expansion import Expansion
-from dabp.solvers.portfolio.incumbent import cheapest_values
 from dabp.solvers.portfolio.plan import (
     WINDOW_COSTS,
     WINDOW_GAIN,
