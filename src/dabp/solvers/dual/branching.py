@@ -84,6 +84,7 @@ class BranchingSearch(DualSearch):
         self._guide: Assignment | None = None
         self._guide_cost, self._penalty = np.inf, 0.0
         self._newest = -np.inf  # the bound as the last pass computed it
+        self._inside: _Case | None = None  # the case that the passes are about
 
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Cases that cannot be better need no passes."""
@@ -98,7 +99,8 @@ class BranchingSearch(DualSearch):
             self._certify()
             self._known = min(self._known, self._best_cost)
             self._penalty = 2.0 * (self._known - self._reached) + self._unit
-            self._cases = [_Case({}, self._passes.messages.copy(), self.bound, self._reached, self.passes, 0)]
+            self._cases = [_Case({}, self._passes.messages, self.bound, self._reached, self.passes, 0)]
+            self._inside = self._cases[0]
             step.finished = None
         return step
 
@@ -115,6 +117,8 @@ class BranchingSearch(DualSearch):
         """Whether cases promise more than further passes on the whole."""
         pairwise = not self._stopped and self._cut is False and isinstance(getattr(self, "_passes", None), PairPasses)
         if not pairwise or not math.isfinite(self._guide_cost) or not math.isfinite(self.bound):
+            return False
+        if 2 * len(self._passes.messages) > MOST_COSTS:
             return False
         if converged:
             return True
@@ -137,7 +141,6 @@ class BranchingSearch(DualSearch):
                 if costs[-1] < self._best_cost:
                     best, self._best_cost = self._lifted(), costs[-1]
             self._known = min(self._known, self._best_cost)
-            case.messages = self._passes.messages.copy()
             if case.looked == LOOK:
                 self._judge(case)
         self.bound = max(self.bound, min([self._closed, *(case.bound for case in self._cases)]))
@@ -165,10 +168,15 @@ class BranchingSearch(DualSearch):
         return cost
 
     def _enter(self, case: _Case) -> None:
-        """Let the passes be about a case."""
+        """Let the passes be about a case; messages are copied only where another one had them."""
+        if case is self._inside:
+            return
         passes = self._pairwise
+        if self._inside is not None:
+            self._inside.messages = passes.messages.copy()
         passes.restrict(case.allowed, self._penalty)
         passes.messages[:] = case.messages
+        self._inside = case
 
     def _judge(self, case: _Case) -> None:
         """Prove what the passes have reached; then a case ends, is split, or stays as it is."""
@@ -180,7 +188,7 @@ class BranchingSearch(DualSearch):
             case.bound = max(case.bound, bound)
         self._cases = [other for other in self._cases if other is not case]
         if self._known - case.bound <= self._whole.rounding(case.bound):
-            self._closed = min(self._closed, case.bound)
+            self._closed, self._inside = min(self._closed, case.bound), None
             return
         gain, case.reached, case.looked = self._newest - case.reached, max(case.reached, self._newest), 0
         gap, size = self._known - case.bound, max(self._unit, abs(case.bound))
@@ -189,7 +197,7 @@ class BranchingSearch(DualSearch):
         mature = case.passes - case.born >= MATURE and gain < CASE_GAIN * gap
         parts = self._split(case) if mature and gap > REST_GAP * size else [case]
         if mature and len(parts) == 1 and gain <= self._solver.tolerance * size:  # passes give no more, nor do cases
-            self._closed = min(self._closed, case.bound)
+            self._closed, self._inside = min(self._closed, case.bound), None
         else:
             self._cases += parts
 
@@ -206,8 +214,9 @@ class BranchingSearch(DualSearch):
             return [case]
         same = np.arange(count) == self._guide[variable]
         masks = list(np.eye(count, dtype=bool)) if parts == count else [same, ~same]
+        messages, self._inside = self._passes.messages.copy(), None
         return [
-            _Case({**case.allowed, variable: mask}, case.messages, case.bound, case.reached, case.passes, case.passes)
+            _Case({**case.allowed, variable: mask}, messages, case.bound, case.reached, case.passes, case.passes)
             for mask in masks
         ]
 
