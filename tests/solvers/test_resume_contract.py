@@ -180,3 +180,26 @@ def test_missing_and_foreign_values_are_refused_by_name(problem: Problem, name: 
             else:
                 assert again.cost == problem.cost(again.assignment)
     assert all(each.startswith(f"{path}: its search") for each in said), said
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_what_memory_held_before_is_not_looked_at(
+    problem: Problem, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search is resumed wherever its arrays come to lie: fresh memory may hold anything."""
+    monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 0.0)
+    path = tmp_path / "saved"
+    part = run(problem, name, checkpoint=path, max_iterations=iterations(name) // 2)
+    empty = np.empty
+
+    def full(*arguments: object, **options: object) -> np.ndarray:
+        array = empty(*arguments, **options)  # type: ignore[call-overload]
+        if array.dtype.kind == "f":
+            array.fill(np.nan)
+        return np.asarray(array)
+
+    monkeypatch.setattr(np, "empty", full)
+    again = run(problem, name, checkpoint=path, resume=True)
+    assert again.cost is not None
+    assert part.cost is not None
+    assert again.cost <= part.cost

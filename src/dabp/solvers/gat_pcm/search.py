@@ -97,7 +97,7 @@ class GatPcmLnsSearch(Search):
             if initial is None
             else np.array(initial, np.int64),
             position=np.empty(problem.num_variables, dtype=np.int64),
-            penalised=np.empty(num_values),
+            penalised=np.zeros(num_values),  # a resumed search may be looked at before its first cycle
             amount=np.empty(num_values, dtype=np.float32),
             assigned=np.empty(problem.num_variables, dtype=np.bool_),
         )
