@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from dabp.solvers.portfolio.features import Features, features_of
-from dabp.solvers.portfolio.plan import SHARES, layout_bytes, layout_room, setup_seconds
+from dabp.solvers.portfolio.plan import (
+    FEWEST_ITERATIONS,
+    SHARES,
+    iteration_seconds,
+    layout_bytes,
+    layout_room,
+    setup_seconds,
+    too_few_iterations,
+)
 from dabp.solvers.portfolio.selection import affordable, priors
 from tests.solvers.portfolio.shapes import from_pairs
 
@@ -32,6 +40,16 @@ def test_descent_is_for_problems_that_others_do_not_start_on_in_time(features: F
     assert names == ["descent"]
     assert setup_seconds("descent", vast) == min(setup_seconds(name, vast) for name in MEMBERS)
     assert "too much of the time" in notes[0]
+
+
+def test_a_run_that_would_be_cut_off_at_once_is_not_begun(features: Features) -> None:
+    """Belief propagation needs some iterations after its start; with time for fewer it is left to descent."""
+    large = replace(features, num_edges=4_000_000, num_cells=50_000_000)
+    start, iterations = setup_seconds("bp-reinforced", large), FEWEST_ITERATIONS * iteration_seconds(large)
+    for seconds, begins in ((start + 0.5 * iterations, False), (2 * start + 2 * iterations, True)):
+        assert too_few_iterations("bp-reinforced", large, seconds) is not begins
+        assert ("bp-reinforced" in affordable(MEMBERS, "large", large, seconds)[0]) is begins
+    assert not too_few_iterations("tabu", large, start)
 
 
 def test_tables_find_room(features: Features) -> None:

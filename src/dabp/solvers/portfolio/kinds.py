@@ -110,22 +110,26 @@ def line_up(
         way = ways[name]._asdict()
         line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
-        _leave_alone(line, threads)
+        _leave_alone(line, threads, "bp-learned" if features.crisp > 0 and "bp-learned" in wanted else "bp-reinforced")
     late = expansion_delay(features, horizon)
     if threads is not None and kind == "image" and late and {"dual", "expansion"} <= set(chosen):
         _dual_before(line, threads, late)
     return line
 
 
-def _leave_alone(line: LineUp, threads: int) -> None:
-    """Give all threads to one run of reinforced BP: two that share the memory's bandwidth would both be cut short."""
+def _leave_alone(line: LineUp, threads: int, name: str) -> None:
+    """Give all threads to one run of BP: two that share the memory's bandwidth would both be cut short.
+
+    Where combinations are forbidden it is a learned one, if there can be any: a reinforced run says nothing that is
+    allowed before it has frozen, and nothing at all if it is cut off.
+    """
     for index, kind in enumerate(line.kinds):
         if kind.name == "bp-reinforced":
-            line.kinds[index] = replace(kind, plan=partial(_alone, threads=threads))
+            line.kinds[index] = replace(kind, name=name, plan=partial(_alone, name=name, threads=threads))
         else:
             line.kinds[index] = replace(kind, delay=max(kind.delay, ALONE_PART))
     line.kinds[:] = [kind for kind in line.kinds if kind.name != "bp-reinforced 2"]
-    line.notes.append("time for few iterations: one run of belief propagation has all threads")
+    line.notes.append(f"time for few iterations: one run of {name} has all threads")
 
 
 def _dual_before(line: LineUp, threads: int, late: float) -> None:
@@ -139,10 +143,10 @@ def _dual_before(line: LineUp, threads: int, late: float) -> None:
     line.notes.append(f"many values: {begins}")
 
 
-def _alone(situation: Situation, threads: int) -> Run:
-    """Reinforced BP for about the time that there is."""
+def _alone(situation: Situation, name: str, threads: int) -> Run:
+    """One run for about the time that there is."""
     budget = Budget(time_limit=ALONE_PART * situation.time_left, threads=threads)
-    return Run(make_solver("bp-reinforced", {"restarts": 1}), budget=budget)
+    return Run(make_solver(name, {"restarts": 1}), budget=budget, ends=name == "bp-learned")
 
 
 def elimination_kinds(features: Features, horizon: float, search: MiniBucketSearch | None) -> list[Kind]:

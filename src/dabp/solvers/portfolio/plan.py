@@ -114,7 +114,7 @@ class Share:
     image_delay: float = 0.0
     """The same on images, where it begins sooner if nobody else has anything to do."""
     setup: float = 0.0
-    """Seconds that it takes to start per million edges (a message of 50 costs counting as one more edge)."""
+    """Seconds that it takes to start per million edges (costs of messages and tables counting as some more)."""
 
 
 CHARACTERS = ("small", "medium", "large", "image", "binary", "permutation")
@@ -126,21 +126,21 @@ def _weights(*first: float, **others: float) -> dict[str, float]:
 
 
 SHARES = {
-    "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4, 0.2), 200, image_delay=0.6, setup=0.7),
-    "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.7),
-    "bp-learned": Share(_weights(medium=3.0), 200, setup=0.7),
-    "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.7),
-    "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.6),
-    "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.6),
-    "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0, 5.0), 200, setup=0.6),
-    "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.6),
-    "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.1),
-    "opening": Share(_weights(image=8.0), 0, setup=0.6),
-    "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=1.4),
-    "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4, 0.1), 40, image_delay=0.6, setup=0.8),
-    "expansion": Share(_weights(image=3.0), 10, setup=0.4),
-    "windows": Share(_weights(image=3.0), 0, image_delay=0.04, setup=0.4),
-    "dual": Share(_weights(0.35, 0.1, 0.35, 4.0, 0.35, 0.35), 100, setup=0.4),
+    "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4, 0.2), 200, image_delay=0.6, setup=0.33),
+    "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.33),
+    "bp-learned": Share(_weights(medium=3.0), 200, setup=0.4),
+    "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.33),
+    "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.2),
+    "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.2),
+    "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0, 5.0), 200, setup=0.2),
+    "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.2),
+    "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.05),
+    "opening": Share(_weights(image=8.0), 0, setup=0.2),
+    "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=0.65),
+    "forest-lns": Share(_weights(0.4, 0.1, 0.4, 0.3, 0.4, 0.1), 40, image_delay=0.6, setup=0.4),
+    "expansion": Share(_weights(image=3.0), 10, setup=0.25),
+    "windows": Share(_weights(image=3.0), 0, image_delay=0.04, setup=0.25),
+    "dual": Share(_weights(0.35, 0.1, 0.35, 4.0, 0.35, 0.35), 100, setup=0.55),
     "dabp": Share(_weights(small=0.3, medium=0.2, binary=0.3), 40, delay=0.25),
     "elimination": Share(_weights(0.5, 0.5, 0.5, 0.0, 0.5, 0.5), 100, delay=0.1),
 }
@@ -190,17 +190,18 @@ def proved_by_search(features: Features) -> bool:
     return features.num_variables <= PROVED_IMAGE or character(features)[0] != "image"
 
 
-SETUP_PART, FIRST_SETUP_PART = 0.3, 0.5
+SETUP_PART, FIRST_SETUP_PART = 0.3, 0.6
 """A member whose start would take more than this part of the time left is left out, the one of most weight only if it
 would take more than the other part; but never all of them."""
 
-EDGE_COSTS = 50.0
-"""How many costs of messages take as long to lay out as an edge."""
+EDGE_COSTS, EDGE_CELLS = 200.0, 6.0
+"""How many costs of messages, and how many cells of different tables, take as long to lay out as an edge."""
 
 
 def setup_seconds(name: str, features: Features) -> float:
-    """About how long a member takes to start."""
-    return SHARES[name].setup * 1e-6 * (features.num_edges + features.num_messages / EDGE_COSTS)
+    """About how long a member takes to start, on a machine that does other things as well."""
+    edges = features.num_edges + features.num_messages / EDGE_COSTS + features.num_different_cells / EDGE_CELLS
+    return SHARES[name].setup * 1e-6 * edges
 
 
 LAYOUT, LAYOUT_BYTES = 4.5, {"forest-lns": 27.0, "dual": 25.0}
@@ -254,6 +255,16 @@ def few_iterations(features: Features, horizon: float) -> bool:
     return ALONE_ITERATIONS * iteration_seconds(features) > horizon
 
 
+FEWEST_ITERATIONS, PREPARED = 9, 0.9
+"""A run of BP with fewer iterations than this in what is left of the time is worth less than descent, …"""
+
+
+def too_few_iterations(name: str, features: Features, horizon: float) -> bool:
+    """… the part that preparation leaves, less its own start."""
+    left = ALONE_PART * (PREPARED * horizon - setup_seconds(name, features))
+    return name.startswith("bp-") and FEWEST_ITERATIONS * iteration_seconds(features) > left
+
+
 OPENING_SECONDS, OPENING_PART, OPENING_SWEEPS = 2.0, 0.2, 150
 """Images with less time than this begin with one quick cooling that takes this part of it, if that is enough for so
 many sweeps: the dual alone might end before it has a labelling to show."""
@@ -268,20 +279,16 @@ def worth_opening(features: Features, horizon: float) -> bool:
 COOLED_PART, COOLED_RATE = 0.08, (5e-5, FIRST_RATE)
 """Part of the time left that a run of BP takes before its answer is cooled, and the rates that this may lead to."""
 
-COOLINGS = 4
-"""Coolings without a better answer after which another start is made."""
-
-COOLING_HEAT = (0.4, 0.8)
-"""Where a cooling begins, drawn from here, as a part of the temperature at which annealing from scratch would."""
+COOLINGS, COOLING_HEAT = 4, (0.4, 0.8)
+"""Coolings without a better answer after which another start is made, and where one begins, drawn from here, as a part
+of the temperature at which annealing from scratch would."""
 
 COOLING_PARTS, SHORTEST_COOLING = (0.02, 0.04, 0.08), 0.01
 """Parts of the time that coolings take, one of them each, and the fewest seconds."""
 
-STALE, STALE_SECONDS = 0.5, 0.5
-"""A patient run ends when it has found nothing better for this part of its time and so many seconds more …"""
-
-CLOSE = 0.005
-"""… if what it found is within this of the incumbent, relative to its size: it has frozen, but for a few variables."""
+STALE, STALE_SECONDS, CLOSE = 0.5, 0.5, 0.005
+"""A patient run ends when it has found nothing better for this part of its time and so many seconds more, if what it
+found is within this of the incumbent, relative to its size: it has frozen, but for a few variables."""
 
 SLIVER = 0.1
 """A member that one of several workers (`sharing`) would have only this part of its time for is left to others."""
@@ -300,11 +307,9 @@ def slice_seconds(horizon: float) -> float:
     return min(SLICE_SECONDS, SLICE_PART * horizon)
 
 
-MEMORY = 0.25
-"""Fraction of the time after which a gain counts half."""
-
-FLOOR = 0.08
-"""The share of its prior that even the worst member keeps, so that a change of fortune is seen."""
+MEMORY, FLOOR = 0.25, 0.08
+"""Fraction of the time after which a gain counts half, and the share of its prior that even the worst member keeps, so
+that a change of fortune is seen."""
 
 SMALL_GAP, CLOSING = 0.03, 8.0
 """With a relative gap below this, members that raise the bound weigh so many times their prior."""
@@ -312,11 +317,9 @@ SMALL_GAP, CLOSING = 0.03, 8.0
 STALE_PART = 0.2
 """After so long without an improvement, as a part of the bandit's memory, distances from the incumbent count half."""
 
-PATIENT_RUNS = 2
-"""Whole runs that a patient member has before it is judged by what they found."""
-
-DRIFT = 0.2
-"""How far what is remembered of a member's costs moves towards a worse slice."""
+PATIENT_RUNS, DRIFT = 2, 0.2
+"""Whole runs that a patient member has before it is judged by what they found, and how far what is remembered of its
+costs moves towards a worse slice."""
 
 GROWTH = 2
 """Limited by iterations: each round of turns is this many times longer than the one before."""
@@ -326,11 +329,9 @@ GROWTH = 2
 PROVER_CELLS, PROVER_FACTORS = 1_000_000, 15_000
 """The largest problem that is handed to toulbar2, for each second of the time: beyond, reading it would take most."""
 
-MAX_JOBS = 64
-"""With more components than this the whole problem is one job."""
-
-SHARED_CORE = 0.15
-"""Seconds of each turn when toulbar2 and a member share a single core; toulbar2 has two of them in a row."""
+MAX_JOBS, SHARED_CORE = 64, 0.15
+"""With more components the whole problem is one job. Seconds of each turn when toulbar2 and a member share a single
+core; toulbar2 has two of them in a row."""
 
 FIRST_LOOK = 1.0
 """Seconds after which toulbar2 is started again, once, if the incumbent is better than what it has found."""

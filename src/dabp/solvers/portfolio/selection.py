@@ -11,6 +11,7 @@ from dabp.solvers.portfolio.plan import (
     layout_bytes,
     layout_room,
     setup_seconds,
+    too_few_iterations,
 )
 
 
@@ -41,14 +42,14 @@ def priors(names: list[str], kind: str, threads: int | None) -> dict[str, float]
 
 
 def _too_slow(names: list[str], kind: str, features: Features, horizon: float) -> list[str]:
-    """Members whose start would take too long, but never all of them."""
+    """Members whose start would take too long, or leave no time for a run; but never all of them."""
     seconds = {name: setup_seconds(name, features) for name in names}
     longest = max(SETUP_PART * horizon, min(seconds.values(), default=0.0))
     heaviest = max(names, key=lambda name: SHARES[name].weights[kind], default="")
     slow = [name for name in names if seconds[name] > longest]
     if heaviest in slow and seconds[heaviest] <= FIRST_SETUP_PART * horizon:
         slow.remove(heaviest)
-    return slow
+    return [name for name in names if name in slow or too_few_iterations(name, features, horizon)]
 
 
 def _too_bulky(chosen: list[str], kind: str, features: Features) -> list[str]:
