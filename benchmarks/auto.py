@@ -139,6 +139,8 @@ def instances(runs: Runs, options: argparse.Namespace) -> None:
     table(["instance", "auto", "s", "toulbar2", "s", "auto: time / (1.5 × toulbar2 + 2 s)"])
     seconds = 60.0 * options.scale
     for path in sorted(options.folder.iterdir()):
+        if options.only and path.name not in options.only:
+            continue
         try:
             problem = read(str(path))
         except dabp.DabpError:

@@ -142,7 +142,7 @@ def kinds(runs: Runs, options: argparse.Namespace) -> None:
         guess = float(problem.cost(cheapest_values(problem)))
         for seconds in limits:
             key = f"kind-{options.first + number}-{seconds:g}s"
-            row = runs.alone(Run(f"{key}-auto", problem, "auto", seconds))
+            row = runs.alone(Run(f"{key}-auto", problem, "auto", seconds, warm=seconds == limits[0]))
             best, cell = np.inf, "–"
             if cost_of(row) >= guess or number % options.beside == 0:
                 alone = {

@@ -19,6 +19,9 @@ from dabp.problem import Problem
 
 PEERS_AT_ONCE = 2
 
+WARM_UP = 2.0
+"""Seconds in which each member has had a turn, so that its kernels are loaded."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -32,12 +35,13 @@ class Run:
     threads: int = 1
     seed: int = 0
     warm: bool = True
-    """Whether a short solve comes first, so that nothing is compiled on the record."""
+    """Whether a solve of up to `WARM_UP` seconds comes first, so that nothing is compiled or loaded on the record."""
 
     def __call__(self) -> dict[str, Any]:
         """Warm up off the record, solve, and say what came of it."""
         if self.warm and "toulbar2" not in self.solver:
-            dabp.solve(self.problem, self.solver, params=self.params, time_limit=0.5, threads=self.threads)
+            first = min(self.seconds, WARM_UP)
+            dabp.solve(self.problem, self.solver, params=self.params, time_limit=first, threads=self.threads)
         started = time.perf_counter()
         result = dabp.solve(
             self.problem,

@@ -14,12 +14,17 @@ from benchmarks.scale.records import peak_gigabytes
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import Rules
 from dabp.solvers.belief_propagation.engine import MinSum
+from dabp.solvers.belief_propagation.schedule import Phases
+from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 
+SOFT = "soft"
+"""Messages at a finite temperature: β = 1 in scaled units, no reinforcement."""
 SIZES = (10**3, 10**4, 10**5, 10**6)
 SOLVERS: dict[str, tuple[float | None, float, Rules]] = {
     "bp": (None, 0.0, Rules()),
     "dbp-scfg": (0.95, 0.9, Rules()),
     "bp-reinforced": (None, 0.2, Rules(rate=1e-7)),
+    SOFT: (None, 0.2, Rules()),
 }
 """Split ratio, damping and rules; a slow reinforcement, so that beliefs do not freeze while they are timed."""
 ITERATIONS = 20
@@ -44,18 +49,18 @@ def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
     """
     problem = KINDS[kind](variables)
     ratio, damping, rules = SOLVERS[solver]
-    graph = FactorGraph.from_problem(problem, split_ratio=ratio)
-    engine = MinSum(problem, graph)
+    graph = FactorGraph.from_problem(problem, split_ratio=ratio, dtype=np.float32 if solver == SOFT else None)
+    engine = SoftMessages(problem, graph) if solver == SOFT else MinSum(problem, graph)
     best, cpu, spent, rounds = np.inf, np.inf, 0.0, 0
     while spent < SECONDS or rounds <= ROUNDS:
         engine.reset(damping)
         start, used = time.perf_counter(), time.process_time()
-        engine.run(ITERATIONS, rules)
+        _iterate(engine, rules)
         seconds = time.perf_counter() - start
         if rounds > 0:  # the first loads the kernels
             best, cpu = min(best, seconds / ITERATIONS), min(cpu, (time.process_time() - used) / ITERATIONS)
         spent, rounds = spent + seconds, rounds + 1
-    moved, edges = bytes_an_iteration(engine, rules.rate > 0), graph.num_edges
+    moved, edges = bytes_an_iteration(engine, rules.rate > 0), graph.num_edges  # weights are as large as tables
     fetching, heard = fetching_seconds(engine), engine.memory.v2f.nbytes
     bandwidth = stream_bandwidth()
     return {
@@ -69,3 +74,10 @@ def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
         "limit": round((fetching + (moved - heard) / bandwidth) / best, 3),
         "gigabytes": round(peak_gigabytes(), 2),
     }
+
+
+def _iterate(engine: MinSum, rules: Rules) -> None:
+    if isinstance(engine, SoftMessages):
+        engine.run_softly(Phases(np.ones(ITERATIONS), -np.ones(ITERATIONS)), rules)
+    else:
+        engine.run(ITERATIONS, rules)
