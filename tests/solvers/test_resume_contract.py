@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -192,8 +193,8 @@ def test_what_memory_held_before_is_not_looked_at(
     part = run(problem, name, checkpoint=path, max_iterations=iterations(name) // 2)
     empty = np.empty
 
-    def full(*arguments: object, **options: object) -> np.ndarray:
-        array = empty(*arguments, **options)  # type: ignore[call-overload]
+    def full(*arguments: Any, **options: Any) -> np.ndarray:
+        array = empty(*arguments, **options)
         if array.dtype.kind == "f":
             array.fill(np.nan)
         return np.asarray(array)
