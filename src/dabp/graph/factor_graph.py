@@ -106,6 +106,11 @@ class FactorGraph:
         return int(self.edge_offsets[-1])
 
     @property
+    def num_cells(self) -> int:
+        """Cells of the tables of all factors, shared ones counted for each, and all for each split copy."""
+        return sum(group.num_factors * int(group.tables[0].size) for group in self.groups) * len(self.scales)
+
+    @property
     def dtype(self) -> np.dtype[np.floating]:
         """Of tables, unary costs and messages."""
         return self.unary.dtype

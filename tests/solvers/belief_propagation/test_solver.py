@@ -8,10 +8,12 @@ import pytest
 import dabp
 from dabp.errors import ParameterError
 from dabp.generators import generate
+from dabp.graph import FactorGraph
 from dabp.problem import Problem
 from dabp.solvers import make_solver
-from dabp.solvers.base import Budget
+from dabp.solvers.base import FIRST_BLOCK, Budget
 from dabp.solvers.belief_propagation import engine as min_sum_engine
+from dabp.solvers.belief_propagation.solver import first_block
 from dabp.solvers.status import Status
 from tests.solvers.belief_propagation.test_forest import exhaustive, random_forest
 
@@ -155,3 +157,15 @@ def test_senseless_parameters_are_refused(params):
     """A wrong parameter is an error that names it."""
     with pytest.raises(ParameterError, match=next(iter(params))):
         make_solver("bp", params)
+
+
+@pytest.mark.parametrize("arity", [2, 3])
+def test_a_first_block_is_short_where_tables_are_shared(arity: int) -> None:
+    """What an iteration looks at grows with the factors, however few different tables they have."""
+    count, cells = 30_000, 4**arity
+    scopes = (np.arange(count)[:, None] + np.arange(arity)) % count
+    problem = Problem(
+        np.full(count, 4), scopes.ravel(), arity * np.arange(count + 1), np.arange(cells), [0, cells], [0] * count
+    )
+    assert first_block(FactorGraph.from_problem(problem)) == max(1, FIRST_BLOCK // (count * cells))
+    assert first_block(FactorGraph.from_problem(coloring(0, crisp=False)[0])) > 100

@@ -15,7 +15,7 @@ from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST_OF_START, RUNNING
 from dabp.problem import Assignment, Problem
-from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.arms import Arms
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.online import Online
@@ -38,7 +38,7 @@ from dabp.solvers.belief_propagation.runs import (
     within,
 )
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
-from dabp.solvers.belief_propagation.solver import ForestSearch, takes_long
+from dabp.solvers.belief_propagation.solver import ForestSearch, first_block, takes_long
 from dabp.solvers.belief_propagation.streams import Streams
 from dabp.solvers.descent import Descent
 from dabp.solvers.status import Status
@@ -188,7 +188,7 @@ class LearnedSearch(Search):
         self._usual = self._wanted(self._policy.outputs(self._features))
         self._pace = Pace(self._budget, self._graph, self._started)
         self._descent = Descent(self._problem) if self._solver.polish else None
-        self._block = max(1, FIRST_BLOCK // max(len(self._engine.layout.tables), 1))
+        self._block = first_block(self._graph)
         self._begin()
 
     def _set_up(self) -> None:

@@ -72,8 +72,7 @@ def affordable_iterations(graph: FactorGraph, budget: Budget) -> int | None:
     """
     horizons = []
     if budget.time_limit is not None:
-        cells = sum(group.num_factors * group.tables[0].size for group in graph.groups)
-        seconds = 2e-9 * (10 * graph.num_edges + 0.5 * cells * len(graph.scales)) + 1e-6
+        seconds = 2e-9 * (10 * graph.num_edges + 0.5 * graph.num_cells) + 1e-6
         horizons.append(budget.time_limit / seconds)
     if budget.max_iterations is not None:
         horizons.append(budget.max_iterations)

@@ -140,6 +140,11 @@ def takes_long(problem: Problem) -> bool:
     return len(problem.scope_variables) > LARGE_SETUP or len(problem.pool) > LARGE_TABLES
 
 
+def first_block(graph: FactorGraph) -> int:
+    """Iterations that take little time on any machine, before a clock has told how long one takes."""
+    return max(1, FIRST_BLOCK // max(graph.num_cells, graph.num_messages, 1))
+
+
 class ForestSearch(Search):
     """The whole solve of a problem without cycles, in one step."""
 
@@ -208,8 +213,7 @@ class BeliefPropagationSearch(Search):
             self._engine = MinSum(self._problem, self._graph, self._budget.threads)
         if large:
             yield
-        looked_at = max(len(self._engine.layout.tables), len(self._engine.memory.v2f))
-        self._block = max(1, FIRST_BLOCK // max(looked_at, 1))
+        self._block = first_block(self._graph)
         self._begin(self._initial)
 
     def _set_up(self) -> None:
