@@ -22,18 +22,18 @@ from tests.solvers.portfolio.shapes import cliques, from_pairs
 def test_members_that_suit_nothing_are_refused() -> None:
     """Members are for problems of some size; if none is left, that is said."""
     problem = generate("random-cop", variables=30, seed=0)
-    with pytest.raises(ParameterError, match="none of the members 'bp-reinforced 2' suits"):
-        dabp.solve(problem, "auto", max_iterations=100, params={"members": "bp-reinforced 2"})
+    with pytest.raises(ParameterError, match="none of the members 'bp-learned' suits"):
+        dabp.solve(problem, "auto", max_iterations=100, params={"members": "bp-learned"})
 
 
 def test_members_follow_size_time_and_choice() -> None:
-    """DABP only with a minute or when asked for; a second run of reinforced BP only on large problems."""
+    """DABP only with a minute or when asked for; learned BP only from some hundred variables on."""
     small, large = cliques(1, 8, 3), Problem([3] * 1000)
     assert "dabp" not in {kind.name for kind in line_up(features_of(small), 10.0).kinds}
     assert "dabp" in {kind.name for kind in line_up(features_of(small), 100.0).kinds}
     assert [kind.name for kind in line_up(features_of(small), 10.0, names=frozenset({"dabp"})).kinds] == ["dabp"]
-    assert "bp-reinforced 2" not in {kind.name for kind in line_up(features_of(small), 10.0).kinds}
-    assert "bp-reinforced 2" in {kind.name for kind in line_up(features_of(large), 10.0).kinds}
+    assert "bp-learned" not in {kind.name for kind in line_up(features_of(small), 10.0).kinds}
+    assert "bp-learned" in {kind.name for kind in line_up(features_of(large), 10.0).kinds}
 
 
 def test_a_second_annealing_runs_beside_the_first_and_not_instead() -> None:
@@ -77,14 +77,14 @@ def test_images_with_little_time_open_with_a_cooling() -> None:
 def test_reinforced_runs_slow_down_as_time_allows() -> None:
     """On a large problem later runs take a rate that fills the time left, given how long the run before took."""
     large = Problem([3] * 1000)
-    second = next(kind for kind in line_up(features_of(large), 100.0).kinds if kind.name == "bp-reinforced 2")
+    reinforced = next(kind for kind in line_up(features_of(large), 100.0).kinds if kind.name == "bp-reinforced")
     incumbent, rates = Incumbent(large), []
-    for number, (left, last) in enumerate([(100.0, 0.0), (90.0, 1.0), (80.0, 12.0)]):
-        solver = second.plan(Situation(number, np.random.default_rng(0), left, last, incumbent)).solver
+    for number, (left, last) in enumerate([(100.0, 0.0), (90.0, 1.0), (80.0, 12.0), (20.0, 60.0)]):
+        solver = reinforced.plan(Situation(number, np.random.default_rng(0), left, last, incumbent)).solver
         assert isinstance(solver, BeliefPropagation)
         rates.append(solver.reinforcement)
-    assert rates[0] > rates[1] > rates[2]
-    assert rates[1] == pytest.approx(rates[0] * 1.0 / (0.15 * 90.0))
+    assert rates[2] == pytest.approx(rates[0] * 1.0 / (0.75 * 80.0))
+    assert rates[3] == pytest.approx(rates[2] * 60.0 / (0.75 * 20.0))
 
 
 def test_polishing_starts_from_the_incumbent() -> None:
@@ -128,7 +128,9 @@ def test_few_iterations_are_not_shared() -> None:
     assert 0.5 * 18.0 < run.budget.time_limit < 18.0
     assert kinds["bp-reinforced"].delay == 0.0
     assert all(kind.delay > 0.5 for name, kind in kinds.items() if name != "bp-reinforced")
-    crisp = {kind.name: kind for kind in line_up(replace(huge, crisp=0.1), 20.0, threads=2).kinds}
+    line = line_up(replace(huge, crisp=0.1), 20.0, threads=2)
+    crisp = {kind.name: kind for kind in line.kinds}
+    assert len(crisp) == len(line.kinds), "nobody is there twice"
     assert "bp-reinforced" not in crisp, "it may end with nothing that is allowed"
     assert crisp["bp-learned"].delay == 0.0
     few = frozenset({"bp-reinforced", "annealing"})

@@ -31,12 +31,12 @@ from dabp.solvers.portfolio.plan import (
     COOLING_HEAT,
     COOLING_PARTS,
     COOLINGS,
+    FIRST_DAMPING,
     FIRST_RATE,
     GENEROUS,
     LARGE,
     LONG_RUN,
     OPENING_PART,
-    SECOND_RUN,
     SHARES,
     SHORTEST_COOLING,
     WINDOW_PART,
@@ -72,10 +72,7 @@ def line_up(
     first = first_rate(features, horizon)
     timed_image = kind == "image" and threads is not None
     ways = {
-        "bp-reinforced": _Way(
-            _Unhurried((0.2, 0.4), first, horizon) if large else _reinforced, patient=kind == "large"
-        ),
-        "bp-reinforced 2": _Way(_Unhurried((0.0, 0.3), first), patient=True),
+        "bp-reinforced": _Way(_Unhurried(first, horizon) if large else _reinforced, patient=kind == "large"),
         "descent": _Way(_descend, polishing=True),
         "opening": _Way(partial(_opening, horizon=horizon), once=True, patient=True),
         "bp-learned": _Way(_learned, patient=True),
@@ -123,12 +120,12 @@ def _leave_alone(line: LineUp, threads: int, name: str) -> None:
     Where combinations are forbidden it is a learned one, if there can be any: a reinforced run says nothing that is
     allowed before it has frozen, and nothing at all if it is cut off.
     """
+    line.kinds[:] = [kind for kind in line.kinds if kind.name != "bp-learned"]
     for index, kind in enumerate(line.kinds):
         if kind.name == "bp-reinforced":
             line.kinds[index] = replace(kind, name=name, plan=partial(_alone, name=name, threads=threads))
         else:
             line.kinds[index] = replace(kind, delay=max(kind.delay, ALONE_PART))
-    line.kinds[:] = [kind for kind in line.kinds if kind.name != "bp-reinforced 2"]
     line.notes.append(f"time for few iterations: one run of {name} has all threads")
 
 
@@ -174,7 +171,7 @@ class _Way(NamedTuple):
 def _reinforced(situation: Situation) -> Run:
     """Reinforced BP with everything drawn at random: on small problems runs are short and the best draw differs."""
     if situation.round == 0:
-        return Run(make_solver("bp-reinforced", {"damping": 0.2, "reinforcement": FIRST_RATE, "restarts": 1}))
+        return Run(make_solver("bp-reinforced", {"damping": FIRST_DAMPING, "reinforcement": FIRST_RATE, "restarts": 1}))
     damping, rate = damping_and_rate(situation.rng)
     perturbation = float(situation.rng.uniform(0.0, PERTURBATION))
     params = {"damping": damping, "reinforcement": rate, "perturbation": perturbation, "restarts": 1}
@@ -185,40 +182,35 @@ class _Unhurried:
     """Reinforced BP on large problems: as slow as the time left allows, since slower is better.
 
     A run takes about 1 / rate iterations. The first is fast, and tells how long an iteration takes here; the second
-    is planned for a small part of the time, if that allows a slower one, the next for most of what is left.
+    is the one that the solver itself would plan, later ones are planned for most of what is left.
 
     Parameters
     ----------
-    dampings
-        The damping factor of the first three runs, and the largest that later runs draw.
     first
         The rate of the first run.
     horizon
-        If given, the second run is the one that the solver itself would plan for so many seconds.
+        Seconds that the second run plans for.
     """
 
-    def __init__(self, dampings: tuple[float, float], first: float, horizon: float | None = None):
-        self._dampings, self._horizon = dampings, horizon
+    def __init__(self, first: float, horizon: float):
         self._rate = self._fastest = first
+        self._horizon = horizon
         self._work = 0.0
         """Seconds of a run times its rate."""
 
     def __call__(self, situation: Situation) -> Run:
         """Learn from the run before, choose a rate."""
-        rng, own = situation.rng, self._horizon is not None
-        if situation.round and not (own and situation.round == 2):
+        if situation.round == 1:
             self._work = situation.last_seconds * self._rate
-        if own and situation.round == 1:
             return Run(make_solver("bp-reinforced", {"restarts": 1}), budget=Budget(time_limit=self._horizon))
-        params: dict[str, float] = {"damping": self._dampings[0], "restarts": 1}
+        params: dict[str, float] = {"damping": FIRST_DAMPING, "restarts": 1}
         if situation.round:
-            planned = SECOND_RUN * situation.time_left
-            if situation.round > 1 or planned < 2 * situation.last_seconds:
-                planned = LONG_RUN * situation.time_left
+            if situation.round > 2:
+                self._work = situation.last_seconds * self._rate
+                params["damping"] = float(situation.rng.uniform(0.0, 2 * FIRST_DAMPING))
+                params["perturbation"] = float(situation.rng.uniform(0.0, 0.02))
+            planned = LONG_RUN * situation.time_left
             self._rate = float(np.clip(self._work / max(planned, 1e-6), SLOWEST, self._fastest))
-        if situation.round >= 3:
-            params["damping"] = float(rng.uniform(0.0, self._dampings[1]))
-            params["perturbation"] = float(rng.uniform(0.0, 0.02))
         return Run(make_solver("bp-reinforced", {**params, "reinforcement": self._rate}))
 
 
@@ -278,7 +270,7 @@ class _CooledMessages(_Coolings):
 
     def begin(self, situation: Situation) -> Run:
         """As slow as a small part of the time allows, somewhere else each time."""
-        params = {"damping": 0.2, "restarts": 1}
+        params = {"damping": FIRST_DAMPING, "restarts": 1}
         if self._work:
             self._rate = float(np.clip(self._work / max(COOLED_PART * situation.time_left, 1e-6), *COOLED_RATE))
             params["damping"] = float(situation.rng.uniform(0.0, 0.5))

@@ -83,7 +83,7 @@ def character(features: Features) -> tuple[str, str]:
       labellings read from it and moves that change many variables at once.
     - ``permutation``: variables that must all differ and nearly take all values: annealing, which exchanges them.
     - ``binary``: two values each, not attractive: local search makes millions of moves a second.
-    - ``large``: anything else from `LARGE` variables on: reinforced BP, which takes a whole run to tell its worth.
+    - ``large``: anything else from `LARGE` variables on: long runs of BP, reinforced and learned.
     - ``medium``: from `MEDIUM` variables on: slow annealing; single runs of BP vary, tabu search looks at all moves.
     - ``small``: the rest: many short runs of local search and of BP.
     """
@@ -95,7 +95,7 @@ def character(features: Features) -> tuple[str, str]:
     if features.largest_domain <= 2 and features.largest_arity <= 2:
         return "binary", "two values a variable: local search comes first"
     if features.num_variables >= LARGE:
-        return "large", f"{features.num_variables:,} variables: reinforced belief propagation comes first"
+        return "large", f"{features.num_variables:,} variables: long runs of belief propagation come first"
     if features.num_variables >= MEDIUM:
         return "medium", f"{features.num_variables:,} variables: annealing comes first"
     return "small", f"{features.num_variables:,} variables: local search and short runs of belief propagation"
@@ -127,8 +127,7 @@ def _weights(*first: float, **others: float) -> dict[str, float]:
 
 SHARES = {
     "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4, 0.2), 200, image_delay=0.6, setup=0.33),
-    "bp-reinforced 2": Share(_weights(large=3.0), 200, setup=0.33),
-    "bp-learned": Share(_weights(medium=3.0), 200, setup=0.4),
+    "bp-learned": Share(_weights(medium=3.0, large=5.0), 200, setup=0.4),
     "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.33),
     "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.2),
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.2),
@@ -227,9 +226,9 @@ def layout_bytes(name: str, features: Features) -> float:
     return LAYOUT_BYTES.get(name, LAYOUT) * features.num_different_cells
 
 
-FIRST_RATE, FIRST_PART = 1e-3, 0.25
-"""Reinforcement of a first run: an answer at once, and how long an iteration takes here; faster if it would take more
-than this part of the time."""
+FIRST_DAMPING, FIRST_RATE, FIRST_PART = 0.2, 1e-3, 0.25
+"""Damping and reinforcement of a first run of reinforced BP: an answer at once, and how long an iteration takes here;
+faster if it would take more than this part of the time."""
 
 
 def iteration_seconds(features: Features) -> float:
@@ -242,8 +241,8 @@ def first_rate(features: Features, horizon: float) -> float:
     return float(min(FASTEST, max(FIRST_RATE, iteration_seconds(features) / (FIRST_PART * max(horizon, 1e-3)))))
 
 
-SECOND_RUN, LONG_RUN = 0.15, 0.75
-"""Parts of the time left that the second and later runs of reinforced BP on large problems are planned to take."""
+LONG_RUN = 0.75
+"""Part of the time left that the third and later runs of reinforced BP on large problems are planned to take."""
 
 ALONE_ITERATIONS, ALONE_PART = 1_000, 0.85
 """Where there is time for fewer iterations of BP than this on one core, one run of it has all threads, and the others
@@ -367,7 +366,6 @@ COLD_MEMBERS = {
     "annealing 2": ("annealing",),
     "tabu": ("annealing", "tabu"),
     "bp-reinforced": ("annealing", "bp"),
-    "bp-reinforced 2": ("annealing", "bp"),
     "bp-learned": ("annealing", "bp", "bp-soft"),
     "bp-cooled": ("annealing", "bp"),
     "cooling": ("annealing",),
