@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dabp
+from dabp.generators import generate
 from dabp.problem.columns import cheapest_values
 from dabp.solvers.portfolio.incumbent import Incumbent, least_of_tables
 from tests.problems import drawn_problem, exhaustive_optimum, random_problem
@@ -68,3 +69,18 @@ def test_an_answer_that_costs_the_least_of_each_table_is_proved_at_once() -> Non
     assert result.status is dabp.Status.OPTIMAL
     assert result.cost == result.bound == pytest.approx(0.1)
     assert not any("time:" in note for note in result.notes)
+
+
+def test_a_worse_candidate_lends_its_better_islands() -> None:
+    """Two candidates, each with another spin of a grid turned the wrong way, make one without either."""
+    problem = generate("ising", row_count=40, col_count=40, seed=1)
+    result = dabp.solve(problem, "annealing", max_iterations=200, seed=0)
+    known = np.array(result.assignment)
+    one, other = known.copy(), known.copy()
+    one[0], other[820] = 1 - one[0], 1 - other[820]
+    assert result.cost < min(problem.cost(one), problem.cost(other))
+    incumbent = Incumbent(problem)
+    incumbent.offer(one, "a", 0.0)
+    incumbent.offer(other, "b", 1.0)
+    assert incumbent.cost == pytest.approx(result.cost)
+    assert incumbent.finds[-1].member == "b"

@@ -21,6 +21,7 @@ from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.online import Online
 from dabp.solvers.belief_propagation.pace import SHORTEST, Pace
 from dabp.solvers.belief_propagation.policy import OUTPUTS, SPREAD, Policy, Vector, features_of
+from dabp.solvers.belief_propagation.polishing import Polish
 from dabp.solvers.belief_propagation.reinforcement import RATE
 from dabp.solvers.belief_propagation.runs import (
     HARD,
@@ -40,7 +41,6 @@ from dabp.solvers.belief_propagation.runs import (
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.belief_propagation.solver import ForestSearch, first_block, takes_long
 from dabp.solvers.belief_propagation.streams import Streams
-from dabp.solvers.descent import Descent
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
 
@@ -50,8 +50,9 @@ LONGEST = 20_000
 ALONE = 8.0
 """A run that is to be the only one takes so many times the length that the policy wants, if there is time."""
 
-LONG = 0.5
-"""Iterations of a run for each variable at least: on large problems few long runs are better than many."""
+LONG, SCATTERED = 0.5, 0.05
+"""Iterations of a run for each variable at least: on large problems few long runs are better than many; and where the
+best of several can be put together island by island, many are better than few."""
 
 MANY_RUNS = 6
 """Soft runs that must fit in what is left for other kinds to be tried."""
@@ -99,11 +100,12 @@ class LearnedBeliefPropagation(Solver):
     per_variable
         False: the same damping for every edge.
     polish
-        False: no descent from the last assignment of each soft run.
+        False: no descent from the last assignment of each soft run, nor what sparse problems have beside it: moves of
+        forests, and the best of this and the best assignment so far, island by island.
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("bp", "bp-soft")
+    kernels: ClassVar[tuple[str, ...]] = ("bp", "bp-soft", "forest-lns")
 
     restarts: int | None = None
     iterations: int | None = None
@@ -185,9 +187,9 @@ class LearnedSearch(Search):
         if large:
             yield
         self._features = features_of(self._graph)
+        self._polish = Polish(self._problem, self._seed, self._budget) if self._solver.polish else None
         self._usual = self._wanted(self._policy.outputs(self._features))
         self._pace = Pace(self._budget, self._graph, self._started)
-        self._descent = Descent(self._problem) if self._solver.polish else None
         self._block = first_block(self._graph)
         self._begin()
 
@@ -246,7 +248,8 @@ class LearnedSearch(Search):
         if self._solver.iterations is not None:
             return self._solver.iterations
         length = float(np.exp(np.clip(outputs[-1], 0.0, 12.0)))
-        return min(max(SHORTEST, length, LONG * self._graph.num_variables), LONGEST)
+        each = SCATTERED if self._polish is not None and self._polish.sparse else LONG
+        return min(max(SHORTEST, length, each * self._graph.num_variables), LONGEST)
 
     def step(self) -> Step:
         """Iterate for about a block's time, at most to the end of the run; first a stage of preparations."""
@@ -286,7 +289,13 @@ class LearnedSearch(Search):
     def _end(self, step: Step) -> None:
         """Learn from the run, begin the next or say that it was the last."""
         run, iterations = self._now, self._engine.iterations
-        cost = min(float(self._engine.memory.costs[BEST_OF_START]), self._polished(step))
+        cost = float(self._engine.memory.costs[BEST_OF_START])
+        if self._polish is not None:
+            last = self._engine.memory.assignment.astype(np.int64)
+            if run.kind == SOFT:  # reinforced min-sum ends frozen, where there is no way down
+                last = self._polish.polished(last, self._run, iterations)
+                cost = min(cost, self._found(last, step))
+            self._found(self._polish.crossed(self._target, last), step)
         found = {"cost": cost} if math.isfinite(cost) else {}
         step.records.append({"restart": self._run, "iterations": iterations, **run.record(iterations), **found})
         self._online[run.kind].learn(cost, run.drawn)
@@ -297,21 +306,12 @@ class LearnedSearch(Search):
         else:
             step.finished = Status.LIMIT
 
-    def _polished(self, step: Step) -> float:
-        """The cost after a descent from a soft run's last assignment; infinite if it led nowhere.
-
-        Reinforced min-sum ends frozen, where there is no way down.
-        """
-        if self._descent is None or self._now.kind != SOFT:
-            return np.inf
-        last = self._engine.memory.assignment.astype(np.int64)
-        polished = self._descent.descended(last.copy(), self._budget.guard)
-        if np.array_equal(polished, last):
-            return np.inf
-        cost = float(self._problem.cost(polished))
+    def _found(self, values: Assignment, step: Step) -> float:
+        """Its cost; kept if it is the best so far."""
+        cost = float(self._problem.cost(values))
         if cost < self._best_cost:
-            self._best[:], self._best_cost = polished, cost
-            step.best, step.best_cost = polished, cost
+            self._best[:], self._best_cost = values, cost
+            step.best, step.best_cost = values, cost
         return cost
 
     def offer(self, assignment: Assignment, cost: float) -> None:

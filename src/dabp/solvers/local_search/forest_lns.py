@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.forest_move import Forest, ForestColumns, forest_move, penalised_cost
 from dabp.problem import Assignment, Problem
-from dabp.problem.incidence import Incidence
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.forests import Forests
 from dabp.solvers.status import Status
 
 
@@ -62,26 +61,7 @@ class ForestLnsSearch(Search):
 
     def __init__(self, solver: ForestLNS, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         self._solver, self._problem = solver, problem
-        whole = Incidence(problem)
-        finite = np.isfinite(problem.pool)
-        # A forbidden combination costs more than everything else together, so that moves mend what can be mended.
-        costs = np.where(finite, problem.pool, 0.0)
-        penalty = 1.0 + 2.0 * float(np.abs(costs).max(initial=0.0)) * max(1, problem.num_factors)
-        unary = np.where(np.isfinite(whole.unary), whole.unary, penalty)
-        self.columns = ForestColumns(
-            sizes=whole.sizes,
-            unary=unary,
-            unary_start=whole.unary_start,
-            variable=whole.variable,
-            stride=whole.stride,
-            factor=whole.factor,
-            scope_start=whole.scope_start,
-            table_start=whole.table_start,
-            pool=np.where(finite, problem.pool, penalty),
-            incident=whole.incident,
-            incident_start=whole.incident_start,
-        )
-        self._forest = Forest.empty(self.columns)
+        self._forests = Forests(problem)
         self._scale = _median_range(problem)
         self._rng = generator(seed, 7)
         self._state = self._rng.integers(1, 2**63, size=1).astype(np.uint64)
@@ -147,10 +127,14 @@ class ForestLnsSearch(Search):
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Costs of the last move's values, the penalties, and the temperature."""
-        return {"costs": self._forest.cost, "penalised costs": self.columns.pool, "heat": np.array([self._heat])}
+        return {
+            "costs": self._forests.last_costs,
+            "penalised costs": self._forests.columns.pool,
+            "heat": np.array([self._heat]),
+        }
 
     def _penalised(self) -> float:
-        return float(penalised_cost(self.columns, self._values))
+        return self._forests.cost(self._values)
 
     def _move(self) -> None:
         """One move at the temperature that the round has come to; the first round only descends."""
@@ -161,7 +145,7 @@ class ForestLnsSearch(Search):
             self._heat = self._solver.heat * self._scale * 10.0 ** (-2.0 * self._rng.random())
         warm = moves // 2
         temperature = self._heat * (1.0 - position / warm) if position < warm else 0.0
-        forest_move(self.columns, self._forest, temperature, self._state, self._values)
+        self._forests.move(self._values, self._state, temperature)
         self._round += 1
 
 

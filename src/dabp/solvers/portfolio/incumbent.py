@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.components import component_labels, factor_components
+from dabp.graph.islands import crossed, has_islands
 from dabp.problem import Assignment, Problem
 from dabp.problem.validation import EXACT
 from dabp.solvers.base import State
+from dabp.solvers.portfolio.plan import CLOSE
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class Incumbent:
     """What is known so far; every method may be called from any thread.
 
     Components share no factor, so the best assignment is put together from the best of each: a candidate that is worse
-    as a whole may still improve some of them.
+    as a whole may still improve some of them. On sparse problems the same holds for the islands on which a candidate
+    that is nearly as good differs from the incumbent (`graph.islands`).
     """
 
     def __init__(self, problem: Problem):
@@ -36,6 +39,7 @@ class Incumbent:
         self.labels, self.num_components = component_labels(problem)
         """The component of each variable [N], and how many there are."""
         self._factor_component = factor_components(problem, self.labels)
+        self._islands = has_islands(problem)
         self._lock = threading.Lock()
         self.assignment: Assignment | None = None
         self.cost = np.inf
@@ -48,6 +52,7 @@ class Incumbent:
 
     def offer(self, assignment: Assignment, member: str, time: float) -> float:
         """Take a candidate; returns by how much the incumbent improved (inf for the first feasible one)."""
+        assignment = self._crossed(assignment)
         if self.num_components <= 1:
             cost = float(self._problem.cost(assignment))
             with self._lock:
@@ -67,6 +72,13 @@ class Incumbent:
             if self.assignment is not None and cost >= self.cost and np.isfinite(self.cost):
                 return 0.0  # within rounding
             return self._replace(values, cost, member, time)
+
+    def _crossed(self, assignment: Assignment) -> Assignment:
+        """A candidate, or what is put together of it and the incumbent where that may be better."""
+        best, known = self.best()
+        if best is None or not self._islands or self._problem.cost(assignment) - known > CLOSE * abs(known):
+            return assignment
+        return crossed(self._problem, best, np.asarray(assignment, dtype=np.int64))
 
     def raise_bound(self, bound: float, member: str) -> float:
         """Take a lower bound on the whole problem; returns by how much the best one rose (inf for the first)."""

@@ -287,7 +287,8 @@ COOLING_PARTS, SHORTEST_COOLING = (0.02, 0.04, 0.08), 0.01
 
 STALE, STALE_SECONDS, CLOSE = 0.5, 0.5, 0.005
 """A patient run ends when it has found nothing better for this part of its time and so many seconds more, if what it
-found is within this of the incumbent, relative to its size: it has frozen, but for a few variables."""
+found is within this of the incumbent, relative to its size: it has frozen, but for a few variables. What is as near is
+put together with the incumbent where answers may differ on many islands."""
 
 SLIVER = 0.1
 """A member that one of several workers (`sharing`) would have only this part of its time for is left to others."""
@@ -366,7 +367,7 @@ COLD_MEMBERS = {
     "annealing 2": ("annealing",),
     "tabu": ("annealing", "tabu"),
     "bp-reinforced": ("annealing", "bp"),
-    "bp-learned": ("annealing", "bp", "bp-soft"),
+    "bp-learned": ("annealing", "bp", "bp-soft", "forest-lns"),
     "bp-cooled": ("annealing", "bp"),
     "cooling": ("annealing",),
     "opening": ("annealing",),

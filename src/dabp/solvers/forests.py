@@ -1,0 +1,48 @@
+"""Moves that free a random induced forest of a problem's variables and set it to its joint optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.local_search.forest_move import Forest, ForestColumns, forest_move, penalised_cost
+from dabp.problem import Assignment, Problem
+from dabp.problem.incidence import Incidence
+
+
+class Forests:
+    """Such moves on one problem, whose forbidden combinations have finite costs above any finite total."""
+
+    def __init__(self, problem: Problem):
+        whole = Incidence(problem)
+        finite = np.isfinite(problem.pool)
+        # A forbidden combination costs more than everything else together, so that moves mend what can be mended.
+        costs = np.where(finite, problem.pool, 0.0)
+        penalty = 1.0 + 2.0 * float(np.abs(costs).max(initial=0.0)) * max(1, problem.num_factors)
+        self.columns = ForestColumns(
+            sizes=whole.sizes,
+            unary=np.where(np.isfinite(whole.unary), whole.unary, penalty),
+            unary_start=whole.unary_start,
+            variable=whole.variable,
+            stride=whole.stride,
+            factor=whole.factor,
+            scope_start=whole.scope_start,
+            table_start=whole.table_start,
+            pool=np.where(finite, problem.pool, penalty),
+            incident=whole.incident,
+            incident_start=whole.incident_start,
+        )
+        self._forest = Forest.empty(self.columns)
+
+    @property
+    def last_costs(self) -> NDArray[np.float64]:
+        """Costs of the values that the last move compared."""
+        return self._forest.cost
+
+    def cost(self, values: Assignment) -> float:
+        """Of an assignment, forbidden combinations at their penalty."""
+        return float(penalised_cost(self.columns, values))
+
+    def move(self, values: Assignment, state: NDArray[np.uint64], temperature: float = 0.0) -> None:
+        """Set another forest to its optimum given the rest, in place; at a temperature that of perturbed costs."""
+        forest_move(self.columns, self._forest, temperature, state, values)
