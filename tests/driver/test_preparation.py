@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dabp
 from dabp.driver.preparation import Preparation
 from dabp.driver.solve import solve
 from dabp.errors import ProblemError
 from dabp.generators import generate
 from dabp.problem import Problem
+from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
 from tests.problems import random_problem
 from tests.sampling import Sampling
@@ -78,3 +80,13 @@ def test_a_start_against_fixed_variables_is_no_answer(problem: Problem) -> None:
     result = solve(problem, "tabu", initial=start, fix={"x0": 1}, max_iterations=0)
     assert result.assignment is not None
     assert result.assignment[0] == 1
+
+
+def test_a_guess_priced_late_is_still_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time at all: the guess comes back with its cost."""
+    monkeypatch.setattr("dabp.driver.preparation.PRICED_ENTRIES", 0)
+    problem = generate("random-cop", variables=60, domain=5, density=0.2, seed=1)
+    answer = dabp.solve(problem, "auto", time_limit=1e-6)
+    assert answer.cost is not None
+    assert answer.cost <= problem.cost(cheapest_values(problem))
+    assert dabp.solve(problem, "annealing", max_iterations=5).cost is not None

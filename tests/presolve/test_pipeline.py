@@ -9,7 +9,8 @@ from dabp.presolve import presolve
 from dabp.presolve.dominance import undominated_values
 from dabp.presolve.restriction import Restricted
 from dabp.problem import Problem
-from tests.problems import all_assignments, drawn_problem, exhaustive
+from dabp.problem.guard import Guard
+from tests.problems import all_assignments, drawn_problem, exhaustive, random_problem
 
 
 @pytest.mark.parametrize("block", range(6))
@@ -135,3 +136,11 @@ def test_some_variables_are_looked_at_as_all_are() -> None:
         part, _ = undominated_values(problem, None, some)
         mine = np.concatenate([np.arange(starts[v], starts[v + 1]) for v in some]).astype(int) if len(some) else some
         assert part.tolist() == whole[mine].tolist()
+
+
+def test_a_problem_too_large_for_the_time_is_left_and_said_so() -> None:
+    """Not even its components are looked for."""
+    problem = random_problem(0, maximize=False)
+    step = presolve(problem, guard=Guard(0.0))
+    assert step.facts.skipped
+    assert "left out" in step.summary[0]

@@ -21,6 +21,8 @@ from dabp.problem.units import InUnits
 from dabp.problem.views import Label
 from dabp.solvers.base import Step
 
+PRICED_ENTRIES = 500_000
+"""Entries of scopes, for a second of the time, up to which the first guess has its cost added up before the search."""
 PRESOLVE_PART = 0.08
 """Of the time that is left: with the rest of the preparations it takes a tenth at most …"""
 LOADING_SECONDS, LOADING_PART = 2.0, 0.3
@@ -138,11 +140,16 @@ class Start:
     presolve: bool
     units: bool = False
 
-    def offer(self, run: Run) -> Assignment | None:
-        """Give the run its first answers: a guess, and the start unless it is against what is fixed; the start."""
+    def offer(self, run: Run, guard: Guard) -> Assignment | None:
+        """Give the run its first answers: a guess, and the start unless it is against what is fixed; the start.
+
+        Where that would take a noticeable part of the time, what the guess costs is only added up if nobody finds more.
+        """
         problem, fixed = run.problem, fixed_values(run.problem, self.fix)
         guess = problem.completed(first_guess(problem, fixed))
-        run.offer(guess, float(problem.cost(guess)), guessed=True)
+        run.guess(guess)
+        if len(problem.scope_variables) <= PRICED_ENTRIES * guard.seconds_left:
+            run.price_guess()
         if self.initial is None:
             return None
         start = problem.checked(_values(self.initial))

@@ -54,6 +54,7 @@ class Run:
         self.beliefs: tuple[NDArray[np.float64], ...] | None = None
         self.told: float | None = None
         """The best cost that the search has given or was given: what it may call optimal."""
+        self._unpriced: Assignment | None = None
         self._guessed = False  # whether the incumbent is none of the search's
         self._earlier = 0.0  # seconds before a resume
 
@@ -73,6 +74,16 @@ class Run:
         progress.block, progress.records, progress.improved = costs, step.records, False
         self.trace.records += [{"time": elapsed, **record} for record in step.records]
         self.notes += step.notes
+
+    def guess(self, assignment: Assignment) -> None:
+        """Take an answer of the driver's own, whose cost is not known yet."""
+        self._unpriced = assignment
+
+    def price_guess(self) -> None:
+        """Add up what the guess costs, and offer it."""
+        if self._unpriced is not None:
+            guess, self._unpriced = self._unpriced, None
+            self.offer(guess, float(self.problem.cost(guess)), guessed=True)
 
     def offer(self, assignment: Assignment, cost: float, *, guessed: bool = False) -> None:
         """Keep an assignment, whose cost the caller has computed, if it is feasible and beats the incumbent.
@@ -159,6 +170,8 @@ class Run:
     def result(self, status: Status, limit: str | None = None) -> Result:
         """The answer as it stands; `limit` says what ended the solve from outside."""
         progress = self.progress
+        if progress.cost is None:
+            self.price_guess()
         return Result(
             assignment=None if progress.assignment is None else progress.assignment.copy(),
             cost=progress.cost,

@@ -156,7 +156,7 @@ class _Solve:
     def result(self, run: Run, start: Start, *, resume: bool) -> Result:
         """From the first guess to the end, in stages that each ask the guard."""
         compiled = compilation.seconds
-        initial = start.offer(run)
+        initial = start.offer(run, self.guard)
         if resume:
             self.saving.read(run)
         prepared = start.prepared(run, self.guard)

@@ -16,9 +16,9 @@ these are small, and entries of scopes up to which it takes no time worth speaki
 
 def has_islands(problem: Problem) -> bool:
     """Whether good answers to a problem may differ on many small islands: on dense graphs all is one."""
-    links = int(np.maximum(problem.arities - 1, 0).sum())
-    sparse = links <= SPARSE * problem.num_variables and problem.num_variables >= FEW
-    return sparse and len(problem.scope_variables) <= LARGEST
+    if problem.num_variables < FEW or len(problem.scope_variables) > LARGEST:
+        return False
+    return int(np.maximum(problem.arities - 1, 0).sum()) <= SPARSE * problem.num_variables
 
 
 def crossed(problem: Problem, first: Assignment, second: Assignment) -> Assignment:

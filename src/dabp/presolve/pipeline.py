@@ -64,11 +64,15 @@ class Facts:
     """Variables with one value left."""
     components: int = 0
     infeasible: bool = False
+    skipped: bool = False
+    """Whether there was no time to read the problem."""
 
     def line(self) -> str:
         """One sentence for people."""
         if self.infeasible:
             return "presolve proved that there is no feasible assignment"
+        if self.skipped:
+            return "presolve was left out, as reading the problem would take too much of the time"
         facts = [
             (self.fixed_variables, "variables fixed"),
             (self.eliminated_variables, "variables eliminated"),
@@ -176,7 +180,9 @@ def presolve(problem: Problem, *, solve_small: bool = True, guard: Guard | None 
     facts, efforts = result.facts, Efforts(problem, guard.seconds_left)
     size = len(problem.pool) // CELLS_PER_ENTRY + len(problem.scope_variables)
     if guard.over or size > MOST_READING * READ_PER_SECOND * guard.seconds_left:
-        return _described(result, problem)
+        facts.skipped = True
+        facts.variables, facts.factors = (problem.num_variables,) * 2, (problem.num_factors,) * 2
+        return result
     result.problem = merge_factors(result.problem)
     for _ in range(MAX_ROUNDS):
         if guard.over:

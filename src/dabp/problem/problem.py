@@ -38,6 +38,10 @@ MOST_AXES = 64
 """Of a NumPy array. Factors may have more variables, if enough of them have one value only."""
 
 
+_BLOCK = 2**15
+"""Factors whose costs are looked up in one go: what that takes stays in the processor's cache."""
+
+
 def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     if isinstance(array, np.ndarray) and array.dtype == dtype and array.base is None and not array.flags.writeable:
         return array  # nobody else can change it, and large problems should not be copied
@@ -186,19 +190,25 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
     def arity_groups(self) -> tuple[ArityGroup, ...]:
         """Factors by arity, with the strides that turn values into positions of `pool`."""
         groups = []
-        sizes = self.domain_sizes[self.scope_variables]
-        for arity in np.flatnonzero(np.bincount(self.arities)):
+        uniform = self.num_variables > 0 and bool((self.domain_sizes == self.domain_sizes[0]).all())
+        for arity in np.flatnonzero(np.bincount(self.arities)).tolist():
             factors = np.flatnonzero(self.arities == arity)
-            if len(factors) == self.num_factors:
-                shape = (len(factors), int(arity))
-                variables, lengths = self.scope_variables.reshape(shape), sizes.reshape(shape)
+            first, last = int(factors[0]), int(factors[-1]) + 1
+            together = last - first == len(factors)
+            if together:  # as they mostly are: then nothing is copied
+                entries = slice(self.scope_offsets[first], self.scope_offsets[last])
+                variables = self.scope_variables[entries].reshape(len(factors), arity)
             else:
-                places = self.scope_offsets[factors][:, None] + np.arange(arity)
-                variables, lengths = self.scope_variables[places], sizes[places]
-            strides = np.ones_like(lengths)
-            for axis in range(int(arity) - 2, -1, -1):
-                strides[:, axis] = strides[:, axis + 1] * lengths[:, axis + 1]
-            bases = self.pool_offsets[self.factor_table[factors]]
+                variables = self.scope_variables[self.scope_offsets[factors][:, None] + np.arange(arity)]
+            if uniform:
+                powers = self.domain_sizes[0] ** np.arange(arity - 1, -1, -1)
+                strides = np.broadcast_to(powers, variables.shape)
+            else:
+                lengths = self.domain_sizes[variables]
+                strides = np.ones_like(lengths)
+                for axis in range(arity - 2, -1, -1):
+                    strides[:, axis] = strides[:, axis + 1] * lengths[:, axis + 1]
+            bases = self.pool_offsets[self.factor_table[first:last] if together else self.factor_table[factors]]
             groups.append(ArityGroup(factors, variables, strides, bases))
         return tuple(groups)
 
@@ -215,8 +225,19 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
             return (np.concatenate(parts) if parts else np.zeros(0)).reshape(values.shape[:-1])
         total = 0.0
         for group in self.arity_groups:
-            total += self.pool[self._cells(group, values)].sum()
+            total += self._costs_of(group, values).sum()
         return float(total + self.constant)
+
+    def _costs_of(self, group: ArityGroup, values: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What the factors of a group cost under one assignment, some at a time: places in memory are reused."""
+        costs = np.empty(len(group.bases))
+        for first in range(0, len(costs), _BLOCK):
+            part = slice(first, first + _BLOCK)
+            cells = group.bases[part]
+            for variables, strides in zip(group.variables[part].T, group.strides[part].T, strict=True):
+                cells = cells + values[variables] * strides
+            np.take(self.pool, cells, out=costs[part], mode="clip")  # they are within: nothing is clipped
+        return costs
 
     def _costs(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         total = np.zeros(len(rows))
@@ -238,7 +259,7 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         values = self.checked(assignment)
         costs = np.zeros(self.num_factors)
         for group in self.arity_groups:
-            costs[group.factors] = self.pool[self._cells(group, values)]
+            costs[group.factors] = self._costs_of(group, values)
         return costs
 
     def explain(self, assignment: Mapping[Any, Label] | ArrayLike, limit: int | None = None) -> list[FactorCost]:

@@ -67,6 +67,9 @@ class Search(ABC):
     state_assignments: ClassVar[tuple[str, ...]] = ("best", "values", "incumbent")
     """Entries of `state_dict` that are assignments, or rows of them: any others that come back are refused."""
 
+    priced: ClassVar[bool] = False
+    """Whether the costs of its best assignments are what `Problem.cost` gave: who knows need not ask again."""
+
     @property
     def at_boundary(self) -> bool:
         """Whether `state_dict` may be called now (DABP: only between windows)."""

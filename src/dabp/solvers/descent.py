@@ -1,60 +1,98 @@
-"""Descent from an assignment, on the problem's own columns, in linear time a sweep."""
+"""Descent from an assignment on the problem's own columns, in linear time a sweep; it begins before all is laid out."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from dabp.graph.grouping import grouped
-from dabp.kernels.local_search.descent import Entries, descend
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.local_search.descent import OwnCosts, Records, Scopes, count_records, descend, write_records
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import cell_strides
+from dabp.problem.columns import Indices, offsets_of, own_costs
 from dabp.problem.guard import Guard
 
-SWEEPS, CHUNK = 20, 50_000
-"""Sweeps of that descent at most, and variables between two looks at the clock."""
+SWEEPS, CHUNK = 20, 350_000
+"""Sweeps of that descent at most, and scope entries, about, between two looks at the clock."""
+FIRST_PART, FEW, GROWTH = 16, 4_096, 4
+"""The records of this part of the variables, but of so many at least, are written first; they take their turns before
+the others' are written, and each time there are so many times more."""
+WORD = 2**31
+"""Cells, or variables times the largest arity, from which on words of records have 64 bits."""
 
 
 class Descent:
-    """Descents on one problem."""
+    """Descents on one problem, by one thread at a time."""
 
     def __init__(self, problem: Problem):
-        self._entries = entries_of(problem)
-        self._room = np.zeros(int(problem.domain_sizes.max(initial=1)))
+        self._count = problem.num_variables
+        present = np.flatnonzero(np.bincount(problem.arities, minlength=2))
+        self._arity: Indices = present[present >= 2]
+        group = np.zeros(int(self._arity.max(initial=1)) + 1, dtype=np.int64)
+        group[self._arity] = np.arange(len(self._arity))
+        self._scopes = Scopes(
+            problem.scope_offsets, problem.scope_variables, problem.factor_table, problem.pool_offsets, group
+        )
+        own, start = own_costs(problem)
+        own.flags.writeable = False  # as a part of the pool is: another kind of array would be compiled for apart
+        sizes = problem.domain_sizes
+        largest = int(sizes.max(initial=1))
+        self._value: type = np.uint8 if largest < 2**8 else np.int64
+        uniform = largest if (sizes == largest).all() else 0
+        self._costs = OwnCosts(sizes.astype(self._value), uniform, start, own, problem.pool)
+        self._room = np.zeros(largest)
+        small = len(problem.pool) < WORD and self._count * len(group) < WORD
+        self._word: type = np.int32 if small else np.int64
+        self._records: list[Records] = []
+        self._laid_out = 0
+        """Variables that have records."""
+        entries = max(1, len(problem.scope_variables))
+        self.chunk = max(1, CHUNK * self._count // entries)
+        """Variables between two looks at the clock."""
 
     def descended(self, start: Assignment, guard: Guard) -> Assignment:
         """A local minimum near `start`, or as near to one as the guard allows."""
-        values = np.array(start, dtype=np.int64)
+        values = self.compact(start)
         for _ in range(SWEEPS):
-            changed = 0
-            for first in range(0, len(values), CHUNK):
+            changed = first = 0
+            while first < self._count:
                 if guard.over:
-                    return values
-                changed += self.turns(values, first, min(len(values), first + CHUNK))
+                    return values.astype(np.int64)
+                last = min(self._count, first + self.chunk)
+                changed += self.turns(values, first, last)
+                first = last
             if not changed:
                 break
-        return values
+        return values.astype(np.int64)
 
-    def turns(self, values: Assignment, first: int, last: int) -> int:
+    def compact(self, assignment: Assignment) -> NDArray[Any]:
+        """A copy that `turns` changes: a byte a value, if that is enough."""
+        return np.array(assignment, dtype=self._value)
+
+    def turns(self, values: NDArray[Any], first: int, last: int) -> int:
         """Let the variables from `first` to `last` take their cheapest values in turn; how many took another."""
-        return int(descend(self._entries, values, self._room, first, last))
+        while self._laid_out < last:
+            self._lay_out_more()
+        changed = 0
+        for records in self._records:
+            begin, end = max(first, records.first), min(last, records.first + records.start.shape[1] - 1)
+            if begin < end:
+                changed += int(descend(records, self._costs, values, self._room, begin, end))
+        return changed
+
+    def _lay_out_more(self) -> None:
+        """Write the records of the next variables."""
+        first = self._laid_out
+        last = min(self._count, max(FEW, self._count // FIRST_PART, GROWTH * first))
+        start = np.zeros((len(self._arity), last - first + 1), dtype=np.int32)
+        count_records(self._scopes, first, last, start)
+        place = offsets_of(start[:, -1].astype(np.int64) * self._arity)
+        words = np.empty(place[-1], dtype=self._word)
+        write_records(self._scopes, first, last, start, place, words)
+        self._records.append(Records(first, self._arity, start, place, words))
+        self._laid_out = last
 
 
 def descended(problem: Problem, start: Assignment, guard: Guard) -> Assignment:
     """A local minimum near `start`, or as near to one as the guard allows."""
     return np.array(start, dtype=np.int64) if guard.over else Descent(problem).descended(start, guard)
-
-
-def entries_of(problem: Problem) -> Entries:
-    """Its scopes, entry by entry and by variable."""
-    entry, start = grouped(problem.scope_variables, problem.num_variables)
-    return Entries(
-        scope_start=problem.scope_offsets,
-        variable=problem.scope_variables,
-        stride=cell_strides(problem),
-        factor=np.repeat(np.arange(problem.num_factors), problem.arities),
-        base=problem.pool_offsets[problem.factor_table],
-        start=start,
-        entry=entry,
-        domain=problem.domain_sizes,
-        pool=problem.pool,
-    )

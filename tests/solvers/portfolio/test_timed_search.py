@@ -10,9 +10,11 @@ import pytest
 
 import dabp
 from dabp.generators import generate
+from dabp.problem.columns import cheapest_values
 from dabp.solvers.base import Budget
 from dabp.solvers.dual.solver import DualSearch
 from dabp.solvers.portfolio import Portfolio
+from dabp.solvers.portfolio.descents import DescentSearch
 from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.kinds import LineUp, line_up
 from dabp.solvers.portfolio.timed_search import TimedSearch
@@ -141,3 +143,30 @@ def test_what_was_found_since_the_last_step_is_not_lost() -> None:
     search.close()
     assert found is not None
     assert found.tolist() == best.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_descent_begins_before_the_others_are_prepared(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where that would take a while; the others take part afterwards, and it ends when they are set up."""
+    monkeypatch.setattr("dabp.solvers.portfolio.solver.prepared_beside", lambda problem, horizon: True)
+    problem = generate("random-cop", variables=120, domain=5, density=0.1, seed=1)
+    answer = dabp.solve(problem, "auto", time_limit=2.0, threads=threads, presolve=False)
+    guess = problem.cost(cheapest_values(problem))
+    assert "descent began at once; the others were prepared beside it" in answer.notes
+    assert answer.cost is not None
+    assert answer.cost < guess
+    assert {record["member"] for record in answer.trace.records} > {"descent"}
+
+
+def test_what_descent_has_not_told_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that is stopped gives it, and it costs no more than the start."""
+    problem = generate("random-cop", variables=120, domain=5, density=0.1, seed=1)
+    search = DescentSearch(problem, cheapest_values(problem))
+    assert search.pending() is None
+    monkeypatch.setattr(search, "_adding", 1e9)
+    monkeypatch.setattr(search._descent, "chunk", 7)
+    monkeypatch.setattr("dabp.solvers.portfolio.descents.BLOCK_SECONDS", 0.0)
+    search.step()
+    pending = search.pending()
+    assert pending is not None
+    assert problem.cost(pending) <= problem.cost(cheapest_values(problem))

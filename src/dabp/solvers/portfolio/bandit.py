@@ -65,6 +65,10 @@ class Bandit:
         self._memory, self._unit = max(memory, 1e-3), unit
         self._stale = 0.0  # seconds of all members since one improved the incumbent
 
+    def join(self, other: Bandit) -> None:
+        """Share the time among another's members, too, numbered from here on."""
+        self.arms += other.arms
+
     def choose(self, available: Collection[int], incumbent: float, bound: float) -> int | None:
         """The member to run next, None if none is available."""
         weights = self.weights(incumbent, bound)

@@ -173,8 +173,9 @@ class ColdSearch(Search):
 
 def _prover(problem: Problem, seed: int, budget: Budget, seconds: float) -> Search | None:
     """toulbar2, if the problem is not too large to be handed over in so many seconds."""
-    cells = cells_handed_over(problem, budget.guard)
-    if cells > PROVER_CELLS * seconds or problem.num_factors > PROVER_FACTORS * seconds:
+    if problem.num_factors > PROVER_FACTORS * seconds:
+        return None
+    if cells_handed_over(problem, budget.guard) > PROVER_CELLS * seconds:
         return None
     own = Budget(memory_limit=budget.memory_limit, guard=budget.guard)
     search = Toulbar2Search(Toulbar2(), problem, seed=seed, budget=own, initial=None)

@@ -11,7 +11,8 @@ import numpy as np
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
-from dabp.solvers.descent import CHUNK, Descent
+from dabp.solvers.descent import Descent
+from dabp.solvers.portfolio.plan import ADDING_SECONDS
 from dabp.solvers.status import Status
 
 
@@ -32,33 +33,40 @@ class DescentSearch(Search):
     What came of some turns is told when they took at least as long as adding up what an assignment costs does.
     """
 
+    priced: ClassVar[bool] = True
+
     def __init__(self, problem: Problem, initial: Assignment):
         self._problem, self._descent = problem, Descent(problem)
-        self._values = np.array(initial, dtype=np.int64)
-        self._best_cost, self._adding = np.inf, 0.0
+        self._values = self._descent.compact(initial)
+        self._best_cost, self._adding = np.inf, ADDING_SECONDS * len(problem.scope_variables)
         self._next = self._idle = 0
-        self._added = time.perf_counter()
+        self._added, self._untold = time.perf_counter(), False
 
     def step(self) -> Step:
         """Some variables' turns."""
         until, count = time.perf_counter() + BLOCK_SECONDS, len(self._values)
         while self._idle < count and time.perf_counter() < until:
-            end = min(self._next + CHUNK, count)
+            end = min(self._next + self._descent.chunk, count)
             changed = self._descent.turns(self._values, self._next, end)
             self._idle = 0 if changed else self._idle + end - self._next
             self._next = end % count
         finished = Status.CONVERGED if self._idle >= count else None
         started = time.perf_counter()
         if finished is None and started - self._added < self._adding:
+            self._untold = True
             return Step()
-        cost = float(self._problem.cost(self._values))
+        values, self._untold = self._values.astype(np.int64), False
+        cost = float(self._problem.cost(values))
         self._added = time.perf_counter()
         self._adding = self._added - started
         better, self._best_cost = cost < self._best_cost, min(cost, self._best_cost)
-        best = self._values.copy() if better else None
-        return Step(np.array([cost]), best, cost if better else np.inf, finished=finished)
+        return Step(np.array([cost]), values if better else None, cost if better else np.inf, finished=finished)
+
+    def pending(self) -> Assignment | None:
+        """Where it is, if that was not told: an assignment also in the midst of a step, and seldom a worse one."""
+        return self._values.astype(np.int64) if self._untold else None
 
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Go on from it if it is better."""
         if cost < self._best_cost:
-            self._values, self._best_cost, self._idle = np.array(assignment, dtype=np.int64), cost, 0
+            self._values, self._best_cost, self._idle = self._descent.compact(assignment), cost, 0

@@ -60,11 +60,10 @@ def features_of(problem: Problem) -> Features:
     used = np.zeros(len(cells), dtype=bool)
     used[tables] = True
     stacks = _stacks(problem, _sample(np.flatnonzero(arities == 2)))
-    unary = int(sizes[problem.scope_variables[problem.scope_offsets[:-1][arities == 1]]].sum())
     return Features(
         num_variables=problem.num_variables,
         num_edges=edges,
-        num_messages=int(sizes[problem.scope_variables].sum()) - unary,
+        num_messages=_values_along(problem, edges),
         num_cells=int(cells[tables].sum()),
         num_different_cells=int(cells[used].sum()),
         largest_domain=int(sizes.max(initial=1)),
@@ -78,6 +77,15 @@ def features_of(problem: Problem) -> Features:
         unit_costs=bool(stacks) and problem.integral and all(_narrow(stack.tables).all() for stack in stacks),
         digits=float(np.log10(sizes).sum()),
     )
+
+
+def _values_along(problem: Problem, edges: int) -> int:
+    """The domain sizes along all edges added up: where there is one size for all, nothing is looked up."""
+    sizes = problem.domain_sizes
+    if len(sizes) and (sizes == sizes[0]).all():
+        return edges * int(sizes[0])
+    unary = problem.scope_variables[problem.scope_offsets[:-1][problem.arities == 1]]
+    return int(sizes[problem.scope_variables].sum()) - int(sizes[unary].sum())
 
 
 def _exchanging(problem: Problem) -> float:

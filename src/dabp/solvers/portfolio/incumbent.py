@@ -32,33 +32,53 @@ class Incumbent:
     Components share no factor, so the best assignment is put together from the best of each: a candidate that is worse
     as a whole may still improve some of them. On sparse problems the same holds for the islands on which a candidate
     that is nearly as good differs from the incumbent (`graph.islands`).
+
+    Parameters
+    ----------
+    problem
+        What it is an answer to.
+    apart
+        Whether to look for the components at once; else all is one until `tell_apart` is called.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, *, apart: bool = True):
         self._problem = problem
-        self.labels, self.num_components = component_labels(problem)
-        """The component of each variable [N], and how many there are."""
-        self._factor_component = factor_components(problem, self.labels)
         self._islands = has_islands(problem)
         self._lock = threading.Lock()
         self.assignment: Assignment | None = None
         self.cost = np.inf
-        self.component_costs: NDArray[np.float64] = np.full(self.num_components, np.inf)
+        self.num_components = 1
+        self.component_costs: NDArray[np.float64] = np.full(1, np.inf)
+        if apart:
+            self.tell_apart()
         self.bound = -np.inf
         self.decoded: Assignment | None = None
         """What a member that raises the bound makes of the problem just now: no incumbent, but others may make one."""
         self.finds: list[Find] = []
         self.bound_by = ""
 
-    def offer(self, assignment: Assignment, member: str, time: float) -> float:
-        """Take a candidate; returns by how much the incumbent improved (inf for the first feasible one)."""
-        assignment = self._crossed(assignment)
+    def tell_apart(self) -> None:
+        """Look for the components: from now on the best of each is kept."""
+        labels, count = component_labels(self._problem)
+        factors = factor_components(self._problem, labels) if count > 1 else np.zeros(0, dtype=np.int64)
+        with self._lock:
+            self.labels, self.num_components, self._factor_component = labels, count, factors
+            """The component of each variable [N], how many there are, and that of each factor if there are several."""
+            self.component_costs = np.full(count, np.inf)
+            if count > 1 and self.assignment is not None:
+                self.component_costs = self._costs_by_component(self.assignment)
+
+    def offer(self, assignment: Assignment, member: str, time: float, cost: float | None = None) -> float:
+        """Take a candidate; returns by how much the incumbent improved (inf for the first feasible one).
+
+        `cost` is what `Problem.cost` gives, if that is known.
+        """
+        assignment, cost = self._crossed(assignment, cost)
         if self.num_components <= 1:
-            cost = float(self._problem.cost(assignment))
+            cost = float(self._problem.cost(assignment)) if cost is None else cost
             with self._lock:
-                if cost >= self.cost:
-                    return 0.0
-                return self._replace(np.array(assignment), cost, member, time)
+                if self.num_components <= 1:  # and still so
+                    return self._replace(np.array(assignment), cost, member, time) if cost < self.cost else 0.0
         costs = self._costs_by_component(assignment)
         with self._lock:
             better = costs < self.component_costs
@@ -73,12 +93,15 @@ class Incumbent:
                 return 0.0  # within rounding
             return self._replace(values, cost, member, time)
 
-    def _crossed(self, assignment: Assignment) -> Assignment:
-        """A candidate, or what is put together of it and the incumbent where that may be better."""
+    def _crossed(self, assignment: Assignment, cost: float | None) -> tuple[Assignment, float | None]:
+        """A candidate, or what is put together of it and the incumbent where that may be better; its cost if known."""
         best, known = self.best()
-        if best is None or not self._islands or self._problem.cost(assignment) - known > CLOSE * abs(known):
-            return assignment
-        return crossed(self._problem, best, np.asarray(assignment, dtype=np.int64))
+        if best is None or not self._islands:
+            return assignment, cost
+        cost = float(self._problem.cost(assignment)) if cost is None else cost
+        if cost - known > CLOSE * abs(known):
+            return assignment, cost
+        return crossed(self._problem, best, np.asarray(assignment, dtype=np.int64)), None
 
     def raise_bound(self, bound: float, member: str) -> float:
         """Take a lower bound on the whole problem; returns by how much the best one rose (inf for the first)."""

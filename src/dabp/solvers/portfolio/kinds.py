@@ -45,6 +45,7 @@ from dabp.solvers.portfolio.plan import (
     expansion_delay,
     few_iterations,
     first_rate,
+    proved_by_search,
     window_seconds,
     worth_opening,
 )
@@ -57,6 +58,8 @@ class LineUp(NamedTuple):
 
     kinds: list[Kind]
     notes: list[str]
+    provable: bool = True
+    """Whether the problem is of a kind that toulbar2 is tried on."""
 
 
 def line_up(
@@ -96,7 +99,7 @@ def line_up(
     if names is None and window_seconds(features) > WINDOW_PART * horizon:
         wanted -= {"windows"}
     chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
-    line = LineUp([], [reason])
+    line = LineUp([], [reason], proved_by_search(features))
     if names is None:
         chosen, notes = affordable(chosen, kind, features, horizon)
         line.notes.extend(notes)
@@ -144,6 +147,16 @@ def _alone(situation: Situation, name: str, threads: int) -> Run:
     """One run for about the time that there is."""
     budget = Budget(time_limit=ALONE_PART * situation.time_left, threads=threads)
     return Run(make_solver(name, {"restarts": 1}), budget=budget, ends=name == "bp-learned")
+
+
+def descent_ahead(initial: Assignment | None) -> Kind:
+    """Descent as the first member of a problem so large that to prepare the others takes a while: it needs little.
+
+    When they are set up it ends, unless it is one of them.
+    """
+    prior = max(SHARES["descent"].weights.values())
+    plan = partial(_descend, initial=initial)
+    return Kind("descent", plan, prior, delay=np.inf, polishing=True, ahead=True)
 
 
 def elimination_kinds(features: Features, horizon: float, search: MiniBucketSearch | None) -> list[Kind]:
@@ -301,9 +314,10 @@ def _opening(situation: Situation, horizon: float) -> Run:
     return Run(Cooling(heat=1.0, seconds=OPENING_PART * horizon), ends=True)
 
 
-def _descend(situation: Situation) -> Run:
-    """The nearest local minimum of the incumbent."""
-    return Run(Descents(), _incumbent(situation))
+def _descend(situation: Situation, initial: Assignment | None = None) -> Run:
+    """The nearest local minimum of the incumbent, or of a given start where there is none yet."""
+    found = _incumbent(situation)
+    return Run(Descents(), initial if found is None else found)
 
 
 def _restarted(name: str) -> Callable[[Situation], Run]:

@@ -69,6 +69,8 @@ class Kind:
     """Fraction of the time that passes before it takes part."""
     eager: bool = False
     """Whether it begins before that if nobody else has anything to do."""
+    ahead: bool = False
+    """Whether it runs before that for some time, and as long as no other member has been set up."""
 
 
 @dataclass
@@ -132,7 +134,8 @@ class Member:
                 report.best = min(report.best, step.best_cost)
                 if step.best_cost < self._answer_cost:
                     self._answer, self._answer_cost = step.best.copy(), step.best_cost
-                report.gain += incumbent.offer(step.best, self.kind.name, clock())
+                known = step.best_cost if self._search.priced else None
+                report.gain += incumbent.offer(step.best, self.kind.name, clock(), known)
             if step.bound is not None:
                 report.gain += incumbent.raise_bound(step.bound, self.kind.name)
             report.ended = report.ended or any("restart" in record for record in step.records)
@@ -155,6 +158,11 @@ class Member:
         report.seconds = time.perf_counter() - started
         self.seconds += report.seconds
         return report
+
+    def pending(self) -> Assignment | None:
+        """What the current run has found and not told."""
+        search = self._search
+        return None if search is None else search.pending()
 
     def step(self) -> Step:
         """One step of the current run."""
@@ -197,7 +205,8 @@ class Member:
 
     def waits(self, incumbent: float) -> bool:
         """Whether there is nothing to do for it unless the incumbent gets better than this cost."""
-        return self.kind.polishing and self._search is None and incumbent >= self._polished
+        begins = self.kind.ahead and self.rounds == 0  # with nothing to improve yet
+        return self.kind.polishing and self._search is None and incumbent >= self._polished and not begins
 
     def _finish(self, incumbent: Incumbent) -> None:
         self.close()

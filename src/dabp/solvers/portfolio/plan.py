@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dabp.solvers.belief_propagation.reinforcement import FASTEST
 
 if TYPE_CHECKING:
+    from dabp.problem import Problem
     from dabp.solvers.portfolio.features import Features
 
 HORIZON = 30.0
@@ -19,8 +20,19 @@ HORIZON = 30.0
 
 # ---- before any member runs (`timed_search`, `features`) ------------------------------------------------------------
 
+EARLY_ENTRIES, AHEAD_PART, APART_SECONDS, ADDING_SECONDS = 300_000, 0.25, 3e-7, 2e-8
+"""Entries of scopes (or eight cells each) for a second of the time: with more of them descent begins at once, and the
+others are prepared beside it; for this part it has a thread of its own, or the only one. Components are looked for if
+so many seconds are left for each entry, and adding up what an assignment costs is taken to need so many, …"""
+
+
+def prepared_beside(problem: Problem, horizon: float) -> bool:
+    """Whether it would take a noticeable part of the time to prepare the members."""
+    return len(problem.scope_variables) + len(problem.pool) / 8 > EARLY_ENTRIES * horizon
+
+
 FIRST_ANSWER = 0.02
-"""Part of the time that descent to a first answer may take."""
+"""… and otherwise descent to a first answer may take this part of the time before."""
 
 SAMPLED_TABLES, SAMPLED_VALUES = 256, 128
 """Factors whose tables are looked at to tell what a problem is like, and values of each variable in these."""
@@ -66,14 +78,11 @@ MEDIUM, LARGE = 150, 600
 GENEROUS = 60.0
 """Seconds from which DABP takes part: it needs torch, whose import alone takes seconds, and some windows to learn."""
 
-MOSTLY = 0.9
-"""Share of tables from which a problem counts as made of that kind."""
+MOSTLY, EXCHANGING = 0.9, 0.5
+"""Shares from which on a problem counts as made of tables of a kind, and as being about who has which value."""
 
 IMAGE_VARIABLES, IMAGE_DEGREE = 200, 30.0
 """Images: at least so many variables, at most so many neighbours each, and mostly attractive tables."""
-
-EXCHANGING = 0.5
-"""Share of variables that must all differ from which on a problem is about who has which value."""
 
 
 def character(features: Features) -> tuple[str, str]:
@@ -354,11 +363,8 @@ start alone takes much of it."""
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""
 
-HOPELESS_GAP = 0.1
-"""A relative gap above this after the trial, on a problem of many variables, is taken for hopeless."""
-
-MANY_DIGITS = 25.0
-"""How many: decimal digits of the number of assignments of a job."""
+HOPELESS_GAP, MANY_DIGITS = 0.1, 25.0
+"""A relative gap above this after the trial is taken for hopeless, if a job's assignments have so many digits."""
 
 # ---- on a machine whose kernels are not compiled yet (`cold_search`) ------------------------------------------------
 
@@ -382,17 +388,12 @@ COLD_MEMBERS = {
 COLD_PREPARATION = ("presolve", "elimination")
 """Parts that must be there too before a solve prepares the problem as usual; compiled last."""
 
-COLD_CELLS, COLD_FACTORS = 20_000_000, 300_000
-"""The largest problem that belief propagation in NumPy is given."""
+COLD_CELLS, COLD_FACTORS, COLD_ENTRIES = 20_000_000, 300_000, 2_000_000
+"""The largest problem that BP in NumPy is given, and costs that a sweep of annealing in NumPy may gather at most."""
 
-COLD_ENTRIES = 2_000_000
-"""Costs that a sweep of annealing in NumPy may gather, at most."""
-
-COLD_SETUP, COLD_SETUP_SECONDS = 0.1, 5e-7
-"""Part of the time left that laying out the tables for annealing may take, and seconds that such a cost takes."""
-
-COLD_LEAD = 3.0
-"""How many times the others' share the one of them has that found the best answer."""
+COLD_SETUP, COLD_SETUP_SECONDS, COLD_LEAD = 0.1, 5e-7, 3.0
+"""Part of the time left that laying out the tables for annealing may take, seconds that such a cost takes, and how many
+times the others' share the one of them has that found the best answer."""
 
 COLD_TRIAL, COLD_TRIAL_SECONDS = 0.2, 1.0
 """Part of the time, but no less than these seconds, that toulbar2 has for a proof; what compiles needs the core."""

@@ -173,10 +173,10 @@ class Prover:
 
 def worth_proving(problem: Problem, horizon: float, guard: Guard) -> bool:
     """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer."""
-    cells = cells_handed_over(problem, guard)
-    small = cells <= PROVER_CELLS * horizon and problem.num_factors <= PROVER_FACTORS * horizon
+    if problem.num_factors > PROVER_FACTORS * horizon:  # known at once: the cells take a look at all tables
+        return False
     least = VAST_SECONDS if _vast(problem) else SPARSE_SECONDS if _digits(problem) > VAST_DIGITS else 0.0
-    return small and horizon >= least
+    return horizon >= least and cells_handed_over(problem, guard) <= PROVER_CELLS * horizon
 
 
 def _vast(problem: Problem) -> bool:

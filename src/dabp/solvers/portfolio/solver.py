@@ -23,13 +23,14 @@ from dabp.solvers.portfolio.plan import (
     WORK_PER_SECOND,
     few_iterations,
     order_seconds,
-    proved_by_search,
+    prepared_beside,
 )
 from dabp.solvers.portfolio.settled import Settled, contradicted
 
 if TYPE_CHECKING:  # loaded where they are used: a problem that presolve settles needs none of them
     from dabp.solvers.portfolio.cold_search import ColdSearch
     from dabp.solvers.portfolio.features import Features
+    from dabp.solvers.portfolio.kinds import LineUp
     from dabp.solvers.portfolio.member import Kind
 
 
@@ -88,6 +89,8 @@ class Portfolio(Solver):
         if budget.max_iterations is None and (cold := self._cold_search(problem, seed, budget, initial)) is not None:
             return cold
         horizon = _horizon(budget)
+        if budget.max_iterations is None and self._begins_early(problem, horizon):
+            return self._early_search(problem, seed, budget, initial)
         features = features_of(problem)
         work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
         counted = budget.max_iterations is not None and budget.time_limit is None  # no clock decides anything then
@@ -131,8 +134,9 @@ class Portfolio(Solver):
             line = line_up(features, horizon, names=ready & wanted, threads=budget.threads)
             if not line.kinds:
                 return None
-            prove = self.prove and proved_by_search(features)
-            return TimedSearch(problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=prove)
+            return TimedSearch(
+                problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=self.prove
+            )
 
         return ColdSearch(problem, seed, budget, initial, wanted, begin)
 
@@ -147,10 +151,18 @@ class Portfolio(Solver):
     ) -> Search:
         """All members on a problem; those in `later` beside them if there is a clock."""
         from dabp.solvers.portfolio.counted_search import CountedSearch
-        from dabp.solvers.portfolio.kinds import line_up
         from dabp.solvers.portfolio.timed_search import TimedSearch
 
         horizon = _horizon(budget)
+        line = self._line(features, budget, horizon, later)
+        if budget.max_iterations is not None:
+            return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
+        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
+
+    def _line(self, features: Features, budget: Budget, horizon: float, later: Sequence[Kind] = ()) -> LineUp:
+        """Who takes part."""
+        from dabp.solvers.portfolio.kinds import line_up
+
         threads = budget.threads if budget.max_iterations is None else None
         line = line_up(features, horizon, names=self._names(), threads=threads)
         if budget.max_iterations is not None:
@@ -163,10 +175,27 @@ class Portfolio(Solver):
             from dabp.solvers.portfolio.sharing import parse_share, shared_out
 
             line.kinds[:] = shared_out(line.kinds, *parse_share(self.share), budget.threads)
-        if budget.max_iterations is not None:
-            return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
-        prove = self.prove and proved_by_search(features)
-        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=prove)
+        return line
+
+    def _begins_early(self, problem: Problem, horizon: float) -> bool:
+        """Whether descent begins before anything is known of a problem."""
+        names = self._names()
+        return prepared_beside(problem, horizon) and (names is None or "descent" in names)
+
+    def _early_search(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None) -> Search:
+        """Descent at once, and beside it a look at the problem and the other members."""
+        from dabp.solvers.portfolio.features import features_of
+        from dabp.solvers.portfolio.kinds import elimination_kinds
+        from dabp.solvers.portfolio.timed_search import TimedSearch
+
+        horizon = _horizon(budget)
+
+        def line() -> LineUp:
+            features = features_of(problem)
+            sought = not few_iterations(features, horizon)
+            return self._line(features, budget, horizon, elimination_kinds(features, horizon, None) if sought else ())
+
+        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
 
     def _names(self) -> frozenset[str] | None:
         return None if self.members is None else frozenset(name.strip() for name in self.members.split(","))

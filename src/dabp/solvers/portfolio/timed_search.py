@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import queue
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,15 @@ from dabp.solvers.descent import descended
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent, least_of_tables
-from dabp.solvers.portfolio.kinds import LineUp
-from dabp.solvers.portfolio.member import Member, Report
-from dabp.solvers.portfolio.plan import FIRST_ANSWER, MEMORY, SHARED_CORE, slice_seconds
+from dabp.solvers.portfolio.kinds import LineUp, descent_ahead
+from dabp.solvers.portfolio.member import Kind, Member, Report
+from dabp.solvers.portfolio.plan import APART_SECONDS, FIRST_ANSWER, MEMORY, SHARED_CORE, SHARES, slice_seconds
 from dabp.solvers.portfolio.prover import Prover, worth_proving
 from dabp.solvers.portfolio.workers import Workers
 from dabp.solvers.status import Status
+
+LEAST = "the least cost of each factor"
+"""Who gives the first bound."""
 
 
 class TimedSearch(Search):
@@ -32,8 +37,10 @@ class TimedSearch(Search):
 
     Parameters
     ----------
-    problem, line, seed, budget, initial
-        As for any solver; `line` are the members.
+    problem, seed, budget, initial
+        As for any solver.
+    line
+        The members; or who finds them, which is then done while descent is at work already.
     horizon
         Seconds that members plan for.
     prove
@@ -43,7 +50,7 @@ class TimedSearch(Search):
     def __init__(
         self,
         problem: Problem,
-        line: LineUp,
+        line: LineUp | Callable[[], LineUp],
         *,
         seed: int,
         budget: Budget,
@@ -52,30 +59,29 @@ class TimedSearch(Search):
         prove: bool,
     ):
         self._clock, self._guard = Clock(), budget.guard
-        self._incumbent = Incumbent(problem)
-        self._first_answers(problem, initial, budget.guard.within(FIRST_ANSWER * horizon))
-        kinds = line.kinds
-        self._members = [Member(kind, problem, seed, number, budget.guard) for number, kind in enumerate(kinds)]
-        bandit = Bandit(
-            [kind.prior for kind in kinds],
-            [kind.patient for kind in kinds],
-            [kind.bounding for kind in kinds],
-            MEMORY * horizon,
-            slice_seconds(horizon),
-        )
-        self._workers = Workers(self._members, bandit, self._incumbent, budget.threads, self._now, horizon)
+        self._incumbent = Incumbent(problem, apart=isinstance(line, LineUp))
+        self._problem, self._seed, self._horizon = problem, seed, horizon
+        self._members: list[Member] = []
+        self._workers = Workers([], self._bandit([]), self._incumbent, budget.threads, self._now, horizon)
         self._threads = budget.threads
-        self._notes = list(line.notes)
+        self._notes: list[str] = []
         self._told = (np.inf, -np.inf)
         self._heard = self._now()
         self._turn_ends, self._provers_turn = 0.0, True
         self._verdict: Status | None = None
+        self._prover: Prover | None = None
+        if isinstance(line, LineUp):
+            self._first_answers(initial, budget.guard.within(FIRST_ANSWER * horizon))
+            self._take(line)
+        else:
+            self._begin_early(initial)
         settled = self._incumbent.proved
         if not settled:
             self._workers.start()  # before toulbar2's process, whose start takes a moment
-        memory, useful = budget.memory_limit, prove and not settled and worth_proving(problem, horizon, budget.guard)
         try:
-            self._prover = Prover(problem, self._incumbent, seed, horizon, memory) if useful else None
+            line = line if isinstance(line, LineUp) else self._prepared_beside(line)
+            if prove and line.provable and not settled and worth_proving(problem, horizon, budget.guard):
+                self._prover = Prover(problem, self._incumbent, seed, horizon, budget.memory_limit)
         except BaseException:
             self._workers.close()
             raise
@@ -127,19 +133,64 @@ class TimedSearch(Search):
     def pending(self) -> Assignment | None:
         """What members have found since the last step."""
         assignment, cost = self._incumbent.best()
+        first, finds = self._members[0] if self._members else None, self._incumbent.finds
+        if first is not None and first.kind.ahead and all(find.member == first.kind.name for find in finds):
+            untold = first.pending()  # nobody has found anything better than what it is in the midst of
+            return assignment if untold is None and cost < self._told[0] else untold
         return assignment if cost < self._told[0] else None
 
     # ---- inside --------------------------------------------------------------------------------
 
-    def _first_answers(self, problem: Problem, initial: Assignment | None, guard: Guard) -> None:
+    def _first_answers(self, initial: Assignment | None, guard: Guard) -> None:
         """A guess, the given start, and a descent from the better of them; a bound that they may meet."""
-        self._incumbent.raise_bound(least_of_tables(problem), "the least cost of each factor")
+        problem = self._problem
+        self._incumbent.raise_bound(least_of_tables(problem), LEAST)
         guess = cheapest_values(problem)
         self._incumbent.offer(guess, "the first guess", 0.0)
         if initial is not None:
             self._incumbent.offer(initial, "the given start", 0.0)
         best = self._incumbent.assignment
         self._incumbent.offer(descended(problem, guess if best is None else best, guard), "descent", self._now())
+
+    def _begin_early(self, initial: Assignment | None) -> None:
+        """Descent alone, from the given start if there is one; its answers cost no more."""
+        kind = descent_ahead(initial)
+        self._members.append(Member(kind, self._problem, self._seed, len(SHARES), self._guard))
+        self._workers.join(self._members[:], self._bandit([kind]))
+        self._notes.append("descent began at once; the others were prepared beside it")
+
+    def _prepared_beside(self, line: Callable[[], LineUp]) -> LineUp:
+        """The members, and if there is time a bound and the components, while descent is at work."""
+        found = line()
+        self._take(found)
+        if self._guard.seconds_left > APART_SECONDS * len(self._problem.scope_variables):
+            self._incumbent.raise_bound(least_of_tables(self._problem), LEAST)
+            self._incumbent.tell_apart()
+        else:
+            self._notes.append("components and a first bound were left out: to find them takes too much of the time")
+        return found
+
+    def _take(self, line: LineUp) -> None:
+        """Let the members of a line take part."""
+        kinds = line.kinds
+        if self._members:  # descent is at work, and goes on as it would have begun
+            descent = self._members[0]
+            for kind in (kind for kind in kinds if kind.name == descent.kind.name):
+                descent.kind = replace(kind, plan=descent.kind.plan, ahead=True)
+            kinds = [kind for kind in kinds if kind.name != descent.kind.name]
+        members = [Member(kind, self._problem, self._seed, number, self._guard) for number, kind in enumerate(kinds)]
+        self._notes += line.notes
+        self._members += members
+        self._workers.join(members, self._bandit(kinds))
+
+    def _bandit(self, kinds: list[Kind]) -> Bandit:
+        return Bandit(
+            [kind.prior for kind in kinds],
+            [kind.patient for kind in kinds],
+            [kind.bounding for kind in kinds],
+            MEMORY * self._horizon,
+            slice_seconds(self._horizon),
+        )
 
     def _now(self) -> float:
         return self._clock.now

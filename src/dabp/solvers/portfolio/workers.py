@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Member, Report
-from dabp.solvers.portfolio.plan import GRACE, slice_seconds
+from dabp.solvers.portfolio.plan import AHEAD_PART, GRACE, slice_seconds
 
 
 class Workers:
@@ -46,6 +47,13 @@ class Workers:
         """Set all to work."""
         for thread in self._threads:
             thread.start()
+
+    def join(self, members: list[Member], bandit: Bandit) -> None:
+        """Let more members take part, whose bandit knows their numbers from 0 on."""
+        with self._changed:
+            self._members += members
+            self._bandit.join(bandit)
+            self._changed.notify_all()
 
     @property
     def active(self) -> int:
@@ -115,11 +123,28 @@ class Workers:
     def _next(self) -> int | None:
         elapsed = self._clock() / max(self._horizon, 1e-9)
         cost = self._incumbent.cost
+        begun = self._begun(elapsed)
         able = [
             i
             for i, member in enumerate(self._members)
             if i not in self._busy and not member.exhausted and not member.waits(cost)
         ]
-        available = [i for i in able if elapsed >= self._members[i].kind.delay]
+        available = []
+        for i in able:
+            member = self._members[i]
+            if member.kind.ahead and not begun:
+                return i
+            if elapsed >= member.kind.delay:
+                available.append(i)
+            elif math.isinf(member.kind.delay):  # it was there for the time before the others
+                member.exhausted = True
+                if (untold := member.pending()) is not None:
+                    self._incumbent.offer(untold, member.kind.name, self._clock())
+                member.close()
         available = available or [i for i in able if self._members[i].kind.eager]
         return self._bandit.choose(available, cost, self._incumbent.bound)
+
+    def _begun(self, elapsed: float) -> bool:
+        """Whether who was there ahead of the others is one among them now: it had its time, and they are set up."""
+        others = [member for member in self._members if not member.kind.ahead]
+        return elapsed >= AHEAD_PART and (len(self._threads) == 1 or any(member.rounds for member in others))
