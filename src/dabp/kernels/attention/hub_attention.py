@@ -6,6 +6,9 @@ nodes of its edges, a v2f node to its variable, and each to itself. Seen from a 
 attends to one kind of message node of its edges (`inward`) and is attended to by the other kind (`outward`). Every
 message node has one hub of each kind, so the work on different hubs writes different rows, and a range of hubs is a
 thread's share; hubs of the two kinds take turns.
+
+A node of the layer below is a row: W e, [heads × channels], then a_src·W e of each head, then a_dst·W e of each head.
+One product makes them all, and they lie side by side where a node is looked up.
 """
 
 from __future__ import annotations
@@ -47,15 +50,6 @@ class Hubs(NamedTuple):
     """Nodes ``outward + e`` attend to the hub."""
 
 
-class Nodes(NamedTuple):
-    """Of every node of the layer below, or gradients of these."""
-
-    projected: Floats
-    """W e, [nodes, heads × channels]."""
-    scores: Floats
-    """a_src·W e of each head, then a_dst·W e of each head, [nodes, 2 × heads]."""
-
-
 class Shape(NamedTuple):
     """Constants of a layer."""
 
@@ -66,18 +60,19 @@ class Shape(NamedTuple):
 
 
 @part(fastmath=FAST)
-def _weights(hub: int, inward: int, edges: Integers, scores: Floats, slope: float, alphas: Floats) -> None:
+def _weights(hub: int, inward: int, edges: Integers, nodes: Floats, shape: Shape, alphas: Floats) -> None:
     """Softmax over the inward nodes of a hub and, in the last row, itself: `alphas` [degree + 1, heads]."""
-    degree = len(edges)
-    ours, top, total = scores[hub], alphas[degree + 1], alphas[degree + 2]
+    slope, lanes = shape
+    degree, source, target = len(edges), HEADS * len(lanes), HEADS * len(lanes) + HEADS
+    ours, top, total = nodes[hub], alphas[degree + 1], alphas[degree + 2]
     for h in range(HEADS):
-        score = ours[HEADS + h] + ours[h]
+        score = ours[target + h] + ours[source + h]
         alphas[degree, h] = top[h] = max(score, slope * score)
         total[h] = 0.0
     for n in range(degree):
-        theirs = scores[inward + edges[n]]
+        theirs = nodes[inward + edges[n]]
         for h in range(HEADS):
-            score = ours[HEADS + h] + theirs[h]
+            score = ours[target + h] + theirs[source + h]
             score = max(score, slope * score)
             alphas[n, h] = score
             top[h] = max(top[h], score)
@@ -87,53 +82,52 @@ def _weights(hub: int, inward: int, edges: Integers, scores: Floats, slope: floa
             alphas[n, h] = power
             total[h] += power
     for h in range(HEADS):
-        total[h] = scores.dtype.type(1.0) / total[h]
+        total[h] = nodes.dtype.type(1.0) / total[h]
     for n in range(degree + 1):
         for h in range(HEADS):
             alphas[n, h] *= total[h]
 
 
 @part()
-def _fetch(edges: Integers, node: int, rows: Floats, scores: Floats) -> None:
+def _fetch(edges: Integers, node: int, rows: Floats) -> None:
     """Ask for what is known of the nodes ``node + e``, which lie anywhere: to be there when their hub's turn comes."""
     wide = rows.shape[1]
     for n in range(min(len(edges), MOST_AHEAD)):
         here = node + edges[n]
         for x in range(0, wide, LINE):
             prefetch(rows, here * wide + x)
-        prefetch(scores, here * scores.shape[1])
 
 
 @kernel(fastmath=FAST)
-def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed: Floats) -> None:
+def attend(first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, mixed: Floats) -> None:
     """Write Σ_j α_ij W e_j into `mixed` for hubs first..last − 1 and the message nodes that attend to them.
 
     Nodes beyond the end of `mixed` are not needed and left out.
     """
     begin, offsets, edges, inward, outward = hubs
-    projected, scores = nodes
     slope, lanes = shape
     count = len(mixed)
-    alphas = rows_apart(longest_row(offsets, first, last) + 3, HEADS, scores)
+    alphas = rows_apart(longest_row(offsets, first, last) + 3, HEADS, nodes)
     channels = len(lanes)
-    one = projected.dtype.type(1.0)
+    source, target = HEADS * channels, HEADS * channels + HEADS
+    one = nodes.dtype.type(1.0)
     for i in range(first, last):
         hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
-        degree, center = len(around), projected[hub]
+        degree, center = len(around), nodes[hub]
         if i + 1 < last:
             after = edges[offsets[i + 1] : offsets[i + 2]]
             if hub + 1 < count:
-                _fetch(after, inward, projected, scores)
+                _fetch(after, inward, nodes)
             if outward < count:
-                _fetch(after, outward, projected, scores)
+                _fetch(after, outward, nodes)
         if hub < count:
-            _weights(hub, inward, around, scores, slope, alphas)
+            _weights(hub, inward, around, nodes, shape, alphas)
             out = mixed[hub]
             for h in range(HEADS):
                 for c in range(channels):
                     out[h * channels + c] = alphas[degree, h] * center[h * channels + c]
             for n in range(degree):
-                row = projected[inward + around[n]]
+                row = nodes[inward + around[n]]
                 for h in range(HEADS):
                     alpha = alphas[n, h]
                     for c in range(channels):
@@ -142,9 +136,9 @@ def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed:
             continue
         for n in range(degree):
             node = outward + around[n]
-            ours, row, out = scores[node], projected[node], mixed[node]
+            row, out = nodes[node], mixed[node]
             for h in range(HEADS):
-                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
+                own, other = row[target + h] + row[source + h], row[target + h] + center[source + h]
                 alphas[0, h] = sigmoid(max(other, slope * other) - max(own, slope * own))
             for h in range(HEADS):
                 alpha = alphas[0, h]
@@ -155,38 +149,37 @@ def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed:
 
 @kernel(fastmath=FAST)
 def attend_backward(
-    first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, grad_mixed: Floats, gradients: Nodes
+    first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, grad_mixed: Floats, gradients: Floats
 ) -> None:
     """Add the gradients of `attend` to `gradients`, given that of `mixed`."""
     begin, offsets, edges, inward, outward = hubs
-    projected, scores = nodes
     slope, lanes = shape
-    grad_projected, grad_scores = gradients
     count = len(grad_mixed)
     largest = longest_row(offsets, first, last)
-    alphas, dots = rows_apart(largest + 3, HEADS, scores), rows_apart(largest + 3, HEADS, scores)
+    alphas, dots = rows_apart(largest + 3, HEADS, nodes), rows_apart(largest + 3, HEADS, nodes)
     channels = len(lanes)
-    zero, one = projected.dtype.type(0.0), projected.dtype.type(1.0)
+    source, target = HEADS * channels, HEADS * channels + HEADS
+    zero, one = nodes.dtype.type(0.0), nodes.dtype.type(1.0)
     for i in range(first, last):
         hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
-        degree, center, to_center = len(around), projected[hub], grad_projected[hub]
+        degree, center, to_center = len(around), nodes[hub], gradients[hub]
         if i + 1 < last:
             after = edges[offsets[i + 1] : offsets[i + 2]]
             if hub + 1 < count:
-                _fetch(after, inward, projected, scores)
-                _fetch(after, inward, grad_projected, grad_scores)
+                _fetch(after, inward, nodes)
+                _fetch(after, inward, gradients)
             if outward < count:
-                _fetch(after, outward, projected, scores)
-                _fetch(after, outward, grad_projected, grad_scores)
-                _fetch(after, outward, grad_mixed, grad_scores)
+                _fetch(after, outward, nodes)
+                _fetch(after, outward, gradients)
+                _fetch(after, outward, grad_mixed)
         if hub < count:
-            _weights(hub, inward, around, scores, slope, alphas)
+            _weights(hub, inward, around, nodes, shape, alphas)
             gradient, mean = grad_mixed[hub], dots[degree + 1]
             for h in range(HEADS):
                 mean[h] = zero
             for n in range(degree + 1):
                 node = hub if n == degree else inward + around[n]
-                row, into = projected[node], grad_projected[node]
+                row, into = nodes[node], gradients[node]
                 for h in range(HEADS):
                     alpha, dot = alphas[n, h], zero
                     for c in range(channels):
@@ -198,18 +191,19 @@ def attend_backward(
                     mean[h] += alphas[n, h] * dots[n, h]
             for n in range(degree + 1):
                 node = hub if n == degree else inward + around[n]
+                row, into = nodes[node], gradients[node]
                 for h in range(HEADS):
                     change = alphas[n, h] * (dots[n, h] - mean[h])
-                    change *= slope if scores[hub, HEADS + h] + scores[node, h] < zero else one
-                    grad_scores[node, h] += change
-                    grad_scores[hub, HEADS + h] += change
+                    change *= slope if center[target + h] + row[source + h] < zero else one
+                    into[source + h] += change
+                    to_center[target + h] += change
         if outward >= count:
             continue
         for n in range(degree):
             node = outward + around[n]
-            ours, row, into, gradient = scores[node], projected[node], grad_projected[node], grad_mixed[node]
+            row, into, gradient = nodes[node], gradients[node], grad_mixed[node]
             for h in range(HEADS):
-                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
+                own, other = row[target + h] + row[source + h], row[target + h] + center[source + h]
                 alphas[0, h] = sigmoid(max(other, slope * other) - max(own, slope * own))
             for h in range(HEADS):
                 alpha, dot = alphas[0, h], zero
@@ -220,10 +214,10 @@ def attend_backward(
                     into[x] += (one - alpha) * gradient[x]
                 dots[0, h] = dot
             for h in range(HEADS):
-                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
+                own, other = row[target + h] + row[source + h], row[target + h] + center[source + h]
                 change = alphas[0, h] * (one - alphas[0, h]) * dots[0, h]
                 to_other = change * (slope if other < zero else one)
                 to_own = -change * (slope if own < zero else one)
-                grad_scores[hub, h] += to_other
-                grad_scores[node, h] += to_own
-                grad_scores[node, HEADS + h] += to_other + to_own
+                to_center[source + h] += to_other
+                into[source + h] += to_own
+                into[target + h] += to_other + to_own
