@@ -110,7 +110,7 @@ def power_or_zero(typing: Any, value: Any) -> Any:
 
 @intrinsic
 def exponential_of(typing: Any, value: Any) -> Any:
-    """exp of each lane; in single precision of numbers beyond ±87 that of ±87, in double the library's."""
+    """The exponential of each lane; in single precision of numbers beyond ±87 that of ±87, in double the library's."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if value.dtype != types.float32:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.attention.vectors import sigmoid_of
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.rows import longest_row
 from dabp.kernels.simd import (
@@ -75,12 +76,6 @@ def _leaky(score: Any, slope: Any) -> Any:
 
 
 @part()
-def _sigmoid(x: Any) -> Any:
-    one = full_like(1.0, x)
-    return one / (one + exponential_of(full_like(0.0, x) - x))
-
-
-@part()
 def _weights(hub: int, inward: int, edges: Integers, nodes: Floats, shape: Shape, alphas: Floats) -> None:
     """Softmax over the inward nodes of a hub and, in the last row, itself: `alphas` [degree + 1, heads]."""
     degree, wide, source = len(edges), nodes.shape[1], HEADS * len(shape.lanes)
@@ -112,7 +107,7 @@ def _shares(hub: int, outward: int, edges: Integers, nodes: Floats, shape: Shape
         place = (outward + edges[n]) * wide + source
         ours = load(nodes, place + HEADS, EACH_HEAD)
         own = _leaky(ours + load(nodes, place, EACH_HEAD), slope)
-        store(alphas, n * HEADS, _sigmoid(_leaky(ours + theirs, slope) - own))
+        store(alphas, n * HEADS, sigmoid_of(_leaky(ours + theirs, slope) - own))
 
 
 @part()
