@@ -144,7 +144,7 @@ def _node_terms(
 
 
 @part()
-def _prepare(k: int, degree: int, variable: Gathered, table: Interpolation, room: Room) -> int:
+def _prepare(k: int, degree: int, variable: Gathered, table: Interpolation, room: Room) -> Any:
     """All of a head that both ways need, in `room`; how many nodes its keys take."""
     queries, keys, messages = variable
     middle, half, nodes = range_of(keys[k], degree, table.limits)

@@ -39,8 +39,8 @@ class TorchBackend(Backend):
 
     def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
         """See `Backend.attend`."""
-        projected, source, target = torch.split(features @ layer.matrix.T, (HEADS * layer.channels, HEADS, HEADS), 1)
-        projected, target = projected.unflatten(1, (HEADS, layer.channels)), target[:count]
+        projected, source, target = torch.split(features @ layer.matrix.T, [HEADS * layer.channels, HEADS, HEADS], 1)
+        projected, target = projected.reshape(-1, HEADS, layer.channels), target[:count]
         last = int(self.limits[count])
         to, of = self.target[:last], self.source[:last]
         own = leaky_relu(target + source[:count], ATTENTION_SLOPE)
