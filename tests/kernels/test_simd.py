@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 
 from dabp.kernels.decorators import array_kernel
-from dabp.kernels.simd import first_equal, full_like, item, lanes_of, least, load, maximum, minimum, splat, store
+from dabp.kernels.simd import (
+    first_equal,
+    full_like,
+    item,
+    lanes_of,
+    least,
+    load,
+    maximum,
+    minimum,
+    splat,
+    store,
+    where_negative,
+)
 
 
 @array_kernel
@@ -38,3 +50,19 @@ def test_single_items_keep_their_sign():
     """Whole numbers of any width come as int64."""
     wide, narrow, real = np.array([5, -7]), np.array([3, -2], dtype=np.int32), np.array([0.5, -1.5], dtype=np.float32)
     assert [items(wide, narrow, real, k) for k in (0, 1)] == [(5, 3, 0.5), (-7, -2, -1.5)]
+
+
+@array_kernel
+def quotients(data, out, lanes):
+    first, second = load(data, 0, lanes), load(data, len(lanes), lanes)
+    store(out, 0, first / second)
+    store(out, len(lanes), where_negative(first, second, first))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_division_and_choice_by_sign(dtype):
+    """Lane by lane; zero of either sign is not negative."""
+    data = np.array([-1, 0, -0.0, 3, 4, 5, 6, 7], dtype=dtype)
+    out = np.zeros(8, dtype=dtype)
+    quotients(data, out, lanes_of(4))
+    np.testing.assert_array_equal(out, [*(data[:4] / data[4:]), 4, 0, 0, 3])

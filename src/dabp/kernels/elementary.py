@@ -46,26 +46,6 @@ def _exp32(x: Any) -> Any:
     return _polynomial(x - n * _LN_2) * scale
 
 
-def exponential(x: Any) -> Any:
-    """exp(x), |x| limited to 87 in single precision."""
-    return math.exp(x)
-
-
-@overload(exponential, inline="always")
-def _exponential(x: Any) -> Callable[..., Any]:
-    if x == types.float32:
-
-        def single(x: Any) -> Any:
-            return _exp32(x)
-
-        return single
-
-    def double(x: Any) -> Any:
-        return math.exp(x)
-
-    return double
-
-
 def unit_exponential(x: Any) -> Any:
     """exp(x) for 0 ≤ x ≤ 1."""
     return math.exp(x)

@@ -145,6 +145,17 @@ def maximum(typing: Any, a: Any, b: Any) -> Any:
     return a(a, b), generate
 
 
+@intrinsic
+def where_negative(typing: Any, value: Any, a: Any, b: Any) -> Any:
+    """Lanes of `a` where those of `value` are below 0, else of `b`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        negative = _compare(builder, "<", args[0], ir.Constant(args[0].type, None))
+        return builder.select(negative, args[1], args[2])
+
+    return a(value, a, b), generate
+
+
 def _fold(builder: Any, value: Any, count: int, join: Callable[[Any, Any, Any], Any] = _lesser) -> Any:
     """All lanes joined (the least of them), by halves."""
     i32 = ir.IntType(32)
@@ -267,6 +278,7 @@ def _elementwise(operation: Any, instruction: str) -> None:
 
 for _operation, _instruction in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul")):
     _elementwise(_operation, _instruction)
+_elementwise(operator.truediv, "div")  # of floats
 
 __all__ = [
     "Lanes",
@@ -287,6 +299,7 @@ __all__ = [
     "splat",
     "store",
     "sum_of",
+    "where_negative",
     "widened",
 ]
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Powers of two and logarithms to base two of whole vectors in single precision, without a branch.
+"""Powers of two, exponentials and logarithms to base two of whole vectors in single precision, without a branch.
 
 Both take the exponent from the bits of the number; what is left lies in a small range, where a polynomial that is
 fitted to it (Remez) is right to the last place or two.
@@ -12,6 +12,7 @@ import struct
 from typing import Any
 
 from llvmlite import ir
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 MANTISSA = 23
@@ -103,6 +104,24 @@ def power_or_zero(typing: Any, value: Any) -> Any:
         low = builder.fcmp_ordered("<", args[0], least)
         power = _power(numbers, builder.select(low, least, args[0]))
         return builder.select(low, numbers.of(0.0), power)
+
+    return value(value), generate
+
+
+@intrinsic
+def exponential_of(typing: Any, value: Any) -> Any:
+    """The exponential of each lane; in single precision of numbers beyond ±87 that of ±87, in double the library's."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if value.dtype != types.float32:
+            kind, name = args[0].type, f"llvm.exp.v{value.count}f64"
+            library = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name)
+            return builder.call(library, args)
+        numbers = _Numbers(builder, args[0].type)
+        x = builder.fmul(args[0], numbers.of(math.log2(math.e)))
+        for relation, limit in (("<", LEAST_POWER), (">", -LEAST_POWER)):
+            x = builder.select(builder.fcmp_ordered(relation, x, numbers.of(limit)), numbers.of(limit), x)
+        return _power(numbers, x)
 
     return value(value), generate
 

@@ -7,7 +7,7 @@ import pytest
 
 from dabp.kernels.attention import all_pairs as module
 from dabp.kernels.attention import one_variable
-from dabp.kernels.attention.one_variable import Gathered, Results
+from dabp.kernels.attention.one_variable import BLOCK, Gathered, Results
 from tests.kernels.alone import alone
 from tests.kernels.attention import dense
 
@@ -21,10 +21,10 @@ gathered = alone(one_variable.gathered)
 def test_equals_the_dense_formulas(degree: int) -> None:
     """At degrees where interpolation never pays, results are Eq. 10-13."""
     around, inputs = dense.variables([degree], 4, 5, 1.0)
-    variable = gathered(degree, inputs)
+    variable = gathered(BLOCK, inputs)
     gather(around.edges, around.factor, inputs, variable)
     results = Results(np.empty(degree), np.empty((degree, 8)))
-    all_pairs(degree, variable, np.empty((2, degree)), results)
+    all_pairs(degree, variable, np.empty((4, BLOCK)), results)
     factors = around.factor[around.edges]
     damping, summed, _ = dense.attention(inputs.query[factors], inputs.key[factors], inputs.f2v[around.edges])
     np.testing.assert_allclose(results.damping, damping, rtol=1e-12)
@@ -37,11 +37,12 @@ def test_gradients_of_equal_messages_vanish() -> None:
     degree = 6
     around, inputs = dense.variables([degree], 4, 8, 1.0)
     inputs = inputs._replace(f2v=np.ones_like(inputs.f2v))
-    variable, made = gathered(degree, inputs), gathered(degree, inputs)
+    variable, made = gathered(BLOCK, inputs), gathered(BLOCK, inputs)
     gather(around.edges, around.factor, inputs, variable)
     made.messages[:] = 0.0
     given = Results(np.zeros(degree), np.ones((degree, 8)))
-    all_pairs_backward(degree, variable, np.empty((5, degree)), given, Gathered(*made))
-    np.testing.assert_allclose(made.queries, 0.0, atol=1e-13)
-    np.testing.assert_allclose(made.keys, 0.0, atol=1e-13)
+    rows, columns = np.empty((5, BLOCK)), np.empty((8, BLOCK))
+    all_pairs_backward(degree, variable, rows, columns, given, Gathered(*made))
+    np.testing.assert_allclose(made.queries[:, :degree], 0.0, atol=1e-13)
+    np.testing.assert_allclose(made.keys[:, :degree], 0.0, atol=1e-13)
     np.testing.assert_allclose(made.messages.sum(), degree * (degree - 1) * 8, rtol=1e-12)

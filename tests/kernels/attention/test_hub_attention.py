@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.attention.hub_attention import HEADS, Hubs, Nodes, Shape, attend, attend_backward
+from dabp.kernels.attention.hub_attention import HEADS, Hubs, Shape, attend, attend_backward
 
 CHANNELS = 8
 SLOPE = np.float64(0.2)
@@ -15,9 +15,8 @@ HUBS = Hubs(5, OFFSETS, EDGES, 8, 0)
 NODES = 13
 
 
-def given(seed: int = 0) -> Nodes:
-    rng = np.random.default_rng(seed)
-    return Nodes(rng.normal(size=(NODES, HEADS * CHANNELS)), rng.normal(size=(NODES, 2 * HEADS)))
+def given(seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(NODES, HEADS * (CHANNELS + 2)))
 
 
 def neighbours(node: int) -> list[int]:
@@ -26,13 +25,14 @@ def neighbours(node: int) -> list[int]:
     return (8 + EDGES[OFFSETS[node - 5] : OFFSETS[node - 4]]).tolist()
 
 
-def dense(nodes: Nodes) -> np.ndarray:
+def dense(nodes: np.ndarray) -> np.ndarray:
     """Rows of the outward nodes and the hubs, straight from Eq. 9."""
-    projected = nodes.projected.reshape(NODES, HEADS, CHANNELS)
+    projected, scores = np.split(nodes, [HEADS * CHANNELS], axis=1)
+    projected = projected.reshape(NODES, HEADS, CHANNELS)
     rows = []
     for node in range(8):
         near = [node, *neighbours(node)]
-        score = nodes.scores[node, HEADS:] + nodes.scores[near, :HEADS]
+        score = scores[node, HEADS:] + scores[near, :HEADS]
         power = np.exp(np.where(score < 0, SLOPE * score, score))
         rows.append(np.einsum("nh,nhc->hc", power / power.sum(0), projected[near]).ravel())
     return np.array(rows)
@@ -49,16 +49,13 @@ def test_gradients_equal_differences() -> None:
     """Along random directions of projections and scores."""
     nodes, rng = given(1), np.random.default_rng(2)
     weight = rng.normal(size=(8, HEADS * CHANNELS))
-    made = Nodes(np.zeros_like(nodes.projected), np.zeros_like(nodes.scores))
+    made = np.zeros_like(nodes)
     attend_backward(0, 3, HUBS, nodes, Shape(SLOPE, (0,) * CHANNELS), weight, made)
-    for number in range(2):
-        direction = [np.zeros_like(one) for one in nodes]
-        direction[number] = rng.normal(size=nodes[number].shape)
-        ends = [
-            float((dense(Nodes(*(one + step * way for one, way in zip(nodes, direction, strict=True)))) * weight).sum())
-            for step in (1e-6, -1e-6)
-        ]
-        slope = float((made[number] * direction[number]).sum())
+    for part in (slice(HEADS * CHANNELS), slice(HEADS * CHANNELS, None)):
+        direction = np.zeros_like(nodes)
+        direction[:, part] = rng.normal(size=direction[:, part].shape)
+        ends = [float((dense(nodes + step * direction) * weight).sum()) for step in (1e-6, -1e-6)]
+        slope = float((made * direction).sum())
         assert slope == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
 
 

@@ -60,8 +60,7 @@ def inputs(structure: Structure, heads: int = 2, spread: float = 1.0) -> dict[st
         "query": normal(structure.num_factors, heads).requires_grad_(),
         "key": (spread * normal(structure.num_factors, heads)).requires_grad_(),
         "features": normal(structure.num_nodes, 5).requires_grad_(),
-        "weight": normal(4 * 8, 5).requires_grad_(),
-        "folded": normal(5, 2 * 4).requires_grad_(),
+        "matrix": normal(4 * (8 + 2), 5).requires_grad_(),
         "bias": normal(4 * 8).requires_grad_(),
         "short_bias": normal(8).requires_grad_(),
         "damping": torch.sigmoid(normal(structure.num_edges)).requires_grad_(),
@@ -70,4 +69,4 @@ def inputs(structure: Structure, heads: int = 2, spread: float = 1.0) -> dict[st
 
 def layer_of(given: dict[str, torch.Tensor], bias: str = "bias") -> Layer:
     """A GAT layer of some inputs."""
-    return Layer(given["weight"], given["folded"], given[bias])
+    return Layer(given["matrix"], given[bias])

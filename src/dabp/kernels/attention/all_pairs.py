@@ -7,102 +7,113 @@ and again backwards.
 
 from __future__ import annotations
 
-from dabp.kernels.attention.one_variable import BLOCK, Floats, Gathered, Results
+from dabp.kernels.attention.one_variable import BLOCK, LANES, Floats, Gathered, Results, whole_blocks
+from dabp.kernels.attention.vectors import sigmoid_of
 from dabp.kernels.decorators import part
-from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
+from dabp.kernels.elementary import sigmoid
+from dabp.kernels.simd import full_like, load, splat, store, sum_of
+from dabp.kernels.simd_functions import exponential_of
 
 
-@part(fastmath=FAST)
+@part()
+def _mark(degree: int, valid: Floats) -> None:
+    """1 for every neighbour, 0 beyond, up to whole blocks."""
+    valid[:degree] = valid.dtype.type(1.0)
+    valid[degree : whole_blocks(degree)] = valid.dtype.type(0.0)
+
+
+@part()
 def all_pairs(degree: int, variable: Gathered, rows: Floats, results: Results) -> None:
-    """Write the results of one variable; `rows` [2, d] is scratch."""
+    """Write the results of one variable; `rows` [4, d] is scratch."""
     queries, keys, messages = variable
     damping, out = results
-    wide = messages.shape[1]
-    heads, kind = len(queries), queries.dtype.type
-    share, others, zero = kind(1.0 / heads), kind(degree - 1), kind(0.0)
-    weights, powers = rows[0], rows[1]
+    wide, heads, kind = messages.shape[1], len(queries), queries.dtype.type
+    share, others = kind(1.0 / heads), kind(degree - 1)
+    weights, scores, powers, valid = rows[0], rows[1], rows[2], rows[3]
+    _mark(degree, valid)
     for target in range(degree):
-        weights[:degree] = zero
-        mixed = zero
+        weights[: whole_blocks(degree)] = mixed = kind(0.0)
         for k in range(heads):
-            ours, row = queries[k, target], keys[k]
-            total = score_sum = zero
-            for m in range(degree):
-                score = sigmoid(ours + row[m])
-                power = unit_exponential(score)
-                powers[m] = power
-                total += power
-                score_sum += score
-            own = sigmoid(ours + row[target])
-            mixed += sigmoid(own - (score_sum - own) / others)
-            scale = share * others / (total - powers[target])
-            for m in range(degree):
-                weights[m] += scale * powers[m]
-        weights[target] = zero
+            query = splat(queries[k], target, LANES)
+            total = score_sum = full_like(0.0, query)
+            for m in range(0, degree, BLOCK):
+                mask, score = load(valid, m, LANES), sigmoid_of(query + load(keys[k], m, LANES))
+                power = exponential_of(score) * mask
+                store(scores, m, score)
+                store(powers, m, power)
+                total = total + power
+                score_sum = score_sum + score * mask
+            own = scores[target]
+            mixed += sigmoid(own - (sum_of(score_sum) - own) / others)
+            scale = full_like(share * others / (sum_of(total) - powers[target]), total)
+            for m in range(0, degree, BLOCK):
+                store(weights, m, load(weights, m, LANES) + scale * load(powers, m, LANES))
+        weights[target] = kind(0.0)
         damping[target] = mixed * share
-        into = out[target]
-        for block in range(0, wide, BLOCK):
-            for c in range(BLOCK):
-                into[block + c] = zero
-            for m in range(degree):
-                weight = weights[m]
-                for c in range(BLOCK):
-                    into[block + c] += weight * messages[m, block + c]
+        for x in range(0, wide, BLOCK):
+            total = splat(weights, 0, LANES) * load(messages, x, LANES)
+            for m in range(1, degree):
+                total = total + splat(weights, m, LANES) * load(messages, m * wide + x, LANES)
+            store(out, target * wide + x, total)
 
 
-@part(fastmath=FAST)
-def all_pairs_backward(degree: int, variable: Gathered, rows: Floats, given: Results, gradients: Gathered) -> None:
-    """Gradients of `all_pairs`, added to those of messages and written to the others; `rows` [5, d] is scratch."""
+@part()
+def all_pairs_backward(
+    degree: int, variable: Gathered, rows: Floats, columns: Floats, given: Results, gradients: Gathered
+) -> None:
+    """Gradients of `all_pairs`, added to those of messages and written to the others.
+
+    `rows` [5, d] and `columns` [wide, d] are scratch.
+    """
     queries, keys, messages = variable
-    grad_damping, grad_out = given
-    grad_queries, grad_keys, grad_messages = gradients
-    wide = messages.shape[1]
-    heads, kind = len(queries), queries.dtype.type
-    share, others, zero, one = kind(1.0 / heads), kind(degree - 1), kind(0.0), kind(1.0)
-    weights, scores, powers, dots, passed = rows[0], rows[1], rows[2], rows[3], rows[4]
-    grad_keys[:, :degree] = zero
+    wide, stride, heads, kind = messages.shape[1], columns.shape[1], len(queries), queries.dtype.type
+    share, others, one = kind(1.0 / heads), kind(degree - 1), kind(1.0)
+    weights, scores, powers, dots, valid = rows[0], rows[1], rows[2], rows[3], rows[4]
+    whole = whole_blocks(degree)
+    _mark(degree, valid)
+    gradients.keys[:, :whole] = columns[:, degree:whole] = kind(0.0)
+    for m in range(degree):
+        for x in range(wide):
+            columns[x, m] = messages[m, x]
     for target in range(degree):
-        gradient = grad_out[target]
-        for m in range(degree):
-            weights[m] = zero
-            dot = zero
-            for block in range(0, wide, BLOCK):
-                for c in range(BLOCK):
-                    dot += gradient[block + c] * messages[m, block + c]
-            dots[m] = dot
+        gradient = given.summed[target]
+        for m in range(0, degree, BLOCK):
+            total = splat(gradient, 0, LANES) * load(columns, m, LANES)
+            for x in range(1, wide):
+                total = total + splat(gradient, x, LANES) * load(columns, x * stride + m, LANES)
+            store(dots, m, total)
+            store(weights, m, full_like(0.0, total))
         for k in range(heads):
-            ours, row = queries[k, target], keys[k]
-            total = score_sum = mean = zero
-            for m in range(degree):
-                score = sigmoid(ours + row[m])
-                power = unit_exponential(score)
-                scores[m], powers[m] = score, power
-                total += power
-                score_sum += score
-                mean += power * dots[m]
+            query, of_keys = splat(queries[k], target, LANES), gradients.keys[k]
+            total = score_sum = products = full_like(0.0, query)
+            for m in range(0, degree, BLOCK):
+                score = sigmoid_of(query + load(keys[k], m, LANES)) * load(valid, m, LANES)
+                power = exponential_of(score) * load(valid, m, LANES)
+                store(scores, m, score)
+                store(powers, m, power)
+                total, score_sum = total + power, score_sum + score
+                products = products + power * load(dots, m, LANES)
             own, own_power = scores[target], powers[target]
-            own_slope = own * (one - own)
-            inverse = one / (total - own_power)
-            mean = (mean - own_power * dots[target]) * inverse
-            damped = sigmoid(own - (score_sum - own) / others)
-            of_own = grad_damping[target] * share * damped * (one - damped)
+            inverse, own_slope = one / (sum_of(total) - own_power), own * (one - own)
+            damped = sigmoid(own - (sum_of(score_sum) - own) / others)
+            of_own = given.damping[target] * share * damped * (one - damped)
             of_others = -of_own / others
-            scale = share * others * inverse
-            powers[target] = zero
-            query_sum = zero
-            for m in range(degree):
-                weight = scale * powers[m]
-                weights[m] += weight
-                slope, change = scores[m] * (one - scores[m]), weight * (dots[m] - mean)
-                passed[m] = (change + of_others) * slope
+            mean = full_like((sum_of(products) - own_power * dots[target]) * inverse, query)
+            scale, rest = full_like(share * others * inverse, query), full_like(of_others, query)
+            powers[target] = kind(0.0)
+            of_query, flat = full_like(0.0, query), full_like(own_slope, query)
+            for m in range(0, degree, BLOCK):
+                weight, score = scale * load(powers, m, LANES), load(scores, m, LANES)
+                store(weights, m, load(weights, m, LANES) + weight)
+                slope, change = score * (full_like(1.0, score) - score), weight * (load(dots, m, LANES) - mean)
+                store(of_keys, m, load(of_keys, m, LANES) + (change + rest) * slope)
                 # Changes add up to 0, so the target's own slope may be taken off: the sum does not cancel then.
-                query_sum += change * (slope - own_slope) + of_others * slope
-            grad_queries[k, target] = query_sum + (of_own - of_others) * own_slope
-            passed[target] = of_own * own_slope
+                of_query = of_query + change * (slope - flat) + rest * slope
+            itself = (of_own - of_others) * own_slope
+            gradients.queries[k, target] = sum_of(of_query) + itself
+            of_keys[target] += itself
+        for x in range(0, wide, BLOCK):
+            passed = load(gradient, x, LANES)
             for m in range(degree):
-                grad_keys[k, m] += passed[m]
-        for m in range(degree):
-            weight, into = weights[m], grad_messages[m]
-            for block in range(0, wide, BLOCK):
-                for c in range(BLOCK):
-                    into[block + c] += weight * gradient[block + c]
+                into = load(gradients.messages, m * wide + x, LANES)
+                store(gradients.messages, m * wide + x, into + splat(weights, m, LANES) * passed)

@@ -20,6 +20,7 @@ from dabp.kernels.attention.one_variable import (
     gather_rows,
     gathered,
     room,
+    whole_blocks,
 )
 from dabp.kernels.decorators import kernel
 from dabp.kernels.rows import copy_row, longest_row
@@ -33,7 +34,7 @@ def attend(
     """Write λ and (d − 1) Σ w f2v for the edges of variables first..last − 1."""
     offsets, width = around.offsets, inputs.f2v.shape[1]
     damping, summed = results
-    largest = longest_row(offsets, first, last)
+    largest = whole_blocks(longest_row(offsets, first, last))
     variable = gathered(largest, inputs)
     wide = variable.messages.shape[1]
     made = Results(apart(largest, summed), rows_apart(largest, wide, summed))
@@ -67,7 +68,7 @@ def attend_backward(
 ) -> None:
     """Write the gradients of `attend`, those of query and key by edge [E, K], given those of its results."""
     offsets, width, heads = around.offsets, inputs.f2v.shape[1], inputs.query.shape[1]
-    largest = longest_row(offsets, first, last)
+    largest = whole_blocks(longest_row(offsets, first, last))
     variable, made = gathered(largest, inputs), gathered(largest, inputs)
     wide = variable.messages.shape[1]
     given = Results(apart(largest, inputs.f2v), rows_apart(largest, wide, inputs.f2v))
@@ -85,10 +86,11 @@ def attend_backward(
         made.messages[:degree] = 0.0
         for m in range(degree):
             given.damping[m] = gradients.damping[edges[m]]
+        given.damping[degree : whole_blocks(degree)] = 0.0
         if pays(variable.keys, degree, table.limits):
             interpolated_backward(degree, variable, table, scratch, more, given, made)
         else:
-            all_pairs_backward(degree, variable, scratch.rows, given, made)
+            all_pairs_backward(degree, variable, scratch.rows, more.columns, given, made)
         for m in range(degree):
             for k in range(heads):
                 by_edge.query[edges[m], k] = made.queries[k, m]

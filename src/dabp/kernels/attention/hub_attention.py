@@ -6,20 +6,33 @@ nodes of its edges, a v2f node to its variable, and each to itself. Seen from a 
 attends to one kind of message node of its edges (`inward`) and is attended to by the other kind (`outward`). Every
 message node has one hub of each kind, so the work on different hubs writes different rows, and a range of hubs is a
 thread's share; hubs of the two kinds take turns.
+
+A node of the layer below is a row: W e, [heads × channels], then a_src·W e of each head, then a_dst·W e of each head.
+One product makes them all, and they lie side by side where a node is looked up.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.attention.vectors import sigmoid_of
 from dabp.kernels.decorators import kernel, part
-from dabp.kernels.elementary import FAST, exponential, sigmoid
 from dabp.kernels.rows import longest_row
-from dabp.kernels.scratch import rows_apart
-from dabp.kernels.simd import prefetch
+from dabp.kernels.simd import (
+    full_like,
+    lanes_of,
+    load,
+    maximum,
+    prefetch,
+    splat,
+    store,
+    sum_of,
+    where_negative,
+)
+from dabp.kernels.simd_functions import exponential_of
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
@@ -28,6 +41,7 @@ HEADS = 4
 """Heads of every GAT layer, decided here: a constant of the kernels, so that loops over heads unroll."""
 
 
+EACH_HEAD = lanes_of(HEADS)
 LINE = 16
 """Numbers of single precision in a cache line."""
 MOST_AHEAD = 32
@@ -47,183 +61,203 @@ class Hubs(NamedTuple):
     """Nodes ``outward + e`` attend to the hub."""
 
 
-class Nodes(NamedTuple):
-    """Of every node of the layer below, or gradients of these."""
-
-    projected: Floats
-    """W e, [nodes, heads × channels]."""
-    scores: Floats
-    """a_src·W e of each head, then a_dst·W e of each head, [nodes, 2 × heads]."""
-
-
 class Shape(NamedTuple):
     """Constants of a layer."""
 
     slope: np.floating
     """Of the LeakyReLU on scores, in the precision of the scores."""
     lanes: tuple[int, ...]
-    """As many items as a head has channels: a length known to the compiler, which unrolls loops into vectors."""
-
-
-@part(fastmath=FAST)
-def _weights(hub: int, inward: int, edges: Integers, scores: Floats, slope: float, alphas: Floats) -> None:
-    """Softmax over the inward nodes of a hub and, in the last row, itself: `alphas` [degree + 1, heads]."""
-    degree = len(edges)
-    ours, top, total = scores[hub], alphas[degree + 1], alphas[degree + 2]
-    for h in range(HEADS):
-        score = ours[HEADS + h] + ours[h]
-        alphas[degree, h] = top[h] = max(score, slope * score)
-        total[h] = 0.0
-    for n in range(degree):
-        theirs = scores[inward + edges[n]]
-        for h in range(HEADS):
-            score = ours[HEADS + h] + theirs[h]
-            score = max(score, slope * score)
-            alphas[n, h] = score
-            top[h] = max(top[h], score)
-    for n in range(degree + 1):
-        for h in range(HEADS):
-            power = exponential(alphas[n, h] - top[h])
-            alphas[n, h] = power
-            total[h] += power
-    for h in range(HEADS):
-        total[h] = scores.dtype.type(1.0) / total[h]
-    for n in range(degree + 1):
-        for h in range(HEADS):
-            alphas[n, h] *= total[h]
+    """Of a vector, as many as a head has channels."""
 
 
 @part()
-def _fetch(edges: Integers, node: int, rows: Floats, scores: Floats) -> None:
+def _leaky(score: Any, slope: Any) -> Any:
+    return maximum(score, slope * score)
+
+
+@part()
+def _weights(hub: int, inward: int, edges: Integers, nodes: Floats, shape: Shape, alphas: Floats) -> None:
+    """Softmax over the inward nodes of a hub and, in the last row, itself: `alphas` [degree + 1, heads]."""
+    degree, wide, source = len(edges), nodes.shape[1], HEADS * len(shape.lanes)
+    ours = load(nodes, hub * wide + source + HEADS, EACH_HEAD)
+    slope = full_like(shape.slope, ours)
+    top = _leaky(ours + load(nodes, hub * wide + source, EACH_HEAD), slope)
+    store(alphas, degree * HEADS, top)
+    for n in range(degree):
+        score = _leaky(ours + load(nodes, (inward + edges[n]) * wide + source, EACH_HEAD), slope)
+        store(alphas, n * HEADS, score)
+        top = maximum(top, score)
+    total = full_like(0.0, top)
+    for n in range(degree + 1):
+        power = exponential_of(load(alphas, n * HEADS, EACH_HEAD) - top)
+        store(alphas, n * HEADS, power)
+        total = total + power
+    scale = full_like(1.0, total) / total
+    for n in range(degree + 1):
+        store(alphas, n * HEADS, load(alphas, n * HEADS, EACH_HEAD) * scale)
+
+
+@part()
+def _shares(hub: int, outward: int, edges: Integers, nodes: Floats, shape: Shape, alphas: Floats) -> None:
+    """How much each outward node attends to the hub, the rest to itself: `alphas` [degree, heads]."""
+    wide, source = nodes.shape[1], HEADS * len(shape.lanes)
+    theirs = load(nodes, hub * wide + source, EACH_HEAD)
+    slope = full_like(shape.slope, theirs)
+    for n in range(len(edges)):
+        place = (outward + edges[n]) * wide + source
+        ours = load(nodes, place + HEADS, EACH_HEAD)
+        own = _leaky(ours + load(nodes, place, EACH_HEAD), slope)
+        store(alphas, n * HEADS, sigmoid_of(_leaky(ours + theirs, slope) - own))
+
+
+@part()
+def _fetch(edges: Integers, node: int, rows: Floats) -> None:
     """Ask for what is known of the nodes ``node + e``, which lie anywhere: to be there when their hub's turn comes."""
     wide = rows.shape[1]
     for n in range(min(len(edges), MOST_AHEAD)):
         here = node + edges[n]
         for x in range(0, wide, LINE):
             prefetch(rows, here * wide + x)
-        prefetch(scores, here * scores.shape[1])
 
 
-@kernel(fastmath=FAST)
-def attend(first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, mixed: Floats) -> None:
+@kernel
+def attend(first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, mixed: Floats) -> None:
     """Write Σ_j α_ij W e_j into `mixed` for hubs first..last − 1 and the message nodes that attend to them.
 
     Nodes beyond the end of `mixed` are not needed and left out.
     """
     begin, offsets, edges, inward, outward = hubs
-    projected, scores = nodes
-    slope, lanes = shape
-    count = len(mixed)
-    alphas = rows_apart(longest_row(offsets, first, last) + 3, HEADS, scores)
-    channels = len(lanes)
-    one = projected.dtype.type(1.0)
+    lanes, wide, (count, made) = shape.lanes, nodes.shape[1], mixed.shape
+    alphas = np.empty((longest_row(offsets, first, last) + 1, HEADS), nodes.dtype)
     for i in range(first, last):
         hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
-        degree, center = len(around), projected[hub]
+        degree = len(around)
         if i + 1 < last:
             after = edges[offsets[i + 1] : offsets[i + 2]]
             if hub + 1 < count:
-                _fetch(after, inward, projected, scores)
+                _fetch(after, inward, nodes)
             if outward < count:
-                _fetch(after, outward, projected, scores)
+                _fetch(after, outward, nodes)
         if hub < count:
-            _weights(hub, inward, around, scores, slope, alphas)
-            out = mixed[hub]
+            _weights(hub, inward, around, nodes, shape, alphas)
             for h in range(HEADS):
-                for c in range(channels):
-                    out[h * channels + c] = alphas[degree, h] * center[h * channels + c]
-            for n in range(degree):
-                row = projected[inward + around[n]]
-                for h in range(HEADS):
-                    alpha = alphas[n, h]
-                    for c in range(channels):
-                        out[h * channels + c] += alpha * row[h * channels + c]
+                x = h * len(lanes)
+                total = splat(alphas, degree * HEADS + h, lanes) * load(nodes, hub * wide + x, lanes)
+                for n in range(degree):
+                    row = load(nodes, (inward + around[n]) * wide + x, lanes)
+                    total = total + splat(alphas, n * HEADS + h, lanes) * row
+                store(mixed, hub * made + x, total)
         if outward >= count:
             continue
-        for n in range(degree):
-            node = outward + around[n]
-            ours, row, out = scores[node], projected[node], mixed[node]
-            for h in range(HEADS):
-                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
-                alphas[0, h] = sigmoid(max(other, slope * other) - max(own, slope * own))
-            for h in range(HEADS):
-                alpha = alphas[0, h]
-                for c in range(channels):
-                    x = h * channels + c
-                    out[x] = alpha * center[x] + (one - alpha) * row[x]
+        _shares(hub, outward, around, nodes, shape, alphas)
+        for h in range(HEADS):
+            x = h * len(lanes)
+            center = load(nodes, hub * wide + x, lanes)
+            for n in range(degree):
+                node = outward + around[n]
+                row = load(nodes, node * wide + x, lanes)
+                store(mixed, node * made + x, row + splat(alphas, n * HEADS + h, lanes) * (center - row))
 
 
-@kernel(fastmath=FAST)
+@kernel
 def attend_backward(
-    first: int, last: int, hubs: Hubs, nodes: Nodes, shape: Shape, grad_mixed: Floats, gradients: Nodes
+    first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, grad_mixed: Floats, gradients: Floats
 ) -> None:
     """Add the gradients of `attend` to `gradients`, given that of `mixed`."""
     begin, offsets, edges, inward, outward = hubs
-    projected, scores = nodes
-    slope, lanes = shape
-    grad_projected, grad_scores = gradients
-    count = len(grad_mixed)
-    largest = longest_row(offsets, first, last)
-    alphas, dots = rows_apart(largest + 3, HEADS, scores), rows_apart(largest + 3, HEADS, scores)
-    channels = len(lanes)
-    zero, one = projected.dtype.type(0.0), projected.dtype.type(1.0)
+    count, largest = len(grad_mixed), longest_row(offsets, first, last)
+    alphas = np.empty((largest + 1, HEADS), nodes.dtype)
+    dots = np.empty((largest + 1, HEADS), nodes.dtype)
     for i in range(first, last):
         hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
-        degree, center, to_center = len(around), projected[hub], grad_projected[hub]
         if i + 1 < last:
             after = edges[offsets[i + 1] : offsets[i + 2]]
             if hub + 1 < count:
-                _fetch(after, inward, projected, scores)
-                _fetch(after, inward, grad_projected, grad_scores)
+                _fetch(after, inward, nodes)
+                _fetch(after, inward, gradients)
             if outward < count:
-                _fetch(after, outward, projected, scores)
-                _fetch(after, outward, grad_projected, grad_scores)
-                _fetch(after, outward, grad_mixed, grad_scores)
+                _fetch(after, outward, nodes)
+                _fetch(after, outward, gradients)
+                _fetch(after, outward, grad_mixed)
         if hub < count:
-            _weights(hub, inward, around, scores, slope, alphas)
-            gradient, mean = grad_mixed[hub], dots[degree + 1]
-            for h in range(HEADS):
-                mean[h] = zero
-            for n in range(degree + 1):
-                node = hub if n == degree else inward + around[n]
-                row, into = projected[node], grad_projected[node]
-                for h in range(HEADS):
-                    alpha, dot = alphas[n, h], zero
-                    for c in range(channels):
-                        x = h * channels + c
-                        dot += gradient[x] * row[x]
-                        into[x] += alpha * gradient[x]
-                    dots[n, h] = dot
-                for h in range(HEADS):
-                    mean[h] += alphas[n, h] * dots[n, h]
-            for n in range(degree + 1):
-                node = hub if n == degree else inward + around[n]
-                for h in range(HEADS):
-                    change = alphas[n, h] * (dots[n, h] - mean[h])
-                    change *= slope if scores[hub, HEADS + h] + scores[node, h] < zero else one
-                    grad_scores[node, h] += change
-                    grad_scores[hub, HEADS + h] += change
-        if outward >= count:
-            continue
+            _weights(hub, inward, around, nodes, shape, alphas)
+            _inward_backward(hub, inward, around, nodes, shape, alphas, dots, grad_mixed, gradients)
+        if outward < count:
+            _shares(hub, outward, around, nodes, shape, alphas)
+            _outward_backward(hub, outward, around, nodes, shape, alphas, dots, grad_mixed, gradients)
+
+
+@part()
+def _inward_backward(
+    hub: int,
+    inward: int,
+    edges: Integers,
+    nodes: Floats,
+    shape: Shape,
+    alphas: Floats,
+    dots: Floats,
+    grad_mixed: Floats,
+    gradients: Floats,
+) -> None:
+    """Add the gradients that come from a hub's own row, whose weights `alphas` are; `dots` is scratch."""
+    degree, lanes, wide, source = len(edges), shape.lanes, nodes.shape[1], HEADS * len(shape.lanes)
+    for h in range(HEADS):
+        x = h * len(lanes)
+        gradient = load(grad_mixed, hub * grad_mixed.shape[1] + x, lanes)
+        for n in range(degree + 1):
+            place = (hub if n == degree else inward + edges[n]) * wide + x
+            dots[n, h] = sum_of(gradient * load(nodes, place, lanes))
+            store(gradients, place, load(gradients, place, lanes) + splat(alphas, n * HEADS + h, lanes) * gradient)
+    ours = load(nodes, hub * wide + source + HEADS, EACH_HEAD)
+    slope, one, received = full_like(shape.slope, ours), full_like(1.0, ours), full_like(0.0, ours)
+    mean = received
+    for n in range(degree + 1):
+        mean = mean + load(alphas, n * HEADS, EACH_HEAD) * load(dots, n * HEADS, EACH_HEAD)
+    for n in range(degree + 1):
+        place = (hub if n == degree else inward + edges[n]) * wide + source
+        change = load(alphas, n * HEADS, EACH_HEAD) * (load(dots, n * HEADS, EACH_HEAD) - mean)
+        change = change * where_negative(ours + load(nodes, place, EACH_HEAD), slope, one)
+        store(gradients, place, load(gradients, place, EACH_HEAD) + change)
+        received = received + change
+    place = hub * wide + source + HEADS
+    store(gradients, place, load(gradients, place, EACH_HEAD) + received)
+
+
+@part()
+def _outward_backward(
+    hub: int,
+    outward: int,
+    edges: Integers,
+    nodes: Floats,
+    shape: Shape,
+    alphas: Floats,
+    dots: Floats,
+    grad_mixed: Floats,
+    gradients: Floats,
+) -> None:
+    """Add the gradients that come from the rows of a hub's outward nodes, whose shares `alphas` are."""
+    degree, lanes, wide, source = len(edges), shape.lanes, nodes.shape[1], HEADS * len(shape.lanes)
+    for h in range(HEADS):
+        x = h * len(lanes)
+        center, received = load(nodes, hub * wide + x, lanes), load(gradients, hub * wide + x, lanes)
         for n in range(degree):
-            node = outward + around[n]
-            ours, row, into, gradient = scores[node], projected[node], grad_projected[node], grad_mixed[node]
-            for h in range(HEADS):
-                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
-                alphas[0, h] = sigmoid(max(other, slope * other) - max(own, slope * own))
-            for h in range(HEADS):
-                alpha, dot = alphas[0, h], zero
-                for c in range(channels):
-                    x = h * channels + c
-                    dot += gradient[x] * (center[x] - row[x])
-                    to_center[x] += alpha * gradient[x]
-                    into[x] += (one - alpha) * gradient[x]
-                dots[0, h] = dot
-            for h in range(HEADS):
-                own, other = ours[HEADS + h] + ours[h], ours[HEADS + h] + scores[hub, h]
-                change = alphas[0, h] * (one - alphas[0, h]) * dots[0, h]
-                to_other = change * (slope if other < zero else one)
-                to_own = -change * (slope if own < zero else one)
-                grad_scores[hub, h] += to_other
-                grad_scores[node, h] += to_own
-                grad_scores[node, HEADS + h] += to_other + to_own
+            node = outward + edges[n]
+            gradient = load(grad_mixed, node * grad_mixed.shape[1] + x, lanes)
+            passed = splat(alphas, n * HEADS + h, lanes) * gradient
+            dots[n, h] = sum_of(gradient * (center - load(nodes, node * wide + x, lanes)))
+            received = received + passed
+            store(gradients, node * wide + x, load(gradients, node * wide + x, lanes) + (gradient - passed))
+        store(gradients, hub * wide + x, received)
+    theirs, total = load(nodes, hub * wide + source, EACH_HEAD), load(gradients, hub * wide + source, EACH_HEAD)
+    slope, one = full_like(shape.slope, theirs), full_like(1.0, theirs)
+    for n in range(degree):
+        place = (outward + edges[n]) * wide + source
+        ours, alpha = load(nodes, place + HEADS, EACH_HEAD), load(alphas, n * HEADS, EACH_HEAD)
+        change = alpha * (one - alpha) * load(dots, n * HEADS, EACH_HEAD)
+        to_other = change * where_negative(ours + theirs, slope, one)
+        to_own = change * where_negative(ours + load(nodes, place, EACH_HEAD), slope, one)
+        total = total + to_other
+        store(gradients, place, load(gradients, place, EACH_HEAD) - to_own)
+        target = place + HEADS
+        store(gradients, target, load(gradients, target, EACH_HEAD) + (to_other - to_own))
+    store(gradients, hub * wide + source, total)

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from dabp.kernels.attention.chebyshev import LARGEST
 from dabp.kernels.decorators import inner
 from dabp.kernels.scratch import rows_apart
+from dabp.kernels.simd import lanes_of
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
 
 BLOCK = 8
-"""Message entries are handled in blocks of this constant length, which LLVM turns into vectors."""
+"""Message entries and neighbours are handled in vectors of this length."""
+LANES = lanes_of(BLOCK)
 
 
 class VariableEdges(NamedTuple):
@@ -70,9 +72,9 @@ class Room(NamedTuple):
     basis: Floats
     """T_n(t_m), [R, d]."""
     sums: Floats
-    """[R, wide + 1]."""
+    """[R, wide + BLOCK]."""
     at_nodes: Floats
-    """[R, wide + 1]."""
+    """[R, wide + BLOCK]."""
     scores: Floats
     """a at the nodes, [R, d]."""
     powers: Floats
@@ -85,18 +87,26 @@ class BackwardRoom(NamedTuple):
     """More scratch for the way back."""
 
     with_slope: Floats
-    """[R, wide + 1]."""
+    """[R, wide + BLOCK]."""
     with_power: Floats
-    """[R, wide + 1]."""
+    """[R, wide + BLOCK]."""
     dots: Floats
     """[R, d]."""
+    columns: Floats
+    """Gradients of the sums, [wide, d]."""
+
+
+@inner
+def whole_blocks(count: int) -> int:
+    """Rounded up to whole blocks."""
+    return (count + BLOCK - 1) // BLOCK * BLOCK
 
 
 @inner
 def gathered(largest: int, inputs: Inputs) -> Gathered:
     """Empty arrays for variables up to this degree."""
     heads, like = inputs.query.shape[1], inputs.f2v
-    wide = (inputs.f2v.shape[1] + BLOCK - 1) // BLOCK * BLOCK
+    wide = whole_blocks(inputs.f2v.shape[1])
     return Gathered(rows_apart(heads, largest, like), rows_apart(heads, largest, like), rows_apart(largest, wide, like))
 
 
@@ -105,8 +115,8 @@ def room(largest: int, wide: int, rows: int, like: Floats) -> Room:
     """Scratch for variables up to this degree, with so many rows."""
     return Room(
         rows_apart(LARGEST, largest, like),
-        rows_apart(LARGEST, wide + 1, like),
-        rows_apart(LARGEST, wide + 1, like),
+        rows_apart(LARGEST, wide + BLOCK, like),
+        rows_apart(LARGEST, wide + BLOCK, like),
         rows_apart(LARGEST, largest, like),
         rows_apart(LARGEST, largest, like),
         rows_apart(rows, largest, like),
@@ -117,16 +127,22 @@ def room(largest: int, wide: int, rows: int, like: Floats) -> Room:
 def backward_room(largest: int, wide: int, like: Floats) -> BackwardRoom:
     """Scratch for variables up to this degree."""
     return BackwardRoom(
-        rows_apart(LARGEST, wide + 1, like), rows_apart(LARGEST, wide + 1, like), rows_apart(LARGEST, largest, like)
+        rows_apart(LARGEST, wide + BLOCK, like),
+        rows_apart(LARGEST, wide + BLOCK, like),
+        rows_apart(LARGEST, largest, like),
+        rows_apart(wide, largest, like),
     )
 
 
 @inner
 def gather(edges: Integers, factor: Integers, inputs: Inputs, variable: Gathered) -> None:
-    """Copy what belongs to a variable with these edges."""
+    """Copy what belongs to a variable with these edges; room up to whole blocks looks like the first of them."""
     gather_factors(edges, factor, inputs.query, variable.queries)
     gather_factors(edges, factor, inputs.key, variable.keys)
     gather_rows(edges, inputs.f2v, variable.messages)
+    for m in range(len(edges), min(whole_blocks(len(edges)), variable.keys.shape[1])):
+        for k in range(len(variable.keys)):
+            variable.queries[k, m], variable.keys[k, m] = variable.queries[k, 0], variable.keys[k, 0]
 
 
 @inner

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from dabp.kernels.attention.hub_attention import HEADS
+
 ATTENTION_SLOPE = 0.2
 """LeakyReLU inside the scores of a GAT layer."""
 OUTPUT_SLOPE = 0.01
@@ -21,22 +23,16 @@ OUTPUT_SLOPE = 0.01
 class Layer(NamedTuple):
     """A GAT layer as a backend takes it; gradients of its parameters gather here."""
 
-    weight: Tensor
-    """W, [heads × channels, inputs]."""
-    folded: Tensor
-    """Wᵀa_src of each head, then Wᵀa_dst: scores without projecting; [inputs, 2 × heads]."""
+    matrix: Tensor
+    """W, then the rows Wᵀa_src of each head, then Wᵀa_dst: scores come with the projection; [heads × (channels + 2),
+    inputs]."""
     bias: Tensor
     """[outputs]; heads are averaged if these are as many as a head has channels, concatenated otherwise."""
 
     @property
-    def heads(self) -> int:
-        """How many."""
-        return self.folded.shape[1] // 2
-
-    @property
     def channels(self) -> int:
         """Of a head."""
-        return len(self.weight) // self.heads
+        return len(self.matrix) // HEADS - 2
 
     @property
     def averages(self) -> bool:

@@ -20,7 +20,7 @@ from dabp.graph import FactorGroup
 from dabp.kernels.attention import attentive_messages, composition, held_weights, hub_attention
 from dabp.kernels.attention.chebyshev import interpolation
 from dabp.kernels.attention.composition import Edges
-from dabp.kernels.attention.hub_attention import Hubs, Nodes, Shape
+from dabp.kernels.attention.hub_attention import HEADS, Hubs, Shape
 from dabp.kernels.attention.one_variable import BLOCK, Inputs, Results
 from dabp.kernels.belief_propagation import min_marginals
 from dabp.kernels.belief_propagation.min_marginals import Tables
@@ -142,10 +142,8 @@ class _Attend(torch.autograd.Function):
     """See `Backend.attend`."""
 
     @staticmethod
-    def forward(
-        ctx: Any, features: Tensor, weight: Tensor, folded: Tensor, bias: Tensor, count: int, backend: CpuBackend
-    ) -> Tensor:
-        layer, made = Layer(weight, folded, bias), backend.made_before(1)
+    def forward(ctx: Any, features: Tensor, matrix: Tensor, bias: Tensor, count: int, backend: CpuBackend) -> Tensor:
+        layer, made = Layer(matrix, bias), backend.made_before(1)
         result = made[0] if made else _attended(backend, features, layer, count)
         backend.keep(result)
         ctx.save_for_backward(features, *layer, result)
@@ -160,40 +158,36 @@ class _Attend(torch.autograd.Function):
         torch.ops.aten.leaky_relu_backward.grad_input(gradient, result, OUTPUT_SLOPE, True, grad_input=grad_mixed)
         grad_bias = grad_mixed.sum(0)
         if layer.averages:
-            grad_mixed = (grad_mixed / layer.heads).repeat(1, layer.heads)
-        projected, scores = _projected(backend, features, layer)
-        grad_projected = backend.buffer("grad_projected", projected.shape, projected).zero_()
-        grad_scores = backend.buffer("grad_scores", scores.shape, scores).zero_()
-        given, mixed, *made = _arrays(projected, scores), *_arrays(grad_mixed), *_arrays(grad_projected, grad_scores)
-        arguments = Nodes(*given), _shape(layer), mixed, Nodes(*made)
+            grad_mixed = (grad_mixed / HEADS).repeat(1, HEADS)
+        nodes = _projected(backend, features, layer)
+        gradients = backend.buffer("gradients", nodes.shape, nodes).zero_()
+        given, mixed, made = _arrays(nodes, grad_mixed, gradients)
+        arguments = given, _shape(layer), mixed, made
         for parts, hubs in backend.hubs:  # in turn, as both add to the gradients of message nodes
             backend.threads.run(Job(parts, hub_attention.attend_backward, (hubs, *arguments)))
-        grad_features = None
-        if ctx.needs_input_grad[0]:
-            grad_features = (grad_projected @ layer.weight).addmm_(grad_scores, layer.folded.T)
-        return grad_features, grad_projected.T @ features, features.T @ grad_scores, grad_bias, None, None
+        grad_features = gradients @ layer.matrix if ctx.needs_input_grad[0] else None
+        return grad_features, gradients.T @ features, grad_bias, None, None
 
 
 def _attended(backend: CpuBackend, features: Tensor, layer: Layer, count: int) -> Tensor:
     """A GAT layer for the first `count` nodes."""
-    projected, scores = _projected(backend, features, layer)
-    mixed = projected.new_empty(count, layer.heads * layer.channels)
-    arguments = Nodes(*_arrays(projected, scores)), _shape(layer), mixed.numpy()
+    nodes = _projected(backend, features, layer)
+    mixed = nodes.new_empty(count, HEADS * layer.channels)
+    arguments = nodes.numpy(), _shape(layer), mixed.numpy()
     backend.threads.run(*(Job(parts, hub_attention.attend, (hubs, *arguments)) for parts, hubs in backend.hubs))
     if layer.averages:
-        mixed = mixed.view(count, layer.heads, layer.channels).mean(1)
+        mixed = mixed.view(count, HEADS, layer.channels).mean(1)
     return leaky_relu(mixed.add_(layer.bias), OUTPUT_SLOPE, inplace=True)
 
 
-def _projected(backend: CpuBackend, features: Tensor, layer: Layer) -> tuple[Tensor, Tensor]:
-    """W e [nodes, heads × channels] and the rows a_src·W e, a_dst·W e [nodes, 2 × heads], in buffers."""
-    projected = backend.buffer("projected", (len(features), len(layer.weight)), features)
-    scores = backend.buffer("scores", (len(features), layer.folded.shape[1]), features)
-    return torch.mm(features, layer.weight.T, out=projected), torch.mm(features, layer.folded, out=scores)
+def _projected(backend: CpuBackend, features: Tensor, layer: Layer) -> Tensor:
+    """W e, a_src·W e and a_dst·W e of every node, [nodes, heads × (channels + 2)], in a buffer."""
+    nodes = backend.buffer("nodes", (len(features), len(layer.matrix)), features)
+    return torch.mm(features, layer.matrix.T, out=nodes)
 
 
 def _shape(layer: Layer) -> Shape:
-    slope = np.float32(ATTENTION_SLOPE) if layer.weight.dtype == torch.float32 else np.float64(ATTENTION_SLOPE)
+    slope = np.float32(ATTENTION_SLOPE) if layer.matrix.dtype == torch.float32 else np.float64(ATTENTION_SLOPE)
     return Shape(slope, (0,) * layer.channels)
 
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
+from dabp.kernels.attention.hub_attention import HEADS
 from dabp.solvers.dabp.backend import ATTENTION_SLOPE, OUTPUT_SLOPE, Backend, Layer
 from dabp.solvers.dabp.structure import Structure, tensor
 
@@ -38,9 +39,8 @@ class TorchBackend(Backend):
 
     def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
         """See `Backend.attend`."""
-        projected = (features @ layer.weight.T).view(-1, layer.heads, layer.channels)
-        source, target = torch.split(features @ layer.folded, layer.heads, 1)
-        target = target[:count]
+        projected, source, target = torch.split(features @ layer.matrix.T, [HEADS * layer.channels, HEADS, HEADS], 1)
+        projected, target = projected.reshape(-1, HEADS, layer.channels), target[:count]
         last = int(self.limits[count])
         to, of = self.target[:last], self.source[:last]
         own = leaky_relu(target + source[:count], ATTENTION_SLOPE)

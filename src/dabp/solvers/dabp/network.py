@@ -46,8 +46,8 @@ class GraphAttentionLayer(nn.Module):
     def prepared(self) -> Layer:
         """What a backend takes."""
         by_head = self.weight.view(*self.att_src.shape, -1)
-        folded = [torch.einsum("hci,hc->ih", by_head, attention) for attention in (self.att_src, self.att_dst)]
-        return Layer(self.weight, torch.cat(folded, 1), self.bias)
+        folded = [torch.einsum("hci,hc->hi", by_head, attention) for attention in (self.att_src, self.att_dst)]
+        return Layer(torch.cat([self.weight, *folded]), self.bias)
 
 
 class Network(nn.Module):
