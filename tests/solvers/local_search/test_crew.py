@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dabp
+from dabp.kernels.local_search.together import APART
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
@@ -140,11 +141,17 @@ def test_starts_from_an_assignment_and_takes_offers() -> None:
     assert order.cost(exchanging.incumbent) == exchanging._incumbent_units
 
 
+def _without_edges() -> Sweepers:
+    """Two threads for two variables."""
+    none = np.zeros(0, dtype=np.int64)
+    return Sweepers(np.array([0, 2]), np.array([0, 0, 0]), none, 0, 2, None, lambda order: None)
+
+
 def test_nobody_waits_for_a_thread_that_was_interrupted() -> None:
     """Others come to their end, and the error is told."""
-    sweepers = Sweepers(np.array([0, 2]), np.array([0, 0, 0]), np.zeros(0, dtype=np.int64), 0, 2)
+    sweepers = _without_edges()
 
-    def part(room: Any, stage: int, thread: int) -> int:
+    def part(room: Any, edges: None, stage: int, thread: int) -> int:
         if thread == 0:
             raise KeyboardInterrupt
         return 9 if room.done[0] >= 9 else stage
@@ -158,12 +165,12 @@ def test_one_thread_alone_where_that_is_faster(monkeypatch: pytest.MonkeyPatch) 
     """Both ways are tried."""
     monkeypatch.setattr(crew, "TRIALS", (True, False))
     monkeypatch.setattr(crew, "TRY_EVERY", 10)
-    sweepers = Sweepers(np.array([0, 2]), np.array([0, 0, 0]), np.zeros(0, dtype=np.int64), 0, 2)
+    sweepers = _without_edges()
     calls: list[int] = []
 
-    def part(room: Any, stage: int, thread: int) -> int:
+    def part(room: Any, edges: None, stage: int, thread: int) -> int:
         if thread == 0:
-            calls.append(len(room.own) - 1)
+            calls.append(len(room.done) // APART)
         return 9
 
     monkeypatch.setattr(crew.time, "perf_counter", iter([0.0, 5.0, 6.0, 7.0, *np.arange(8.0, 30.0)]).__next__)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dabp.kernels.atomics import tell
 from dabp.kernels.decorators import array_inner
 from dabp.kernels.local_search.annealing import resample
-from dabp.kernels.local_search.columns import LANES, WEIGHTED, Costs, State
+from dabp.kernels.local_search.columns import LANES, WEIGHTED, Costs, Edges, State
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.local_costs import add_difference, add_weighted, change_violated
 from dabp.kernels.local_search.randomness import STEP, mixed
@@ -20,13 +20,12 @@ from dabp.kernels.local_search.together import (
     COUNT,
     FLIPPED,
     Crew,
-    edges_to,
     end_sweep,
-    first_of,
     note_moves,
     others_done,
     remember_part,
     state_at,
+    threads_of,
 )
 from dabp.kernels.simd import item
 
@@ -65,7 +64,8 @@ def _note_flips(c: Costs, s: State, crew: Crew, thread: int, i: int, old: int, n
 @inlined
 def _choose(c: Costs, s: State, crew: Crew, k: int, thread: int, noise: NDArray[np.float32], temperature: Any) -> None:
     """A thread's part of class k takes new values, which nobody else is told yet."""
-    first, last = first_of(crew, k, thread), first_of(crew, k, thread + 1)
+    part = k * threads_of(crew) + thread
+    first, last = crew.first[part], crew.first[part + 1]
     crew.told[thread * APART + FLIPPED] = 0
     moved, change = first, np.int64(0)
     random = state_at(s.random, first)
@@ -88,34 +88,36 @@ def _choose(c: Costs, s: State, crew: Crew, k: int, thread: int, noise: NDArray[
 
 
 @inlined
-def _tell_rows(c: Costs, s: State, crew: Crew, begin: int, end: int, thread: int, width: int) -> None:
+def _tell_rows(edges: Edges, s: State, crew: Crew, begin: int, end: int, thread: int, width: int) -> None:
     """`_tell` for the moves in a range of places, of problems without violations whose rows all have one width."""
+    threads = threads_of(crew)
     for at in range(begin, end):
         i = crew.moved[at]
         plus, minus = s.x[i] * width, crew.before[at] * width
-        first, last = edges_to(c.edges.offsets, crew, i, thread)
-        for e in range(first, last):
-            row, table = item(c.edges.target, e) * width, item(c.edges.soft_at, e)
-            add_difference(s.local, row, c.edges.soft, table + plus, table + minus, width)
+        part = i * threads + thread
+        for e in range(crew.bounds[part], crew.bounds[part + 1]):
+            row, table = item(edges.target, e) * width, item(edges.soft_at, e)
+            add_difference(s.local, row, edges.soft, table + plus, table + minus, width)
 
 
 @array_inner
-def _tell_any(c: Costs, s: State, crew: Crew, begin: int, end: int, thread: int) -> None:
+def _tell_any(c: Costs, edges: Edges, s: State, crew: Crew, begin: int, end: int, thread: int) -> None:
     """`_tell` for the moves in a range of places, for edges of all kinds."""
+    threads = threads_of(crew)
     for at in range(begin, end):
         i = crew.moved[at]
         old, new = crew.before[at], s.x[i]
-        first, last = edges_to(c.edges.offsets, crew, i, thread)
-        for e in range(first, last):
-            j = c.edges.target[e]
+        part = i * threads + thread
+        for e in range(crew.bounds[part], crew.bounds[part + 1]):
+            j = edges.target[e]
             row, width = c.rows.start[j], c.rows.width[j]
-            if c.edges.soft_at[e] >= 0:
-                base = c.edges.soft_at[e]
-                add_difference(s.local, row, c.edges.soft, base + new * width, base + old * width, width)
-            if c.edges.hard_at[e] >= 0:
-                base, weight = c.edges.hard_at[e], s.weights[c.edges.weight[e]]
-                add_weighted(s.local, row, c.edges.hard, base + new * width, width, weight)
-                add_weighted(s.local, row, c.edges.hard, base + old * width, width, -weight)
+            if edges.soft_at[e] >= 0:
+                base = edges.soft_at[e]
+                add_difference(s.local, row, edges.soft, base + new * width, base + old * width, width)
+            if edges.hard_at[e] >= 0:
+                base, weight = edges.hard_at[e], s.weights[edges.weight[e]]
+                add_weighted(s.local, row, edges.hard, base + new * width, width, weight)
+                add_weighted(s.local, row, edges.hard, base + old * width, width, -weight)
 
 
 @array_inner
@@ -128,7 +130,7 @@ def _tell_wide(c: Costs, s: State, crew: Crew, begin: int, end: int, thread: int
             shift = (s.x[i] - crew.before[at]) * c.wide.stride[entry]
             for q in range(c.wide.scope_offsets[f], c.wide.scope_offsets[f + 1]):
                 j, stride = c.wide.scope_variable[q], c.wide.scope_stride[q]
-                if j == i or j < crew.own[thread] or j >= crew.own[thread + 1]:
+                if j == i or crew.owner[j] != thread:
                     continue
                 row, start = c.rows.start[j], s.position[f] - shift - s.x[j] * stride
                 if c.wide.soft_at[f] >= 0:
@@ -143,17 +145,18 @@ def _tell_wide(c: Costs, s: State, crew: Crew, begin: int, end: int, thread: int
 
 
 @inlined
-def _tell(c: Costs, s: State, crew: Crew, k: int, thread: int) -> None:
+def _tell(c: Costs, edges: Edges, s: State, crew: Crew, k: int, thread: int) -> None:
     """Change the rows of a thread's part of the variables by what all of class k did."""
-    for other in range(len(crew.own) - 1):
-        begin = first_of(crew, k, other)
+    threads = threads_of(crew)
+    for other in range(threads):
+        begin = crew.first[k * threads + other]
         end = begin + crew.told[other * APART + COUNT]
         if len(s.weights) or c.rows.uniform == 0 or c.rows.uniform > 2 * LANES:
-            _tell_any(c, s, crew, begin, end, thread)
+            _tell_any(c, edges, s, crew, begin, end, thread)
         elif c.rows.uniform == LANES:
-            _tell_rows(c, s, crew, begin, end, thread, LANES)
+            _tell_rows(edges, s, crew, begin, end, thread, LANES)
         else:
-            _tell_rows(c, s, crew, begin, end, thread, 2 * LANES)
+            _tell_rows(edges, s, crew, begin, end, thread, 2 * LANES)
         if len(s.position):
             _tell_wide(c, s, crew, begin, end, thread)
 
@@ -161,7 +164,7 @@ def _tell(c: Costs, s: State, crew: Crew, k: int, thread: int) -> None:
 @array_inner
 def _note_violated(s: State, crew: Crew) -> None:
     """What a class did to the weighted cost and to what is violated, in the order of its variables."""
-    for thread in range(len(crew.own) - 1):
+    for thread in range(threads_of(crew)):
         s.tally[WEIGHTED] += crew.told[thread * APART + CHANGE]
         room = thread * len(s.weights)
         for at in range(room, room + crew.told[thread * APART + FLIPPED]):
@@ -180,6 +183,7 @@ def sweep_together(
     temperatures: NDArray[np.float64],
     lowest: NDArray[np.int64],
     crew: Crew,
+    edges: Edges,
     stage: int,
     thread: int,
 ) -> int:
@@ -188,7 +192,8 @@ def sweep_together(
     Each class has two stages, choosing and telling, and each sweep ends with one in which its result is remembered.
     Gives how many stages are done: all, or what to go on with when other threads had their time.
     """
-    classes, threads = len(crew.classes) - 1, len(crew.own) - 1
+    threads = threads_of(crew)
+    classes = (len(crew.first) - 1) // threads
     of_a_sweep = 2 * classes + 1
     while stage < of_a_sweep * len(temperatures):
         if threads > 1 and not others_done(crew, stage):
@@ -203,7 +208,7 @@ def sweep_together(
             if thread == 0:
                 _note_violated(s, crew)
                 note_moves(s, crew, k)
-            _tell(c, s, crew, k, thread)
+            _tell(c, edges, s, crew, k, thread)
             if thread == 0 and k == classes - 1:
                 lowest[t] = end_sweep(s, crew)
         stage += 1

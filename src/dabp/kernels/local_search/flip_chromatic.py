@@ -17,13 +17,12 @@ from dabp.kernels.local_search.together import (
     CHANGE,
     COUNT,
     Crew,
-    edges_to,
     end_sweep,
-    first_of,
     note_moves,
     others_done,
     remember_part,
     state_at,
+    threads_of,
 )
 from dabp.kernels.simd import item, least, load
 
@@ -31,7 +30,8 @@ from dabp.kernels.simd import item, least, load
 @inlined
 def _choose(s: Flips, crew: Crew, k: int, thread: int, thresholds: NDArray[np.float32], temperature: Any) -> None:
     """A thread's part of class k flips or not, which nobody else is told yet; as in `flips.flip_sweep`."""
-    first, last = first_of(crew, k, thread), first_of(crew, k, thread + 1)
+    part = k * threads_of(crew) + thread
+    first, last = crew.first[part], crew.first[part + 1]
     ceiling = np.int64(temperature * thresholds[0])
     moved, change = first, np.int64(0)
     start = state_at(s.random, 1)
@@ -58,23 +58,24 @@ def _choose(s: Flips, crew: Crew, k: int, thread: int, thresholds: NDArray[np.fl
 @inlined
 def _tell(c: Couplings, s: Flips, crew: Crew, k: int, thread: int) -> None:
     """Change the fields of a thread's part of the variables by what all of class k did."""
-    for other in range(len(crew.own) - 1):
-        begin = first_of(crew, k, other)
+    threads = threads_of(crew)
+    for other in range(threads):
+        begin = crew.first[k * threads + other]
         for at in range(begin, begin + crew.told[other * APART + COUNT]):
             i = crew.moved[at]
-            first, last = edges_to(c.offsets, crew, i, thread)
-            for e in range(first, last):
+            part = i * threads + thread
+            for e in range(crew.bounds[part], crew.bounds[part + 1]):
                 s.field[c.target[e]] -= s.step[i] * c.weight[e]
 
 
 @local_kernel
 def flip_together(
-    c: Couplings,
     s: Flips,
     thresholds: NDArray[np.float32],
     temperatures: NDArray[np.float64],
     lowest: NDArray[np.int64],
     crew: Crew,
+    c: Couplings,
     stage: int,
     thread: int,
 ) -> int:
@@ -82,7 +83,8 @@ def flip_together(
 
     The stages are those of `chromatic.sweep_together`.
     """
-    classes, threads = len(crew.classes) - 1, len(crew.own) - 1
+    threads = threads_of(crew)
+    classes = (len(crew.first) - 1) // threads
     of_a_sweep = 2 * classes + 1
     while stage < of_a_sweep * len(temperatures):
         if threads > 1 and not others_done(crew, stage):

@@ -32,13 +32,13 @@ factors began or ceased to forbid the assignment."""
 class Crew(NamedTuple):
     """What threads share in a sweep; T threads, C classes, N variables, classes one after the other."""
 
-    classes: NDArray[np.int64]
-    """Where each class begins, [C + 1]."""
-    own: NDArray[np.int64]
-    """Where each thread's part of the variables begins, of those that it tells what their neighbours did, [T + 1]."""
-    splits: NDArray[np.int32]
-    """Where the edges from variable i to the variables of thread t + 1 and later begin, counted from its first, at
-    t · N + i, [(T − 1) · N]."""
+    first: NDArray[np.int64]
+    """Where the part of class k that thread t has begins, at k · T + t; the next begins where it ends, [C · T + 1]."""
+    owner: NDArray[np.int32]
+    """The thread that has each variable: the one that tells it what its neighbours did, too, [N]."""
+    bounds: NDArray[np.int64]
+    """Where the edges of variable i to the variables of thread t begin, at i · T + t, of those that are sorted by
+    variable and owner of the other variable, [N · T + 1]."""
     moved: NDArray[np.int32]
     """The variables that moved, each thread's from its first place in the class on, [N]."""
     before: NDArray[np.int32]
@@ -54,22 +54,21 @@ class Crew(NamedTuple):
 
 
 @inlined
+def threads_of(crew: Crew) -> Any:
+    """How many threads there are."""
+    return len(crew.done) // APART
+
+
+@inlined
 def others_done(crew: Crew, stage: int) -> bool:
     """Whether all threads have done so many stages; waits a little."""
-    for thread in range(len(crew.own) - 1):
+    for thread in range(threads_of(crew)):
         looks = 0
         while heard(crew.done, thread * APART) < stage:
             looks += 1
             if looks > PATIENCE:
                 return False
     return True
-
-
-@inlined
-def first_of(crew: Crew, k: int, thread: int) -> Any:
-    """Where a thread's part of class k begins; that of the next ends it."""
-    begin = crew.classes[k]
-    return begin + (crew.classes[k + 1] - begin) * thread // (len(crew.own) - 1)
 
 
 @inlined
@@ -81,8 +80,9 @@ def state_at(random: NDArray[np.uint64], i: int) -> Any:
 @inlined
 def note_moves(s: Any, crew: Crew, k: int) -> None:
     """What class k did to the cost and to the journal."""
-    for thread in range(len(crew.own) - 1):
-        begin, used = first_of(crew, k, thread), s.tally[JOURNAL]
+    threads = threads_of(crew)
+    for thread in range(threads):
+        begin, used = crew.first[k * threads + thread], s.tally[JOURNAL]
         fit = min(crew.told[thread * APART + COUNT], len(s.journal) - used)
         for at in range(fit):
             s.journal[used + at] = crew.moved[begin + at]
@@ -108,20 +108,10 @@ def end_sweep(s: Any, crew: Crew) -> Any:
 @inlined
 def remember_part(s: Any, values: NDArray[Any], crew: Crew, thread: int) -> None:
     """A thread's part of what is to be remembered of the assignment."""
+    threads = threads_of(crew)
     if crew.copies[0] > len(s.journal):
-        for i in range(crew.own[thread], crew.own[thread + 1]):
+        for i in range(len(s.best) * thread // threads, len(s.best) * (thread + 1) // threads):
             s.best[i] = values[i]
     else:
-        threads = len(crew.own) - 1
         for at in range(crew.copies[0] * thread // threads, crew.copies[0] * (thread + 1) // threads):
             s.best[s.journal[at]] = values[s.journal[at]]
-
-
-@inlined
-def edges_to(offsets: NDArray[np.int64], crew: Crew, i: int, thread: int) -> Any:
-    """The edges of variable i, of those from ``offsets[i]`` on, that lead to a thread's part of the variables."""
-    count, begin = len(crew.moved), offsets[i]
-    first = begin + (crew.splits[(thread - 1) * count + i] if thread > 0 else 0)
-    if thread < len(crew.own) - 2:
-        return first, begin + crew.splits[thread * count + i]
-    return first, offsets[i + 1]

@@ -123,7 +123,12 @@ class BinaryCosts(Table[Flips, FlipMoves]):
         """Who does the sweeps of a search in classes."""
         if self.classes is None:
             return None
-        return Sweepers(self.classes.starts, self.couplings.offsets, self.couplings.target, 0, threads)
+        edges = self.couplings
+
+        def arranged(order: Indices) -> Couplings:
+            return edges._replace(target=edges.target[order], weight=edges.weight[order])
+
+        return Sweepers(self.classes.starts, edges.offsets, edges.target, 0, threads, edges, arranged)
 
     def sweep(
         self,
@@ -137,7 +142,7 @@ class BinaryCosts(Table[Flips, FlipMoves]):
         if sweepers is None:
             flip_sweep(self.couplings, state, noise, temperatures, lowest)
         else:
-            part = partial(flip_together, self.couplings, state, noise, temperatures, lowest)
+            part = partial(flip_together, state, noise, temperatures, lowest)
             sweepers.sweep(part, len(temperatures))
 
     def differences(self, state: Flips, rng: np.random.Generator, most: int) -> Differences:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.local_search.annealing import NOISE, sweep
 from dabp.kernels.local_search.chromatic import sweep_together
-from dabp.kernels.local_search.columns import LANES, NOTHING, SOFT, VIOLATIONS, WEIGHTED, State
+from dabp.kernels.local_search.columns import LANES, NOTHING, SOFT, VIOLATIONS, WEIGHTED, Edges, State
 from dabp.kernels.local_search.exchanges import Sets, exchange_changes, sweep_and_exchange
 from dabp.kernels.local_search.local_costs import remember_now, restart
 from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
@@ -170,8 +170,13 @@ class LocalCosts(Table[State, Moves]):
         """Who does the sweeps of a search in classes, unless variables exchange their values."""
         if self.classes is None or self.sets is not None:
             return None
-        edges = self.costs.edges
-        return Sweepers(self.classes.starts, edges.offsets, edges.target, len(self.costs.hard.wide), threads)
+        edges, violable = self.costs.edges, len(self.costs.hard.wide)
+
+        def arranged(order: Indices) -> Edges:
+            soft = edges._replace(target=edges.target[order], soft_at=edges.soft_at[order])
+            return soft._replace(hard_at=edges.hard_at[order], weight=edges.weight[order]) if violable else soft
+
+        return Sweepers(self.classes.starts, edges.offsets, edges.target, violable, threads, edges, arranged)
 
     def sweep(
         self,
