@@ -52,6 +52,9 @@ class Annealing(Solver):
     penalised, and weigh more after each cycle that ends with them. Variables that must all differ (assignments, orders)
     are also offered an exchange of their values with another one's.
 
+    From 50,000 variables on a sweep goes through classes of variables that share no factor, each of which threads share
+    (`colouring`), and what it finds is looked at after each sweep instead of each move.
+
     Good on problems with up to a few thousand variables; it proves nothing.
 
     Parameters
