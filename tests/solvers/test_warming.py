@@ -13,6 +13,7 @@ import pytest
 from dabp.kernels import cache
 from dabp.problem import Problem
 from dabp.solvers import warming
+from dabp.solvers.local_search.colouring import LARGE
 
 
 def test_an_empty_folder_lacks_every_job_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,6 +54,12 @@ def test_a_problem_waits_for_annealing_of_its_own_kind_only(problem: Problem, ow
     """Which is the one that its search would call."""
     assert warming.needed(["presolve", *warming.ANNEALING], problem) == [own, "presolve"]
     assert warming.needed(["bp", "dual"], problem) == ["bp", "dual"]
+
+
+def test_a_large_problem_waits_for_sweeps_in_classes_as_well() -> None:
+    """They come after what all problems need."""
+    large = Problem([3] * LARGE)
+    assert warming.needed(["presolve", "annealing"], large) == ["annealing", "annealing-large", "presolve"]
 
 
 def test_nothing_is_left_to_compile_for_any_kind_of_problem() -> None:

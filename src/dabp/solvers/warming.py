@@ -21,6 +21,7 @@ import numpy as np
 
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
+from dabp.solvers.local_search.colouring import LARGE
 from dabp.solvers.registry import make_solver
 
 ITERATIONS = 24
@@ -119,10 +120,12 @@ def _worth_threads() -> Iterator[Problem]:
 
 
 def _sort() -> None:
-    """What sorts the entries of large problems by variable, for all solvers."""
+    """What sorts the entries of large problems by variable, for all solvers, and finds classes for local search."""
     from dabp.graph.grouping import FEW, grouped
+    from dabp.solvers.local_search.colouring import coloured
 
     grouped(np.zeros(FEW + 1, dtype=np.int64), 1)
+    coloured(_chain(3, 2))
 
 
 def _presolve() -> None:
@@ -182,6 +185,21 @@ def _annealing(*problems: Problem) -> None:
     _run(["annealing"], problems)
 
 
+def _large_annealing() -> None:
+    """The sweeps of annealing on large problems."""
+    from dabp.problem.guard import Guard
+    from dabp.solvers.local_search.colouring import coloured
+    from dabp.solvers.local_search.shared_tables import table_of
+
+    _sort()
+    for problem in (_drawn(3), _drawn(4, real=True), _drawn(2), _drawn(2, real=True)):
+        table = table_of(problem, Guard(), coloured(problem))
+        state, lowest = table.state(0), np.zeros(2, dtype=np.int64)
+        table.put(state, np.zeros(problem.num_variables, dtype=np.int64))
+        noise = table.noise(np.random.default_rng(0))
+        table.sweep(state, noise, np.ones(2), lowest, table.sweepers(1))
+
+
 def _dual() -> None:
     """Passes of all kinds and, on a problem that is large enough for it, in single precision."""
     from dabp.solvers.dual.pairs import WORTH_THREADS, PairPasses
@@ -203,6 +221,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "annealing-wide": lambda: _annealing(_drawn(4, real=True), _permutation(real=True)),
     "annealing-binary": lambda: _annealing(_drawn(2), _drawn(2, real=True)),
     "tabu": lambda: _run(["tabu"]),
+    "annealing-large": _large_annealing,
     "bp": _belief_propagation,
     "bp-soft": _soft_belief_propagation,
     "dual": _dual,
@@ -216,11 +235,11 @@ JOBS: dict[str, Callable[[], None]] = {
 }
 """What there is to compile, in the order in which it helps a solve that waits for it."""
 
-ANNEALING = ("annealing", "annealing-wide", "annealing-binary")
-"""For small whole numbers, for others, for two values each: a problem needs one of them."""
+ANNEALING = ("annealing", "annealing-wide", "annealing-binary", "annealing-large")
+"""For small whole numbers, for others, for two values each: a problem needs one of them; a large one the last, too."""
 
 CHAINS = (
-    (*ANNEALING, "tabu", "distributed", "forest-lns"),
+    (*ANNEALING[:-1], "tabu", "annealing-large", "distributed", "forest-lns"),
     ("presolve", "elimination"),
     ("bp", "bp-soft"),
     ("gat-pcm-lns",),
@@ -278,7 +297,8 @@ def needed(jobs: Iterable[str], problem: Problem) -> list[str]:
     wanted = list(dict.fromkeys(jobs))
     if not set(ANNEALING) & set(wanted):
         return wanted
-    return [problem.derived(_annealing_job), *(job for job in wanted if job not in ANNEALING)]
+    large = ["annealing-large"] if problem.num_variables >= LARGE else []
+    return [problem.derived(_annealing_job), *large, *(job for job in wanted if job not in ANNEALING)]
 
 
 def _annealing_job(problem: Problem) -> str:

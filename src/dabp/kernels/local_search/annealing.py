@@ -18,25 +18,27 @@ NOISE = 1 << 15
 
 
 @inlined
-def resample(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: Any) -> Any:
-    """A value for variable i from P(a) ∝ exp(−L[i, a] / T).
+def resample(c: Costs, s: State, i: int, bits: Any, noise: NDArray[np.float32], temperature: Any) -> Any:
+    """A value for variable i from P(a) ∝ exp(−L[i, a] / T), made of 64 random bits.
 
     The minimiser of L[i, a] − T · g_a with independent Gumbel numbers g_a has exactly that distribution, and needs no
     exponentials; they come from a random place of a table.
     """
+    number = np.int64(bits >> np.uint64(32)) & (NOISE - 1)
     if c.rows.uniform == LANES:
-        return _least_noisy(s, i, i * LANES, LANES, noise, temperature)
+        return _least_noisy(s, i, i * LANES, LANES, noise, number, temperature)
     if c.rows.uniform == 2 * LANES:
-        return _least_noisy(s, i, i * (2 * LANES), 2 * LANES, noise, temperature)
-    return _least_noisy(s, i, c.rows.start[i], c.rows.width[i], noise, temperature)
+        return _least_noisy(s, i, i * (2 * LANES), 2 * LANES, noise, number, temperature)
+    return _least_noisy(s, i, c.rows.start[i], c.rows.width[i], noise, number, temperature)
 
 
 @inlined
-def _least_noisy(s: State, i: int, row: int, width: int, noise: NDArray[np.float32], temperature: Any) -> Any:
+def _least_noisy(
+    s: State, i: int, row: int, width: int, noise: NDArray[np.float32], start: Any, temperature: Any
+) -> Any:
     """The value that `resample` takes, of a row so wide: where that is written as a constant, no loop is left of it."""
-    value = s.x[i]
+    value = item(s.x, i)
     origin = item(s.local, row + value)
-    start = np.int64(draw(s.random) >> np.uint64(32)) & (NOISE - 1)
     lowest = -temperature * item(noise, start + value)
     better = False
     for k in range(0, width, LANES):
@@ -78,7 +80,7 @@ def sweep(
         temperature = np.float32(temperatures[t])
         least_cost = np.int64(NOTHING)
         for i in range(len(s.x)):
-            value = resample(c, s, i, noise, temperature)
+            value = resample(c, s, i, draw(s.random), noise, temperature)
             if value != s.x[i]:
                 move(c, s, i, value)
                 moved += 1
@@ -90,4 +92,4 @@ def sweep(
 @local_kernel
 def resample_now(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: float) -> int:
     """`resample`, from Python."""
-    return int(resample(c, s, i, noise, np.float32(temperature)))
+    return int(resample(c, s, i, draw(s.random), noise, np.float32(temperature)))

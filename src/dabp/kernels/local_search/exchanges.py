@@ -16,7 +16,7 @@ from dabp.kernels.local_search.annealing import least_feasible, resample
 from dabp.kernels.local_search.columns import NOTHING, Costs, State
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.local_costs import move
-from dabp.kernels.local_search.randomness import below, uniform
+from dabp.kernels.local_search.randomness import below, draw, uniform
 
 
 class Sets(NamedTuple):
@@ -111,7 +111,7 @@ def sweep_and_exchange(
         for i in range(len(s.x)):
             j, x, y = i, s.x[i], s.x[i]
             if not sets.only[i]:
-                x = resample(c, s, i, noise, np.float32(temperature))
+                x = resample(c, s, i, draw(s.random), noise, np.float32(temperature))
             if sets.of[i] >= 0 and x == s.x[i]:
                 k = _partner(sets, i, s.random)
                 u, v = _values(c, s, sets, i, k)

@@ -35,7 +35,7 @@ from dabp.kernels.simd import full_like, item, load, store, widened
 
 
 @inlined
-def _add_difference(local: NDArray[Any], row: int, table: NDArray[Any], plus: int, minus: int, width: int) -> None:
+def add_difference(local: NDArray[Any], row: int, table: NDArray[Any], plus: int, minus: int, width: int) -> None:
     """``local[row:] += table[plus:] − table[minus:]`` over a padded row."""
     for k in range(0, width, LANES):
         costs = load(local, row + k, ROW)
@@ -44,7 +44,7 @@ def _add_difference(local: NDArray[Any], row: int, table: NDArray[Any], plus: in
 
 
 @inlined
-def _add_weighted(local: NDArray[Any], row: int, table: NDArray[Any], start: int, width: int, weight: int) -> None:
+def add_weighted(local: NDArray[Any], row: int, table: NDArray[Any], start: int, width: int, weight: int) -> None:
     """``local[row:] += weight · table[start:]`` over a padded row."""
     for k in range(0, width, LANES):
         costs = load(local, row + k, ROW)
@@ -52,7 +52,7 @@ def _add_weighted(local: NDArray[Any], row: int, table: NDArray[Any], start: int
 
 
 @array_inner
-def _flip(s: State, factor: int, change: Any) -> None:
+def change_violated(s: State, factor: int, change: Any) -> None:
     """A factor begins (+1) or ceases (−1) to forbid the assignment."""
     count = s.tally[VIOLATIONS]
     if change > 0:
@@ -79,7 +79,7 @@ def _place_wide(c: Costs, s: State) -> Any:
         if c.wide.soft_at[f] >= 0:
             own += np.int64(c.wide.soft[c.wide.soft_at[f] + at])
         if c.wide.hard_at[f] >= 0 and c.wide.hard[c.wide.hard_at[f] + at] > 0:
-            _flip(s, c.wide.weight[f], 1)
+            change_violated(s, c.wide.weight[f], 1)
         for q in range(c.wide.scope_offsets[f], c.wide.scope_offsets[f + 1]):
             j, stride = c.wide.scope_variable[q], c.wide.scope_stride[q]
             start = at - s.x[j] * stride
@@ -111,10 +111,10 @@ def restart(c: Costs, s: State) -> None:
             start = s.x[i] * c.rows.width[j]
             if c.edges.soft_at[e] >= 0:
                 twice += np.int64(c.edges.soft[c.edges.soft_at[e] + start + s.x[j]])
-                _add_weighted(s.local, c.rows.start[j], c.edges.soft, c.edges.soft_at[e] + start, c.rows.width[j], 1)
+                add_weighted(s.local, c.rows.start[j], c.edges.soft, c.edges.soft_at[e] + start, c.rows.width[j], 1)
             if c.edges.hard_at[e] >= 0:
                 factor = c.edges.weight[e]
-                _add_weighted(
+                add_weighted(
                     s.local,
                     c.rows.start[j],
                     c.edges.hard,
@@ -123,7 +123,7 @@ def restart(c: Costs, s: State) -> None:
                     s.weights[factor],
                 )
                 if i < j and c.edges.hard[c.edges.hard_at[e] + start + s.x[j]] > 0:
-                    _flip(s, factor, 1)
+                    change_violated(s, factor, 1)
     own += _place_wide(c, s)
     s.tally[SOFT] = own + twice // 2
     s.tally[WEIGHTED] += s.tally[SOFT]
@@ -145,7 +145,7 @@ def _move_wide(c: Costs, s: State, i: int, old: int, new: int) -> Any:
         if hard >= 0:
             change = np.int64(c.wide.hard[hard + before + shift]) - np.int64(c.wide.hard[hard + before])
             if change != 0:
-                _flip(s, c.wide.weight[f], change)
+                change_violated(s, c.wide.weight[f], change)
         for q in range(c.wide.scope_offsets[f], c.wide.scope_offsets[f + 1]):
             j, stride = c.wide.scope_variable[q], c.wide.scope_stride[q]
             if j == i:
@@ -170,7 +170,7 @@ def _move_rows(c: Costs, s: State, i: int, old: int, new: int, width: int) -> No
     plus, minus = new * width, old * width
     for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
         row, table = item(c.edges.target, e) * width, item(c.edges.soft_at, e)
-        _add_difference(s.local, row, c.edges.soft, table + plus, table + minus, width)
+        add_difference(s.local, row, c.edges.soft, table + plus, table + minus, width)
 
 
 @inlined
@@ -193,7 +193,7 @@ def move(c: Costs, s: State, i: int, new: int) -> None:
                 j = c.edges.target[e]
                 width = c.rows.width[j]
                 plus, minus = c.edges.soft_at[e] + new * width, c.edges.soft_at[e] + old * width
-                _add_difference(s.local, c.rows.start[j], c.edges.soft, plus, minus, width)
+                add_difference(s.local, c.rows.start[j], c.edges.soft, plus, minus, width)
         if c.wide.offsets[i] < c.wide.offsets[i + 1]:
             _move_wide(c, s, i, old, new)
     else:
@@ -205,14 +205,14 @@ def move(c: Costs, s: State, i: int, new: int) -> None:
             if c.edges.soft_at[e] >= 0:
                 base = c.edges.soft_at[e]
                 change += np.int64(c.edges.soft[base + plus + s.x[j]]) - np.int64(c.edges.soft[base + minus + s.x[j]])
-                _add_difference(s.local, c.rows.start[j], c.edges.soft, base + plus, base + minus, width)
+                add_difference(s.local, c.rows.start[j], c.edges.soft, base + plus, base + minus, width)
             if c.edges.hard_at[e] >= 0:
                 base, factor = c.edges.hard_at[e], c.edges.weight[e]
                 flipped = np.int64(c.edges.hard[base + plus + s.x[j]]) - np.int64(c.edges.hard[base + minus + s.x[j]])
                 if flipped != 0:
-                    _flip(s, factor, flipped)
-                _add_weighted(s.local, c.rows.start[j], c.edges.hard, base + plus, width, s.weights[factor])
-                _add_weighted(s.local, c.rows.start[j], c.edges.hard, base + minus, width, -s.weights[factor])
+                    change_violated(s, factor, flipped)
+                add_weighted(s.local, c.rows.start[j], c.edges.hard, base + plus, width, s.weights[factor])
+                add_weighted(s.local, c.rows.start[j], c.edges.hard, base + minus, width, -s.weights[factor])
         if c.wide.offsets[i] < c.wide.offsets[i + 1]:
             change += _move_wide(c, s, i, old, new)
     s.tally[SOFT] += change
@@ -248,7 +248,7 @@ def reweigh(c: Costs, s: State, factor: int, increment: int) -> None:
             e = c.hard.edge[q]
             j = c.edges.target[e]
             width = c.rows.width[j]
-            _add_weighted(s.local, c.rows.start[j], c.edges.hard, c.edges.hard_at[e] + s.x[i] * width, width, increment)
+            add_weighted(s.local, c.rows.start[j], c.edges.hard, c.edges.hard_at[e] + s.x[i] * width, width, increment)
         else:
             stride = c.wide.scope_stride[c.wide.scope_offsets[f] + q - c.hard.offsets[factor]]
             start = c.wide.hard_at[f] + s.position[f] - s.x[i] * stride

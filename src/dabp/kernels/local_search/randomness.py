@@ -9,12 +9,20 @@ from numpy.typing import NDArray
 
 from dabp.kernels.local_search.compilation import inlined
 
+STEP = 0x9E3779B97F4A7C15
+"""What the state grows by with each number."""
+
 
 @inlined
 def draw(random: NDArray[np.uint64]) -> Any:
     """64 random bits (splitmix64)."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[0]
+    random[0] += np.uint64(STEP)
+    return mixed(random[0])
+
+
+@inlined
+def mixed(z: Any) -> Any:
+    """The 64 random bits that go with a state of the stream."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

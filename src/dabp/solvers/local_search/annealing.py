@@ -52,6 +52,9 @@ class Annealing(Solver):
     penalised, and weigh more after each cycle that ends with them. Variables that must all differ (assignments, orders)
     are also offered an exchange of their values with another one's.
 
+    From 50,000 variables on a sweep goes through classes of variables that share no factor, each of which threads share
+    (`colouring`), and what it finds is looked at after each sweep instead of each move.
+
     Good on problems with up to a few thousand variables; it proves nothing.
 
     Parameters
@@ -100,6 +103,7 @@ class AnnealingSearch(LocalSearch):
         self._clock, self._resumed_at = Clock(), 0
         if self.stopped is None:
             self._noise = self.local.noise(self.rng)
+            self._sweepers = self.local.sweepers(budget.threads)
         self._cycle, self._length, self._swept, self._lowest = 0, QUENCH, 0, NOTHING
         few = solver.cycle if budget.max_iterations is None else budget.max_iterations // 20
         self._lengths = CycleLengths(min(solver.cycle, max(few, 4 * QUENCH)))
@@ -114,7 +118,7 @@ class AnnealingSearch(LocalSearch):
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Sweep on in this cycle, or to its end."""
         count = min(len(lowest), self._length - self._swept)
-        self.local.sweep(self.state, self._noise, self._temperatures(count), lowest[:count])
+        self.local.sweep(self.state, self._noise, self._temperatures(count), lowest[:count], self._sweepers)
         self._swept += count
         self._lowest = min(self._lowest, int(lowest[:count].min(initial=NOTHING)))
         if self._swept == self._length:
@@ -190,6 +194,11 @@ class AnnealingSearch(LocalSearch):
         if solver.cold is None:
             warm = max(self._cold, WARM * self._hot)
             self._warm = self._cold**found.stepped * warm ** (1.0 - found.stepped)
+
+    def close(self) -> None:
+        """End the threads."""
+        if self.stopped is None and self._sweepers is not None:
+            self._sweepers.close()
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """The temperatures."""

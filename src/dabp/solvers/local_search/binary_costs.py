@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.columns import LANES, SOFT
+from dabp.kernels.local_search.flip_chromatic import flip_together
 from dabp.kernels.local_search.flip_tabu import FlipMoves, flip_tabu, open_all
 from dabp.kernels.local_search.flips import (
     THRESHOLDS,
@@ -19,6 +22,8 @@ from dabp.kernels.local_search.tabu import BLOCK, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 from dabp.problem.guard import Guard
+from dabp.solvers.local_search.colouring import Classes, in_classes
+from dabp.solvers.local_search.crew import Sweepers
 from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, same
 from dabp.solvers.local_search.table import Table
 from dabp.solvers.local_search.temperatures import Differences
@@ -33,6 +38,8 @@ class BinaryCosts(Table[Flips, FlipMoves]):
     ----------
     guard
         Asked while the problem is compiled, which it may end with `Stopped`.
+    classes
+        The order to have the variables in, None for the problem's own.
 
     Attributes
     ----------
@@ -43,8 +50,8 @@ class BinaryCosts(Table[Flips, FlipMoves]):
     hot_share = 0.1
     cooling_power = 0.0
 
-    def __init__(self, problem: Problem, guard: Guard | None = None):
-        super().__init__(Units(problem, small_tables=False))
+    def __init__(self, problem: Problem, guard: Guard | None = None, *, classes: Classes | None = None):
+        super().__init__(problem, Units(in_classes(problem, classes), small_tables=False), classes)
         ask(Guard() if guard is None else guard)
         self.couplings, self._fixed = _couplings(self.units)
         constants = problem.pool[problem.pool_offsets[problem.factor_table[problem.arities == 0]]]
@@ -72,7 +79,7 @@ class BinaryCosts(Table[Flips, FlipMoves]):
 
     def put(self, state: Flips, assignment: Assignment) -> None:
         """Continue from an assignment; values that are forbidden by themselves are replaced by the other."""
-        values = np.where(self._fixed >= 0, self._fixed, assignment)
+        values = np.where(self._fixed >= 0, self._fixed, self.inside(assignment))
         state.step[: len(values)] = 1 - 2 * values
         restart_flips(self.couplings, state)
         state.tally[SOFT] = self.units.of(values)
@@ -83,7 +90,7 @@ class BinaryCosts(Table[Flips, FlipMoves]):
 
     def best(self, state: Flips) -> Assignment:
         """The best assignment."""
-        return np.asarray((1 - state.best) // 2, dtype=np.int64)
+        return self.outside(np.asarray((1 - state.best) // 2, dtype=np.int64))
 
     def check(self, state: Flips) -> None:
         """Steps are 1 or −1, and fields those of the assignment."""
@@ -92,7 +99,7 @@ class BinaryCosts(Table[Flips, FlipMoves]):
             if not np.isin(steps, (-1, 1)).all():
                 raise ValueError("steps are neither 1 nor -1")
         expected = self.state(0)
-        self.put(expected, np.asarray((1 - state.step[:count]) // 2, dtype=np.int64))
+        self.put(expected, self.outside(np.asarray((1 - state.step[:count]) // 2, dtype=np.int64)))
         same("steps", state.step, expected.step)
         same("fields", state.field, expected.field)
         same("costs", state.tally[SOFT], expected.tally[SOFT])
@@ -112,15 +119,31 @@ class BinaryCosts(Table[Flips, FlipMoves]):
         noise[0] = noise.max()
         return noise
 
+    def sweepers(self, threads: int) -> Sweepers | None:
+        """Who does the sweeps of a search in classes."""
+        if self.classes is None:
+            return None
+        edges = self.couplings
+
+        def arranged(order: Indices) -> Couplings:
+            return edges._replace(target=edges.target[order], weight=edges.weight[order])
+
+        return Sweepers(self.classes.starts, edges.offsets, edges.target, 0, threads, edges, arranged)
+
     def sweep(
         self,
         state: Flips,
         noise: NDArray[np.float32],
         temperatures: NDArray[np.float64],
         lowest: NDArray[np.int64],
+        sweepers: Sweepers | None = None,
     ) -> None:
         """Offer every variable a flip once per temperature."""
-        flip_sweep(self.couplings, state, noise, temperatures, lowest)
+        if sweepers is None:
+            flip_sweep(self.couplings, state, noise, temperatures, lowest)
+        else:
+            part = partial(flip_together, state, noise, temperatures, lowest)
+            sweepers.sweep(part, len(temperatures))
 
     def differences(self, state: Flips, rng: np.random.Generator, most: int) -> Differences:
         """What flipping costs, for a sample of the variables that would go uphill."""

@@ -66,7 +66,7 @@ class CoolingSearch(AnnealingSearch):
         quench = last or self._cycle == 0
         count = min(len(lowest), QUENCH) if quench else len(lowest)
         started = time.perf_counter()
-        self.local.sweep(self.state, self._noise, self._temperatures(count), lowest[:count])
+        self.local.sweep(self.state, self._noise, self._temperatures(count), lowest[:count], self._sweepers)
         self._sweep_seconds = (time.perf_counter() - started) / count
         self._spent += self._sweep_seconds * count
         if self._cycle == 0:

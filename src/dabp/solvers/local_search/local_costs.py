@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.annealing import NOISE, sweep
-from dabp.kernels.local_search.columns import LANES, NOTHING, SOFT, VIOLATIONS, WEIGHTED, State
+from dabp.kernels.local_search.chromatic import sweep_together
+from dabp.kernels.local_search.columns import LANES, NOTHING, SOFT, VIOLATIONS, WEIGHTED, Edges, State
 from dabp.kernels.local_search.exchanges import Sets, exchange_changes, sweep_and_exchange
 from dabp.kernels.local_search.local_costs import remember_now, restart
 from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices
 from dabp.problem.guard import Guard
+from dabp.solvers.local_search.colouring import Classes, in_classes
 from dabp.solvers.local_search.compiled_costs import compiled_costs
+from dabp.solvers.local_search.crew import Sweepers
 from dabp.solvers.local_search.exchanges import all_different, exchange_sets
 from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, check_violated, same, within
 from dabp.solvers.local_search.table import Table
@@ -34,6 +37,8 @@ class LocalCosts(Table[State, Moves]):
         Whether violating a factor weighs more than all finite costs at a variable from the start.
     movers
         At how many variables, if it does.
+    classes
+        The order to have the variables in, None for the problem's own.
 
     Attributes
     ----------
@@ -43,8 +48,17 @@ class LocalCosts(Table[State, Moves]):
         Which places of the rows hold a value that may be taken, [R].
     """
 
-    def __init__(self, problem: Problem, guard: Guard | None = None, *, lexicographic: bool = False, movers: int = 1):
-        super().__init__(Units(problem, wide=lexicographic))  # the literature's baselines: one form is enough
+    def __init__(
+        self,
+        problem: Problem,
+        guard: Guard | None = None,
+        *,
+        lexicographic: bool = False,
+        movers: int = 1,
+        classes: Classes | None = None,
+    ):
+        # For the literature's baselines one form is enough.
+        super().__init__(problem, Units(in_classes(problem, classes), wide=lexicographic), classes)
         self._weight = self.units.dominant_weight(movers) if lexicographic else self.units.first_weight
         self.costs, self.allowed = compiled_costs(self.units, Guard() if guard is None else guard)
         constants = problem.pool_offsets[problem.factor_table[problem.arities == 0]]
@@ -71,7 +85,7 @@ class LocalCosts(Table[State, Moves]):
     def put(self, state: State, assignment: Assignment) -> None:
         """Continue from an assignment; values that are forbidden by themselves are replaced by the cheapest."""
         rows = self.costs.rows
-        state.x[:] = assignment
+        state.x[:] = self.inside(assignment)
         wrong = ~self.allowed[rows.start + state.x]
         if wrong.any():
             state.x[wrong] = self._cheapest[wrong]
@@ -93,7 +107,7 @@ class LocalCosts(Table[State, Moves]):
 
     def best(self, state: State) -> Assignment:
         """The best feasible assignment, a copy."""
-        return state.best.copy()
+        return self.outside(state.best.copy())
 
     def strengthen(self, state: State) -> None:
         """Make what the assignment violates weigh half as much again; L is then out of date until `put`."""
@@ -109,12 +123,12 @@ class LocalCosts(Table[State, Moves]):
     def check(self, state: State) -> None:
         """Local costs and violations are those of the assignment and the weights."""
         for values in (state.x, state.best):
-            if ((values < 0) | (values >= self.problem.domain_sizes)).any():
+            if ((values < 0) | (values >= self.units.problem.domain_sizes)).any():
                 raise ValueError("there are no such values")
         within("weights", state.weights, 0, 2 * self.units.heaviest + 2)
         expected = self.state(0)
         expected.weights[:] = state.weights
-        self.put(expected, state.x)
+        self.put(expected, self.outside(state.x))
         for name in ("x", "local", "position"):
             same({"x": "values", "local": "local costs"}.get(name, name), getattr(state, name), getattr(expected, name))
         same("costs", state.tally[[SOFT, WEIGHTED]], expected.tally[[SOFT, WEIGHTED]])
@@ -139,16 +153,30 @@ class LocalCosts(Table[State, Moves]):
     @cached_property
     def sets(self) -> Sets | None:
         """Variables that must all differ, which annealing lets exchange their values; None if there are none."""
-        return exchange_sets(self.problem, self.costs.rows.start, self.allowed)
+        return exchange_sets(self.units.problem, self.costs.rows.start, self.allowed)
 
     def arranged(self, assignment: Assignment) -> Assignment:
         """With values of variables that must all differ different, as far as that is easy."""
-        return assignment if self.sets is None else all_different(self.sets, self.costs.rows.start, assignment)
+        if self.sets is None:
+            return assignment
+        return self.outside(all_different(self.sets, self.costs.rows.start, self.inside(assignment)))
 
     def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
         """Gumbel numbers, enough for a row from any place."""
         widest = int(self.costs.rows.width.max(initial=0))
         return rng.gumbel(size=NOISE + widest).astype(np.float32)
+
+    def sweepers(self, threads: int) -> Sweepers | None:
+        """Who does the sweeps of a search in classes, unless variables exchange their values."""
+        if self.classes is None or self.sets is not None:
+            return None
+        edges, violable = self.costs.edges, len(self.costs.hard.wide)
+
+        def arranged(order: Indices) -> Edges:
+            soft = edges._replace(target=edges.target[order], soft_at=edges.soft_at[order])
+            return soft._replace(hard_at=edges.hard_at[order], weight=edges.weight[order]) if violable else soft
+
+        return Sweepers(self.classes.starts, edges.offsets, edges.target, violable, threads, edges, arranged)
 
     def sweep(
         self,
@@ -156,9 +184,12 @@ class LocalCosts(Table[State, Moves]):
         noise: NDArray[np.float32],
         temperatures: NDArray[np.float64],
         lowest: NDArray[np.int64],
+        sweepers: Sweepers | None = None,
     ) -> None:
         """Resample every variable once per temperature, and let those that must differ exchange their values."""
-        if self.sets is None:
+        if sweepers is not None:
+            sweepers.sweep(partial(sweep_together, self.costs, state, noise, temperatures, lowest), len(temperatures))
+        elif self.sets is None:
             sweep(self.costs, state, noise, temperatures, lowest)
         else:
             sweep_and_exchange(self.costs, state, self.sets, noise, temperatures, lowest)

@@ -157,7 +157,7 @@ class LocalSearch(Search):
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Take a better incumbent; restarts from the incumbent then start from it."""
         if self.stopped is None and not self.local.infeasible and np.isfinite(cost):
-            units = self.local.units.of(assignment)
+            units = self.local.cost_of(assignment)
             if units < self._incumbent_units:
                 self.incumbent, self._incumbent_units, self._fresh = assignment.copy(), units, False
 
@@ -175,12 +175,12 @@ class LocalSearch(Search):
             value[...] = state[f"state.{key}"]
         if not self.local.infeasible:
             self.local.check(self.state)
-            if self.feasible and self.local.units.of(self.local.best(self.state)) != self.state.tally[BEST]:
+            if self.feasible and self.local.cost_of(self.local.best(self.state)) != self.state.tally[BEST]:
                 raise ValueError("the best cost is not that of the best assignment")
         self.incumbent = state.get("incumbent")
         for name in ("iterations", "_incumbent_units", "_fresh"):
             setattr(self, name, state[name])
-        known = NOTHING if self.incumbent is None else self.local.units.of(self.incumbent)
+        known = NOTHING if self.incumbent is None else self.local.cost_of(self.incumbent)
         if self._incumbent_units != known or self.iterations < 0:
             raise ValueError("the incumbent has another cost")
         self.rng.bit_generator.state = state["rng"]

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 from dabp.problem import Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.binary_costs import BinaryCosts
+from dabp.solvers.local_search.colouring import Classes, classes_of
 from dabp.solvers.local_search.local_costs import LocalCosts
 from dabp.solvers.local_search.table import Table
 from dabp.solvers.stopped import ask
@@ -42,9 +43,16 @@ def shared_table(problem: Problem, guard: Guard) -> Table[Any, Any]:
         ask(guard)
         table = _tables.get(id(problem))
         if table is None:
-            table = BinaryCosts(problem, guard) if BinaryCosts.fits(problem) else LocalCosts(problem, guard)
+            table = table_of(problem, guard, classes_of(problem))
             _tables[id(problem)] = table
         return table
+
+
+def table_of(problem: Problem, guard: Guard, classes: Classes | None) -> Table[Any, Any]:
+    """A new table, of the kind that fits, with the variables in the order of the classes."""
+    if BinaryCosts.fits(problem):
+        return BinaryCosts(problem, guard, classes=classes)
+    return LocalCosts(problem, guard, classes=classes)
 
 
 def _forget() -> None:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.tabu import Rules
-from dabp.problem import Assignment
+from dabp.problem import Assignment, Problem
+from dabp.solvers.local_search.colouring import Classes
+from dabp.solvers.local_search.crew import Sweepers
 from dabp.solvers.local_search.temperatures import Differences
 from dabp.solvers.local_search.units import Units
 
@@ -26,6 +28,8 @@ class Table(ABC, Generic[S, M]):
     ----------
     problem, units
         What is solved, and its costs as integers.
+    classes
+        The order that `units`, and all that is made of them, have the variables in; None if it is the problem's own.
     infeasible
         Whether a proof of infeasibility lies open: a factor or all values of a variable forbid everything.
     """
@@ -36,8 +40,24 @@ class Table(ABC, Generic[S, M]):
     cooling_power: ClassVar[float] = 2.0
     """While it cools, T⁻ᵖ rises evenly: about how much longer a sweep takes the more variables move; 0 for ln T."""
 
-    def __init__(self, units: Units):
-        self.problem, self.units = units.problem, units
+    def __init__(self, problem: Problem, units: Units, classes: Classes | None):
+        self.problem, self.units, self.classes = problem, units, classes
+
+    def inside(self, assignment: Assignment) -> Assignment:
+        """An assignment in the order of the table."""
+        return assignment if self.classes is None else assignment[self.classes.order]
+
+    def outside(self, values: Assignment) -> Assignment:
+        """Values in the order of the table as an assignment."""
+        if self.classes is None:
+            return values
+        assignment = np.empty_like(values)
+        assignment[self.classes.order] = values
+        return assignment
+
+    def cost_of(self, assignment: Assignment) -> int:
+        """What an assignment costs, in units."""
+        return self.units.of(self.inside(assignment))
 
     @abstractmethod
     def state(self, seed: int) -> S:
@@ -64,10 +84,22 @@ class Table(ABC, Generic[S, M]):
         """Random numbers for `sweep`, drawn once."""
 
     @abstractmethod
+    def sweepers(self, threads: int) -> Sweepers | None:
+        """Who does the sweeps of a search in classes; None if there are none."""
+
+    @abstractmethod
     def sweep(
-        self, state: S, noise: NDArray[np.float32], temperatures: NDArray[np.float64], lowest: NDArray[np.int64]
+        self,
+        state: S,
+        noise: NDArray[np.float32],
+        temperatures: NDArray[np.float64],
+        lowest: NDArray[np.int64],
+        sweepers: Sweepers | None = None,
     ) -> None:
-        """Offer every variable a new value once per temperature (in units); `lowest` gets each sweep's least cost."""
+        """Offer every variable a new value once per temperature (in units); `lowest` gets each sweep's least cost.
+
+        In classes if there is somebody to do that: then the cost after the sweep, if it is feasible.
+        """
 
     @abstractmethod
     def differences(self, state: S, rng: np.random.Generator, most: int) -> Differences:
@@ -101,4 +133,4 @@ class Table(ABC, Generic[S, M]):
 
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
         """Values drawn uniformly."""
-        return rng.integers(0, self.problem.domain_sizes)
+        return self.outside(rng.integers(0, self.units.problem.domain_sizes))

@@ -1,0 +1,39 @@
+"""Greedy colouring of variables: those of one colour share no factor."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.decorators import array_kernel
+
+Ints = NDArray[np.int64]
+
+COLOURS = 63
+"""No more than so many."""
+
+
+@array_kernel
+def colour(scope_start: Ints, variable: Ints, factor: Ints, start: Ints, entry: Ints, colours: Ints) -> int:
+    """Give each variable, in order, the first colour that none of its neighbours has; `colours` comes in as −1.
+
+    Gives how many there are, or −1 if `COLOURS` are not enough. Columns as in `descent.Entries`.
+    """
+    most = 0
+    for i in range(len(colours)):
+        taken = np.uint64(0)
+        for place in range(start[i], start[i + 1]):
+            f = factor[entry[place]]
+            for e in range(scope_start[f], scope_start[f + 1]):
+                other = colours[variable[e]]
+                if other >= 0:
+                    taken |= np.uint64(1) << np.uint64(other)
+        free = 0
+        while taken & np.uint64(1):
+            taken >>= np.uint64(1)
+            free += 1
+        if free >= COLOURS:
+            return -1
+        colours[i] = free
+        most = max(most, free + 1)
+    return most

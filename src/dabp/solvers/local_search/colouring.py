@@ -1,0 +1,61 @@
+"""Large problems with their variables in classes that share no factor, one class after the other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dabp.problem import Problem
+from dabp.problem.columns import Indices, handed_over
+
+LARGE = 50_000
+"""Variables from which local search has them in classes, so that threads can share its sweeps."""
+
+FEWEST = 1_000
+"""Variables that classes have on average at least: threads wait for each other twice a class."""
+
+
+class Classes(NamedTuple):
+    """Variables in an order in which those of a class, which share no factor, are adjacent; C classes."""
+
+    order: Indices
+    """The variable at each place, [N]."""
+    starts: Indices
+    """The place at which each class begins, [C + 1]."""
+
+
+def classes_of(problem: Problem) -> Classes | None:
+    """Classes found greedily in the order of the variables; None for what is small or would have small classes."""
+    classes = problem.structural(coloured) if problem.num_variables >= LARGE else None
+    return None if classes is None or (len(classes.starts) - 1) * FEWEST > problem.num_variables else classes
+
+
+def coloured(problem: Problem) -> Classes | None:
+    """Classes of any problem; None if there would be more than there are colours."""
+    from dabp.graph.grouping import grouped  # compiled, as what follows: loaded for large problems only
+    from dabp.kernels.local_search.colouring import colour
+
+    count = problem.num_variables
+    entry, start = grouped(problem.scope_variables, count)
+    factor = np.repeat(np.arange(problem.num_factors), problem.arities)
+    colours = np.full(count, -1, dtype=np.int64)
+    found = colour(problem.scope_offsets, problem.scope_variables, factor, start, entry, colours)
+    if found < 0:
+        return None
+    order, starts = grouped(colours, found)
+    return Classes(order, starts)
+
+
+def in_classes(problem: Problem, classes: Classes | None) -> Problem:
+    """The problem with the variables in the order of the classes; itself without any."""
+    if classes is None:
+        return problem
+    place = np.empty(problem.num_variables, dtype=np.int64)
+    place[classes.order] = np.arange(problem.num_variables)
+    return problem.replace(
+        domain_sizes=handed_over(problem.domain_sizes[classes.order]),
+        scope_variables=handed_over(place[problem.scope_variables]),
+        variable_names=None,
+        labels=None,
+    )
