@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from dabp.kernels.local_search.forest_move import Forest, forest_move, penalised_cost
-from dabp.solvers.base import Budget
-from dabp.solvers.local_search.forest_lns import ForestLNS, ForestLnsSearch
+from dabp.solvers.forests import Forests
 from tests.problems import all_assignments, drawn_problem
 
 
@@ -15,9 +14,7 @@ from tests.problems import all_assignments, drawn_problem
 def test_a_move_is_the_joint_optimum_of_what_it_frees(seed: int) -> None:
     """Given the others, no assignment of the free variables is cheaper; no factor has three of them."""
     problem = drawn_problem(np.random.default_rng(seed), dense=True, hard=0.0)
-    search = ForestLNS().start(problem, seed=seed, budget=Budget())
-    assert isinstance(search, ForestLnsSearch)
-    columns = search.columns
+    columns = Forests(problem).columns
     forest = Forest.empty(columns)
     before = np.random.default_rng(seed).integers(0, problem.domain_sizes)
     after, random = before.copy(), np.array([seed + 1], dtype=np.uint64)

@@ -31,7 +31,7 @@ class Cooling(Solver):
         How long it takes.
     """
 
-    kernels: ClassVar[tuple[str, ...]] = ("annealing", "annealing-wide", "annealing-binary")
+    kernels: ClassVar[tuple[str, ...]] = ("annealing", "annealing-wide", "annealing-binary", "annealing-large")
 
     heat: float = 0.6
     seconds: float = 1.0

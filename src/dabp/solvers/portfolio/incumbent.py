@@ -95,8 +95,8 @@ class Incumbent:
 
     def _crossed(self, assignment: Assignment, cost: float | None) -> tuple[Assignment, float | None]:
         """A candidate, or what is put together of it and the incumbent where that may be better; its cost if known."""
-        best, known = self.best()
-        if best is None or not self._islands:
+        best, known = self.best() if self._islands else (None, np.inf)
+        if best is None:
             return assignment, cost
         cost = float(self._problem.cost(assignment)) if cost is None else cost
         if cost - known > CLOSE * abs(known):
