@@ -92,7 +92,7 @@ def character(features: Features) -> tuple[str, str]:
       labellings read from it and moves that change many variables at once.
     - ``permutation``: variables that must all differ and nearly take all values: annealing, which exchanges them.
     - ``binary``: two values each, not attractive: local search makes millions of moves a second.
-    - ``large``: anything else from `LARGE` variables on: long runs of BP, reinforced and learned.
+    - ``large``: anything else from `LARGE` variables on: long runs of BP, reinforced and learned, and annealing.
     - ``medium``: from `MEDIUM` variables on: slow annealing; single runs of BP vary, tabu search looks at all moves.
     - ``small``: the rest: many short runs of local search and of BP.
     """
@@ -135,12 +135,12 @@ def _weights(*first: float, **others: float) -> dict[str, float]:
 
 
 SHARES = {
-    "bp-reinforced": Share(_weights(1.0, 0.3, 5.0, 0.4, 0.4, 0.2), 200, image_delay=0.6, setup=0.33),
-    "bp-learned": Share(_weights(medium=3.0, large=5.0), 200, setup=0.4),
+    "bp-reinforced": Share(_weights(1.0, 0.3, 4.0, 0.4, 0.4, 0.2), 200, image_delay=0.6, setup=0.33),
+    "bp-learned": Share(_weights(medium=3.0, large=4.0), 200, setup=0.4),
     "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.33),
     "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.2),
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.2),
-    "annealing": Share(_weights(1.5, 5.0, 0.6, 0.0, 3.0, 5.0), 200, setup=0.2),
+    "annealing": Share(_weights(1.5, 5.0, 3.0, 0.0, 3.0, 5.0), 200, setup=0.2),
     "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.2),
     "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.05),
     "opening": Share(_weights(image=8.0), 0, setup=0.2),
