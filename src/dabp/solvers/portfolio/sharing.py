@@ -22,19 +22,25 @@ def parse_share(text: str) -> tuple[int, int]:
 def shared_out(kinds: Sequence[Kind], worker: int, workers: int, threads: int = 1) -> list[Kind]:
     """The members of one worker, at least as many as it has threads, with their weights there.
 
-    Laid end to end by weight, the strongest first, the members are cut into equal pieces, one a worker: a strong member
-    is then run by several, with seeds of their own, and weak ones share a worker.
+    Members of more weight than a worker has, all being equal, are cut: a strong one is then run by several workers,
+    with seeds of their own. The pieces go, heaviest first, to whoever has least so far: runs that take their time are
+    worth more whole, and weak members share a worker.
     """
-    ordered = sorted(kinds, key=lambda kind: -kind.prior)
-    piece = sum(kind.prior for kind in ordered) / workers
-    begin, mine, rest, end = worker * piece, [], [], 0.0
-    for kind in ordered:
-        start, end = end, end + kind.prior
-        overlap = min(end, begin + piece) - max(start, begin)
-        if overlap > SLIVER * piece or overlap >= kind.prior > 0:
-            mine.append(replace(kind, prior=overlap))
-        else:
-            rest.append((abs((start + end) / 2 - begin - piece / 2), kind))
-    for _, kind in sorted(rest, key=lambda each: each[0])[: max(0, threads - len(mine))]:
-        mine.append(kind)
-    return mine
+    piece = sum(kind.prior for kind in kinds) / workers
+    pieces = [replace(kind, prior=part) for kind in kinds for part in _cut(kind.prior, piece)]
+    loads, shares = [0.0] * workers, [dict[str, Kind]() for _ in range(workers)]
+    for each in sorted(pieces, key=lambda kind: -kind.prior):
+        lightest = min(range(workers), key=lambda place: (loads[place], place))
+        held = shares[lightest].get(each.name)
+        shares[lightest][each.name] = each if held is None else replace(each, prior=each.prior + held.prior)
+        loads[lightest] += each.prior
+    mine = shares[worker]
+    others = sorted((kind for kind in kinds if kind.name not in mine), key=lambda kind: -kind.prior)
+    return [*mine.values(), *others[: max(0, threads - len(mine))]]
+
+
+def _cut(weight: float, piece: float) -> list[float]:
+    """Whole pieces of a weight, and what is left if it is more than a sliver."""
+    whole = int(weight / piece) if piece > 0 else 0
+    left = weight - whole * piece
+    return [piece] * whole + ([left] if left > SLIVER * piece or not whole else [])
