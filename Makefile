@@ -19,6 +19,7 @@ test: $(VENV)/.developing
 
 kernels: $(VENV)/.developing
 	$(BIN)/dabp doctor --compile
+	$(BIN)/python -m tests.solvers.compiled_kinds
 
 test-browser: $(VENV)/.developing
 	command -v chromium || command -v chromium-browser || command -v google-chrome || apt-get install --yes --no-install-recommends chromium

@@ -1,11 +1,11 @@
-"""Problems of many kinds, solved one after the other; prints what Numba compiled meanwhile, which should be nothing.
+"""Problems of many kinds, solved one after the other; fails if Numba compiles anything meanwhile, and prints what.
 
-``python -m tests.solvers.compiled_kinds``, in a process of its own: what an earlier test compiled would not count.
+``make kernels`` runs ``python -m tests.solvers.compiled_kinds`` right after ``dabp doctor --compile`` and before all
+tests: what one of those compiles stays in the cache, where nobody can tell it from what the doctor made.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from collections.abc import Iterator
@@ -21,6 +21,9 @@ from tests.problems import random_problem
 
 OTHERS = ("toulbar2", "bp-plain", "auto")
 """Solvers without kernels, and the one that is tried on every kind."""
+
+SPARSE = range(200, 1000)
+"""Variables of problems on which runs are long enough for moves of forests and islands."""
 
 
 def drawn(
@@ -53,6 +56,14 @@ def chain(count: int, domain: int, *, closed: bool = False) -> Problem:
     return Problem.from_tables([domain] * count, [((i, (i + 1) % count), table) for i in range(links)])
 
 
+def torus(side: int, domain: int, tables: np.ndarray) -> Problem:
+    """A square whose ends meet, with a table for each pair: sparse enough for answers to be put together by islands."""
+    here = np.arange(side * side).reshape(side, side)
+    pairs = [(here, np.roll(here, -1, axis)) for axis in (0, 1)]
+    scopes = np.concatenate([np.stack(pair, axis=-1).reshape(-1, 2) for pair in pairs])
+    return Problem.from_tables([domain] * side**2, list(zip(map(tuple, scopes.tolist()), tables, strict=True)))
+
+
 def kinds() -> Iterator[tuple[str, Problem]]:
     """A problem of each kind, by name."""
     for domain in (2, 3, 5, 8, 9, 15, 16, 17, 33):
@@ -80,6 +91,11 @@ def kinds() -> Iterator[tuple[str, Problem]]:
         "an image with a truncated linear prior",
         grid(rng.integers(0, 9, (21, 20, 5)).astype(float), "truncated-linear", cap=2.0),
     )
+    yield "a torus of whole numbers", torus(18, 2, rng.integers(0, 2, (648, 2, 2)) * 1.0)
+    yield "a torus of real numbers", torus(18, 5, rng.random((648, 5, 5)))
+    yield "a torus with forbidden pairs", torus(18, 4, np.where(rng.random((648, 4, 4)) < 0.1, np.inf, 3.0))
+    yield "a large torus", torus(230, 2, rng.integers(0, 2, (105_800, 2, 2)) * 1.0)
+    yield "a large torus of real numbers", torus(230, 3, rng.random((105_800, 3, 3)))
     for seed in range(4):
         yield f"drawn {seed}", random_problem(seed)
 
@@ -91,31 +107,42 @@ def attempts() -> Iterator[tuple[str, Problem, str]]:
     for number, (name, problem) in enumerate(every):
         yield name, problem, "auto"
         small = problem.num_variables < 100
+        if problem.num_variables in SPARSE:
+            yield name, problem, "bp-learned"
         for place, solver in enumerate(solvers):
             if small and (number + place) % 3 == 0:
                 yield name, problem, solver
 
 
 def main() -> None:
-    """Solve all, and print the names of what was compiled with the kind and the solver, and how many were solved."""
+    """Solve all, and print the names of what was compiled with its types, the kind and the solver."""
     warnings.simplefilter("ignore")
     compiled, solved = [], 0
     with event.install_recorder("numba:compile") as recorder:
         for name, problem, solver in attempts():
             before = len(recorder.buffer)
             try:
-                options = {"max_iterations": 12} if solver != "auto" else {"time_limit": 0.15, "threads": 2}
-                dabp.solve(problem, solver, **options)
-                if solver == "auto":
-                    dabp.solve(problem, solver, max_iterations=30, presolve=False)
+                _solve(problem, solver)
             except dabp.DabpError as error:
                 if "binary factors" not in str(error):
                     raise
             solved += 1
             for _, one in recorder.buffer[before:]:
                 if one.is_start:
-                    compiled.append([one.data["dispatcher"].py_func.__qualname__, name, solver])
-    sys.stdout.write(json.dumps([compiled, solved, len(dict(kinds()))]))
+                    kernel = one.data["dispatcher"].py_func.__qualname__
+                    compiled.append(f"{kernel} for {solver} on {name}: {one.data['args']}")
+    sys.stdout.write("\n".join([*compiled, f"{len(compiled)} functions were compiled in {solved} solves\n"]))
+    sys.exit(bool(compiled))
+
+
+def _solve(problem: Problem, solver: str) -> None:
+    """For a moment, or for long enough that runs end and answers are put together."""
+    long = problem.num_variables >= SPARSE[0]
+    if solver != "auto":
+        dabp.solve(problem, solver, max_iterations=900 if long else 12)
+    else:
+        dabp.solve(problem, solver, time_limit=1.0 if long else 0.15, threads=2)
+        dabp.solve(problem, solver, max_iterations=30, presolve=False)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -60,17 +59,6 @@ def test_a_large_problem_waits_for_sweeps_in_classes_as_well() -> None:
     """They come after what all problems need."""
     large = Problem([3] * LARGE)
     assert warming.needed(["presolve", "annealing"], large) == ["annealing", "annealing-large", "presolve"]
-
-
-def test_nothing_is_left_to_compile_for_any_kind_of_problem() -> None:
-    """Number types, arities, domains of 2 to 300, forbidden, maximised, every solver: by Numba's own events."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.solvers.compiled_kinds"], check=True, capture_output=True, text=True, timeout=280
-    )
-    compiled, solved, kinds = json.loads(done.stdout.splitlines()[-1])
-    assert kinds >= 40
-    assert solved > 4 * kinds
-    assert compiled == []
 
 
 @pytest.mark.parametrize(("options", "variables"), [(["-O"], {}), ([], {"NUMBA_CPU_NAME": "generic"})])

@@ -15,10 +15,17 @@ def component_labels(problem: Problem) -> tuple[Indices, int]:
 
 
 def _component_labels(problem: Problem) -> tuple[Indices, int]:
-    labels = np.zeros(problem.num_variables, dtype=np.int64)
-    count = connected_components(problem.num_variables, problem.scope_variables, problem.scope_offsets, labels)
-    labels.flags.writeable = False  # every stage reads the same array
-    return labels, int(count)
+    return connected(problem.num_variables, problem.scope_variables, problem.scope_offsets)
+
+
+def connected(num_variables: int, scopes: Indices, offsets: Indices) -> tuple[Indices, int]:
+    """The component of each variable that these scopes join, numbered by first variable, [N], and how many.
+
+    Columns are handed to the kernel read-only, as those of a problem are: one compiled form serves all callers.
+    """
+    labels = np.zeros(num_variables, dtype=np.int64)
+    count = connected_components(num_variables, handed_over(scopes), handed_over(offsets), labels)
+    return handed_over(labels), int(count)
 
 
 def factor_components(problem: Problem, labels: Indices) -> Indices:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.presolve.components import connected_components
+from dabp.graph.components import connected
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 
@@ -42,8 +42,7 @@ def crossed(problem: Problem, first: Assignment, second: Assignment) -> Assignme
     starts = np.searchsorted(entries, problem.scope_offsets)
     touched = np.flatnonzero(np.diff(starts))
     scopes = number[problem.scope_variables[entries]]
-    island = np.zeros(len(variables), dtype=np.int64)
-    count = int(connected_components(len(variables), scopes, offsets_of(np.diff(starts)[touched]), island))
+    island, count = connected(len(variables), scopes, offsets_of(np.diff(starts)[touched]))
     of_factor = island[scopes[starts[:-1][touched]]]
     worse, better = (_totals(problem, values, touched, of_factor, count) for values in (first, second))
     taken = (better[0] < worse[0]) | ((better[0] == worse[0]) & (better[1] < worse[1]))

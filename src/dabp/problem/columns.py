@@ -76,14 +76,17 @@ def distinct(keys: Indices) -> Indices:
 
 
 def cell_strides(problem: Problem) -> Indices:
-    """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`."""
+    """For each scope entry, how many cells of the table one step of its value moves; as long as `scope_variables`.
+
+    Contiguous and read-only whatever the problem, so that kernels need no second form for it.
+    """
     if len(problem.arity_groups) == 1:
-        return problem.arity_groups[0].strides.reshape(-1)
+        return handed_over(np.ascontiguousarray(problem.arity_groups[0].strides.reshape(-1)))
     strides = np.ones(len(problem.scope_variables), dtype=np.int64)
     for group in problem.arity_groups:
         places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
         strides[places] = group.strides
-    return strides
+    return handed_over(strides)
 
 
 def add_at(totals: NDArray[Any], places: Indices, amounts: NDArray[Any]) -> None:

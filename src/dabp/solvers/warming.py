@@ -133,7 +133,8 @@ def _presolve() -> None:
 
     _sort()
     for problem in (*_kinds(), _chain(7, 3)):
-        presolve(problem)
+        presolved = presolve(problem)
+        presolved.lift(np.zeros(presolved.problem.num_variables, dtype=np.int64))
 
 
 def _elimination() -> None:

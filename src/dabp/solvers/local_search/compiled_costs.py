@@ -96,7 +96,7 @@ def _directed(
     bases = np.full((2, len(factors)), -1, dtype=np.int64)
     chosen = np.flatnonzero(present[factors])
     if not len(chosen):
-        return np.zeros(0, dtype=units.dtype), bases.ravel()
+        return np.zeros(0, dtype=units.table_dtype), bases.ravel()
     stacks: list[tuple[Indices, int, int]] = []
     length = 0
     kinds, kind_of = numbered(sizes, int(sizes.max(initial=0)) + 1)
