@@ -91,6 +91,7 @@ def kinds() -> Iterator[tuple[str, Problem]]:
         "an image with a truncated linear prior",
         grid(rng.integers(0, 9, (21, 20, 5)).astype(float), "truncated-linear", cap=2.0),
     )
+    yield "a large image", grid(rng.integers(0, 20, (200, 200, 16)).astype(float), "potts", weights=9.0)
     yield "a torus of whole numbers", torus(18, 2, rng.integers(0, 2, (648, 2, 2)) * 1.0)
     yield "a torus of real numbers", torus(18, 5, rng.random((648, 5, 5)))
     yield "a torus with forbidden pairs", torus(18, 4, np.where(rng.random((648, 4, 4)) < 0.1, np.inf, 3.0))

@@ -209,7 +209,9 @@ def _dual() -> None:
     chain = _chain(WORTH_THREADS // 16 + 2, 8)
     _run(["dual"], [chain, chain.replace(pool=chain.pool / 3)])  # which single precision holds, and which it rounds
     for problem in (chain, _chain(3, 8)):
-        PairPasses(problem).excess(np.zeros(problem.num_variables, dtype=np.int64))
+        passes = PairPasses(problem)
+        passes.excess(np.zeros(problem.num_variables, dtype=np.int64))
+        passes.certified()
 
 
 def _whole() -> list[Problem]:
