@@ -357,7 +357,8 @@ TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
 """The part of the time, between these seconds, that toulbar2 has a core before its prospects are judged."""
 
 START_PART = 0.3
-"""Where most is forbidden the trial begins with its first bound, or after this part of the time."""
+"""Where most is forbidden the trial begins with its first bound, or after this part of the time; a vast problem's is
+then as short as it is planned to be: enough for a dive."""
 
 VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
 """From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is

@@ -48,7 +48,9 @@ class Prover:
     ):
         self._budget = Budget(memory_limit=memory_limit)
         part = VAST_TRIAL if _vast(problem) else SPARSE_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
-        self._trial = float(np.clip(part * horizon, min(SHORTEST_TRIAL, TRIAL * horizon), LONGEST_TRIAL))
+        crisp = _mostly_forbids(problem)
+        shortest = 0.0 if crisp and _vast(problem) else min(SHORTEST_TRIAL, TRIAL * horizon)
+        self._trial = float(np.clip(part * horizon, shortest, LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
         apart = 1 < incumbent.num_components <= MAX_JOBS
@@ -57,7 +59,7 @@ class Prover:
         self._job = -1
         self._search: Toulbar2Search | None = None
         self._seconds = self._silent = 0.0
-        self._longest_silence = START_PART * horizon if _mostly_forbids(problem) else 0.0
+        self._longest_silence = START_PART * horizon if crisp else 0.0
         self._search_cost = self._best_bound = np.inf
         self._restarted = False
         self.finished: Status | None = None
