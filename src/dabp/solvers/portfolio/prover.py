@@ -12,6 +12,7 @@ from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.plan import (
+    DIVE,
     FIRST_LOOK,
     HOPELESS_GAP,
     LONGEST_TRIAL,
@@ -49,7 +50,7 @@ class Prover:
         self._budget = Budget(memory_limit=memory_limit)
         part = VAST_TRIAL if _vast(problem) else SPARSE_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
         crisp = _mostly_forbids(problem)
-        shortest = 0.0 if crisp and _vast(problem) else min(SHORTEST_TRIAL, TRIAL * horizon)
+        shortest = min(SHORTEST_TRIAL, TRIAL * horizon) * (DIVE if crisp and _vast(problem) else 1.0)
         self._trial = float(np.clip(part * horizon, shortest, LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
