@@ -356,9 +356,10 @@ FIRST_LOOK = 1.0
 TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
 """The part of the time, between these seconds, that toulbar2 has a core before its prospects are judged."""
 
-START_PART, DIVE = 0.3, 0.5
-"""Where most is forbidden the trial begins with its first bound, or after this part of the time; the shortest one of a
-vast problem is then so many times as long as elsewhere, enough for a dive."""
+START_PART, LULLS, DIVE = 0.3, 2.0, 0.5
+"""Where most is forbidden the trial is longer by so many times what passes before the first bound, but at most by this
+part of the time: a dive takes about as long as reading and propagating. The shortest trial of a vast problem is then so
+many times as long as elsewhere."""
 
 VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
 """From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is

@@ -16,6 +16,7 @@ from dabp.solvers.portfolio.plan import (
     FIRST_LOOK,
     HOPELESS_GAP,
     LONGEST_TRIAL,
+    LULLS,
     MANY_DIGITS,
     MAX_JOBS,
     MOSTLY,
@@ -74,8 +75,13 @@ class Prover:
 
     def hopeless(self, time: float) -> bool:
         """Whether the current job, after a fair trial, looks beyond reach while others still find improvements."""
-        finds, trial = self._incumbent.finds, self._trial + min(self._silent, self._longest_silence)
-        if self._search is None or self._seconds < trial or not finds or not np.isfinite(self._incumbent.cost):
+        finds = self._incumbent.finds
+        if (
+            self._search is None
+            or self._seconds < self._trial + self._dive
+            or not finds
+            or not np.isfinite(self._incumbent.cost)
+        ):
             return False
         if self._longest_silence and finds[-1].member == self.name:  # nobody else gets any further
             return False
@@ -85,6 +91,11 @@ class Prover:
         cost, bound = self._own_cost(), max(self._best_bound, self._whole_bound())
         gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9) if np.isfinite(bound) else np.inf
         return _digits(self._part) > MANY_DIGITS and gap > (VAST_GAP if vast else HOPELESS_GAP)
+
+    @property
+    def _dive(self) -> float:
+        """How much longer than elsewhere its first dive may take: reading and propagating have shown how long."""
+        return min(LULLS * self._silent, self._longest_silence)
 
     def pause(self) -> None:
         """Stop the child process for a while."""
@@ -120,7 +131,7 @@ class Prover:
             if step.finished is Status.OPTIMAL:
                 self._take_bound(self._own_cost())
             self._next_job()
-        elif not self._restarted and self._seconds > FIRST_LOOK and len(self._jobs) == 1:
+        elif not self._restarted and self._seconds > FIRST_LOOK + self._dive and len(self._jobs) == 1:
             self._restarted = True
             if self._incumbent.cost < self._search_cost:
                 self._launch()
