@@ -14,6 +14,7 @@
 - ``between``: the paper's families with 200, 300 and 500 variables beside the members alone.
 - ``max-cut``: Gset graphs of the folder and fresh ones.
 - ``structured``: frequencies, satellites, pedigrees and proteins beside toulbar2's modes after 2, 10 and 30 s.
+- ``forbidding``: warehouses, independent sets, covers, colourings, queens, matchings, knapsacks beside single members.
 - ``kinds``: random problems of all kinds with limits of 0.5 and 3 s: no first guess where a member alone finds better,
   and no overrun.
 
@@ -36,7 +37,7 @@ import dabp
 from benchmarks.auto_images import grids, vision
 from benchmarks.auto_members import between, kinds, max_cut
 from benchmarks.auto_runs import Run, Runs, cost_of, table
-from benchmarks.auto_structured import structured
+from benchmarks.auto_structured import forbidding, structured
 from benchmarks.belief_propagation import random_tree
 from benchmarks.large_problems import KINDS
 from dabp.formats import read
@@ -193,6 +194,7 @@ PARTS = {
     "max-cut": max_cut,
     "kinds": kinds,
     "structured": structured,
+    "forbidding": forbidding,
 }
 
 

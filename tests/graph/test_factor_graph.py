@@ -8,6 +8,7 @@ import pytest
 
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
+from dabp.graph.factor_graph import _smallest_difference
 from dabp.problem import Problem
 
 
@@ -160,3 +161,16 @@ def test_tables_of_any_magnitudes_fit_beside_each_other() -> None:
     problem = Problem.from_tables([2] * 4, [((i, (i + 1) % 4), table) for i, table in enumerate(tables)])
     graph = FactorGraph.from_problem(problem)
     assert max(float(group.tables.max()) for group in graph.groups) < 1e20
+
+
+def test_the_default_perturbation_follows_the_smallest_difference_within_a_table():
+    """Between any two costs of one table that may be paid, whatever sizes tables have; it is looked for once."""
+    rng = np.random.default_rng(0)
+    for seed in range(3):
+        whole = mixed_problem(seed, forbidden=0.2)
+        problem = whole.replace(pool=whole.pool + np.round(rng.normal(size=len(whole.pool)), 3))
+        tables = (problem.pool[a:b] for a, b in itertools.pairwise(problem.pool_offsets))
+        steps = [abs(a - b) for table in tables for a, b in itertools.combinations(table[np.isfinite(table)], 2)]
+        assert problem.derived(_smallest_difference) == min(step for step in steps if step > 0)
+    constant = Problem([2, 2], [0, 1], [0, 2], [0.5] * 4, [0, 4])
+    assert _smallest_difference(constant) == 1.0

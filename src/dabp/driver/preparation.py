@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dabp.driver.first_guess import first_guess
 from dabp.driver.result import Result
 from dabp.driver.run import Run
+from dabp.driver.visible_descent import visible_descent
 from dabp.errors import ProblemError, SolverError
 from dabp.problem import Assignment, Problem
 from dabp.problem.enumeration import Enumerated, few_assignments
@@ -23,6 +24,8 @@ from dabp.solvers.base import Step
 
 PRICED_ENTRIES = 500_000
 """Entries of scopes, for a second of the time, up to which the first guess has its cost added up before the search."""
+DESCENT_PART = 0.05
+"""Of the time that is left, for a descent in the visible variables where the guess violates something."""
 PRESOLVE_PART = 0.08
 """Of the time that is left: with the rest of the preparations it takes a tenth at most …"""
 LOADING_SECONDS, LOADING_PART = 2.0, 0.3
@@ -143,13 +146,16 @@ class Start:
     def offer(self, run: Run, guard: Guard) -> Assignment | None:
         """Give the run its first answers: a guess, and the start unless it is against what is fixed; the start.
 
-        Where that would take a noticeable part of the time, what the guess costs is only added up if nobody finds more.
+        Where auxiliary variables follow from others a guess that violates something is descended from. Where that would
+        take a noticeable part of the time, what the guess costs is only added up if nobody finds more.
         """
         problem, fixed = run.problem, fixed_values(run.problem, self.fix)
         guess = problem.completed(first_guess(problem, fixed))
         run.guess(guess)
         if len(problem.scope_variables) <= PRICED_ENTRIES * guard.seconds_left:
             run.price_guess()
+            if self.initial is None and problem.num_auxiliary and run.progress.cost is None:
+                return _descended(run, guess, fixed, guard)
         if self.initial is None:
             return None
         start = problem.checked(_values(self.initial))
@@ -167,6 +173,17 @@ class Start:
         if prepared.infeasible and run.progress.cost is not None:
             raise SolverError(f"presolve calls infeasible what has an assignment of cost {run.progress.cost}")
         return prepared
+
+
+def _descended(run: Run, guess: Assignment, fixed: Mapping[int, int], guard: Guard) -> Assignment | None:
+    """What a descent from the guess finds in a part of the time, if that violates nothing."""
+    held = np.fromiter(fixed, dtype=np.int64)
+    found = visible_descent(run.problem, guess, held, guard.within(DESCENT_PART * guard.seconds_left))
+    cost = float(run.problem.cost(found))
+    if not math.isfinite(cost):
+        return None
+    run.offer(found, cost)
+    return found
 
 
 def _values(initial: Mapping[str, Label] | ArrayLike | Result) -> Mapping[str, Label] | ArrayLike:

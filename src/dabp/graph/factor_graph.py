@@ -26,6 +26,9 @@ PERTURBATION = 1e-3
 QUIET = 1e-6
 """… and at most this fraction of the temperature, if there is one: probabilities must not depend on it."""
 
+SORTED_CELLS = 1 << 20
+"""Costs that are sorted at a time to find that difference."""
+
 MOST_RANGE, MOST_SCALED = 1e16, 1e20
 """Up to what sum of all costs, in scaled units, the default scale goes (beyond, float64 could not tell totals apart
 either) and, unless a type is asked for, one that is given may go: 1e30, which pads domains in the kernels of BP, must
@@ -180,7 +183,7 @@ class FactorGraph:
 
 def _unseen(problem: Problem, temperature: float) -> float:
     """The default perturbation in the problem's units."""
-    unseen = PERTURBATION * _smallest_difference(problem)
+    unseen = PERTURBATION * problem.derived(_smallest_difference)
     return min(unseen, QUIET * temperature) if temperature > 0 else unseen
 
 
@@ -312,12 +315,18 @@ def _default_scale(ranges: NDArray[np.float64], total: float) -> float:
 
 
 def _smallest_difference(problem: Problem) -> float:
-    """The smallest positive difference between two finite costs of one table; 1 if there is none."""
+    """The smallest positive difference between two finite costs of one table; 1 if there is none.
+
+    Tables of one size are sorted together, some at a time: what is large is read and written once.
+    """
     if problem.integral:
         return 1.0
-    tables = np.repeat(np.arange(len(problem.pool_offsets) - 1), np.diff(problem.pool_offsets))
-    order = np.lexsort((problem.pool, tables))
-    with np.errstate(invalid="ignore"):
-        steps = np.diff(problem.pool[order])
-    steps = steps[(np.diff(tables[order]) == 0) & (steps > 0) & np.isfinite(steps)]
-    return float(steps.min()) if len(steps) else 1.0
+    lengths, least = np.diff(problem.pool_offsets), math.inf
+    for length in np.unique(lengths[lengths > 1]).tolist():
+        tables = np.flatnonzero(lengths == length)
+        for part in np.array_split(tables, -(-len(tables) * length // SORTED_CELLS)):
+            costs = np.sort(cells_of_tables(problem, part).reshape(len(part), length), axis=1)
+            with np.errstate(invalid="ignore"):
+                steps = np.diff(costs, axis=1)
+            least = min(least, float(steps.min(where=steps > 0, initial=math.inf)))
+    return least if math.isfinite(least) else 1.0

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, cells_of_tables, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
 
 PER_VALUE = 6
@@ -70,13 +70,16 @@ def conflicts(problem: Problem, most: int) -> tuple[Indices, Indices]:
     group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
     if group is None:
         return nothing, nothing
-    forbidden = np.flatnonzero(np.isinf(problem.pool))
-    table = np.searchsorted(problem.pool_offsets, forbidden, side="right") - 1
-    counts = np.bincount(table, minlength=len(problem.pool_offsets) - 1)
-    of_factor = counts[which := problem.factor_table[group.factors]]
+    # Of these factors' tables alone: those of sums and other wide ones may be much larger, and forbid nearly all.
+    used, which = np.unique(problem.factor_table[group.factors], return_inverse=True)
+    offsets = offsets_of(np.diff(problem.pool_offsets)[used])
+    forbidden = np.flatnonzero(np.isinf(cells_of_tables(problem, used)))
+    table = np.searchsorted(offsets, forbidden, side="right") - 1
+    counts = np.bincount(table, minlength=len(used))
+    of_factor = counts[which]
     if not 0 < int(of_factor.sum()) <= most:
         return nothing, nothing
-    cell = (forbidden - problem.pool_offsets[table])[ragged_positions(offsets_of(counts), which)]
+    cell = (forbidden - offsets[table])[ragged_positions(offsets_of(counts), which)]
     owner = np.repeat(np.arange(len(which)), of_factor)
     x, y = group.variables[owner, 0], group.variables[owner, 1]
     row, column = np.divmod(cell, problem.domain_sizes[y])

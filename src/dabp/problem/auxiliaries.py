@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from dabp.errors import ProblemError
 from dabp.problem.columns import Indices, ragged_positions
 
+MANY = 8
+"""More assignments than this are completed together by what each row of a defining table chooses, found once."""
+
 
 class _Part(NamedTuple):
     """Defining factors of one arity: their other variables and strides [n, k − 1], first cells [n], whose they are."""
@@ -76,7 +79,13 @@ class Auxiliaries:
             return assignment
         values = np.zeros((*assignment.shape[:-1], len(self.domain_sizes)), dtype=np.int64)
         values[..., :seen] = assignment[..., :seen]
-        for step in self._steps:
+        batch = values.size > MANY * len(self.domain_sizes)
+        for number, step in enumerate(self._steps):
+            if batch and (known := self._choices[number]) is not None:
+                part, bases, choices = known
+                rows = bases + (values[..., part.variables] * (part.strides // step.domain_size)).sum(axis=-1)
+                values[..., step.targets[part.slot]] = choices[rows]
+                continue
             costs = np.zeros((len(step.targets), *values.shape[:-1], step.domain_size))
             for part in step.parts:
                 cells = part.bases + (values[..., part.variables] * part.strides).sum(axis=-1)
@@ -99,6 +108,22 @@ class Auxiliaries:
             parts = [self._part(chosen[arities[chosen] == arity], targets) for arity in np.unique(arities[chosen])]
             steps.append(_Step(targets, size, parts))
         return steps
+
+    @cached_property
+    def _choices(self) -> list[tuple[_Part, Indices, Indices] | None]:
+        """For each step of one factor to a variable: its part, each one's first row, and what each row chooses."""
+        return [self._chosen(step) for step in self._steps]
+
+    def _chosen(self, step: _Step) -> tuple[_Part, Indices, Indices] | None:
+        part = step.parts[0]
+        if len(step.parts) > 1 or len(np.unique(part.slot)) < len(part.slot):
+            return None
+        first, same = np.unique(part.bases, return_inverse=True)
+        ends = self.pool_offsets[np.searchsorted(self.pool_offsets, first, side="right")]
+        tables = [self.pool[a:b].reshape(-1, step.domain_size) for a, b in zip(first, ends, strict=True)]
+        choices = [(table.argmax if self.maximize else table.argmin)(axis=1) for table in tables]
+        offsets = np.cumsum([0, *(len(each) for each in choices)])
+        return part, offsets[same], np.concatenate(choices)
 
     def _part(self, numbers: Indices, targets: Indices) -> _Part:
         """The defining factors of these numbers, all of one arity."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dabp.solvers.portfolio.bandit import Bandit
 
@@ -69,3 +70,15 @@ def test_being_near_is_no_merit_where_nobody_improves():
     assert after[2] > 0.8 * after[1]
     bandit.reward(1, 0.1, 2.0, 8.0)
     assert bandit.weights(8.0, -np.inf)[2] < 0.5 * after[2]
+
+
+def test_without_an_answer_nobody_is_judged_and_who_learns_from_violations_has_more() -> None:
+    """Slices without a feasible assignment cost nobody its share; a member that seeks one has a third of all."""
+    bandit = Bandit([9.0, 1.0, 3.0], [False, False, True], [False] * 3, 1.0, seeking=[False, True, False])
+    for index in (0, 1, 2):
+        bandit.reward(index, 0.1, 0.0, np.inf)
+    annealing, tabu, patient = bandit.weights(np.inf, -np.inf)
+    assert annealing == 3 * patient
+    assert tabu == pytest.approx((annealing + tabu + patient) / 3)
+    bandit.reward(1, 0.1, 0.0, 7.0)
+    assert bandit.weights(7.0, -np.inf)[1] < bandit.weights(7.0, -np.inf)[2]

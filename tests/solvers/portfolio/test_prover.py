@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from dabp.generators import generate
+from dabp.problem import Problem
 from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
-from dabp.solvers.portfolio.incumbent import Incumbent
+from dabp.solvers.portfolio.incumbent import Find, Incumbent
 from dabp.solvers.portfolio.prover import Prover, worth_proving
 from tests.problems import exhaustive
 from tests.solvers.portfolio.shapes import beside, cliques
@@ -66,3 +67,45 @@ def test_little_time_is_enough_where_there_is_structure() -> None:
     assert [worth_proving(problem, 1.9, Guard()) for problem in (sparse, dense)] == [True, False]
     assert [worth_proving(problem, 10.0, Guard()) for problem in (sparse, dense)] == [True, True]
     assert not worth_proving(sparse, 0.9, Guard())
+
+
+def covering(places: int, customers: int) -> Problem:
+    """A place for each customer, by distance; those that are open cost something (values: closed, open)."""
+    rng = np.random.default_rng(0)
+    scopes = [(i, places + j) for i in range(places) for j in range(customers)]
+    closed = np.zeros((places, 2, places))
+    closed[np.arange(places), 0, np.arange(places)] = np.inf
+    own = [(0.0, float(price)) for price in rng.integers(200, 400, places)]
+    distances = rng.integers(0, 100, (customers, places)).astype(float)
+    unary = places + customers
+    lengths = [2 * places] * places + [2] * places + [places] * customers
+    return Problem(
+        [2] * places + [places] * customers,
+        [*np.array(scopes).ravel(), *range(unary)],
+        np.cumsum([0, *[2] * len(scopes), *[1] * unary]),
+        np.concatenate([closed.ravel(), np.ravel(own), distances.ravel()]),
+        np.cumsum([0, *lengths]),
+        [*np.repeat(np.arange(places), customers), *range(places, places + unary)],
+    )
+
+
+def test_where_much_is_forbidden_toulbar2_is_tried_and_leads_as_long_as_nobody_gets_further() -> None:
+    """With little time, too; it dives by its own lights, however poor what is known is, and then is not hopeless."""
+    problem = covering(30, 60)
+    assert worth_proving(problem, 1.5, Guard())
+    incumbent = Incumbent(problem)
+    incumbent.offer(np.concatenate([np.ones(30), np.arange(60) % 30]).astype(np.int64), "a", 0.0)
+    poor = incumbent.cost
+    prover = Prover(problem, incumbent, seed=0, horizon=1.0)
+    try:
+        start = time.perf_counter()
+        while incumbent.cost == poor and time.perf_counter() - start < 60.0:
+            prover.poll(0.1, 0.0)
+        assert incumbent.cost < 0.6 * poor
+        prover.poll(0.2, 100.0)
+        assert not prover.hopeless(0.3)
+        better = incumbent.cost - 1.0
+        incumbent.finds.append(Find("b", 0.3, better))
+        assert prover.hopeless(0.4)
+    finally:
+        prover.close()

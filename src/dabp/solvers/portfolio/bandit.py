@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dabp.solvers.portfolio.plan import CLOSING, DRIFT, FLOOR, PATIENT_RUNS, SLICE_SECONDS, SMALL_GAP, STALE_PART
+from dabp.solvers.portfolio.plan import (
+    CLOSING,
+    DRIFT,
+    FLOOR,
+    PATIENT_RUNS,
+    SEEKING,
+    SLICE_SECONDS,
+    SMALL_GAP,
+    STALE_PART,
+)
 
 
 @dataclass
@@ -19,6 +28,8 @@ class Arm:
     """Whether its costs say nothing before a run ends; it is not held back for them before it had some."""
     bounding: bool = False
     """Whether it raises the bound, which pays most when the gap is nearly closed."""
+    seeking: bool = False
+    """Whether it learns from what it violates: it has more time as long as nothing is known that violates nothing."""
     used: float = 0.0
     """Seconds, older ones counting less."""
     gain: float = 0.0
@@ -40,13 +51,16 @@ class Bandit:
     The next slice goes to whoever will be furthest behind its share after it, so that with little time those of little
     weight have none.
 
+    As long as there is no incumbent nobody can be judged: priors alone decide, of which those that seek have at least
+    `SEEKING` of all others' together.
+
     Parameters
     ----------
     priors
         One per member: what it deserves before anything is known.
-    patient, bounding
-        One per member: whether it is judged by whole runs, and not before `PATIENT_RUNS` of them, and whether it gets
-        more when the gap is small.
+    patient, bounding, seeking
+        One per member: whether it is judged by whole runs, and not before `PATIENT_RUNS` of them, whether it gets more
+        when the gap is small, and whether it does as long as there is no incumbent.
     memory
         Seconds after which a gain counts half.
     unit
@@ -60,8 +74,10 @@ class Bandit:
         bounding: Collection[bool],
         memory: float,
         unit: float = SLICE_SECONDS,
+        seeking: Collection[bool] | None = None,
     ):
-        self.arms = [Arm(*arm) for arm in zip(priors, patient, bounding, strict=True)]
+        none = [False] * len(priors)
+        self.arms = [Arm(*arm) for arm in zip(priors, patient, bounding, seeking or none, strict=True)]
         self._memory, self._unit = max(memory, 1e-3), unit
         self._stale = 0.0  # seconds of all members since one improved the incumbent
 
@@ -77,7 +93,9 @@ class Bandit:
 
     def weights(self, incumbent: float, bound: float) -> list[float]:
         """Each member's weight, given the cost of the incumbent and the bound."""
-        known = np.isfinite(incumbent) and np.isfinite(bound)
+        if not np.isfinite(incumbent):
+            return self._seeking()
+        known = np.isfinite(bound)
         near = known and incumbent - bound <= SMALL_GAP * max(abs(incumbent), abs(bound))
         distances = np.array([max(arm.recent - incumbent, 0.0) if arm.recent < np.inf else np.inf for arm in self.arms])
         finite = distances[np.isfinite(distances) & (distances > 0)]
@@ -92,6 +110,11 @@ class Bandit:
                 merit = CLOSING
             result.append(arm.prior * (FLOOR + merit + (arm.gain / total if total > 0 else 0.0)))
         return result
+
+    def _seeking(self) -> list[float]:
+        """Each member's weight as long as there is no incumbent."""
+        total = sum(arm.prior for arm in self.arms)
+        return [max(arm.prior, SEEKING * (total - arm.prior)) if arm.seeking else arm.prior for arm in self.arms]
 
     def reward(self, index: int, seconds: float, gain: float, best: float, ended: bool = False) -> None:
         """Tell how a slice went: how long it took, what it improved, the best cost it saw (inf if none).

@@ -13,16 +13,9 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
 from dabp.solvers.base import Budget, Search, State, Step
 from dabp.solvers.compiler import Compiler
+from dabp.solvers.portfolio.cold_plan import COLD_MEMBERS, COLD_PREPARATION, COLD_TRIAL, COLD_TRIAL_SECONDS
 from dabp.solvers.portfolio.plain_search import PlainSearch
-from dabp.solvers.portfolio.plan import (
-    COLD_MEMBERS,
-    COLD_PREPARATION,
-    COLD_TRIAL,
-    COLD_TRIAL_SECONDS,
-    HORIZON,
-    PROVER_CELLS,
-    PROVER_FACTORS,
-)
+from dabp.solvers.portfolio.plan import HORIZON, PROVER_CELLS, PROVER_FACTORS
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.closed_forms import cells_handed_over
 from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search

@@ -11,7 +11,7 @@ from dabp.problem import Problem
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Step
 from dabp.solvers.belief_propagation.plain import PlainBeliefPropagation
 from dabp.solvers.local_search.plain_annealing import PlainAnnealing
-from dabp.solvers.portfolio.plan import (
+from dabp.solvers.portfolio.cold_plan import (
     COLD_CELLS,
     COLD_ENTRIES,
     COLD_FACTORS,

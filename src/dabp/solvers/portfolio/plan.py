@@ -1,7 +1,8 @@
 """Every number that decides who runs when in `auto`, in the order in which a solve meets them.
 
 How a member searches is its solver's own affair (ranges of reinforced BP, temperatures of annealing, …); how the
-members' runs are set up is in `kinds`. Here is what each gets, and when.
+members' runs are set up is in `kinds`. Here is what each gets, and when; `cold_plan` has the numbers for machines whose
+kernels are not compiled yet.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def character(features: Features) -> tuple[str, str]:
     - ``image``: attractive tables on a sparse graph. Its relaxation is nearly tight: the dual comes first, then
       labellings read from it and moves that change many variables at once.
     - ``permutation``: variables that must all differ and nearly take all values: annealing, which exchanges them.
-    - ``binary``: two values each, not attractive: local search makes millions of moves a second.
+    - ``binary``: two values each, not attractive, little forbidden: local search makes millions of moves a second.
+      Where it has to go around what is forbidden (independent sets, covers), BP finds better.
     - ``large``: anything else from `LARGE` variables on: long runs of BP, reinforced and learned, and annealing.
     - ``medium``: from `MEDIUM` variables on: slow annealing; single runs of BP vary, tabu search looks at all moves.
     - ``small``: the rest: many short runs of local search and of BP.
@@ -101,7 +103,7 @@ def character(features: Features) -> tuple[str, str]:
         return "image", f"{features.attractive:.0%} of the tables favour agreement: the dual comes first"
     if features.exchanging >= EXCHANGING:
         return "permutation", f"{features.exchanging:.0%} of the variables must all differ: annealing exchanges values"
-    if features.largest_domain <= 2 and features.largest_arity <= 2:
+    if features.largest_domain <= 2 and features.largest_arity <= 2 and features.crisp < MOSTLY:
         return "binary", "two values a variable: local search comes first"
     if features.num_variables >= LARGE:
         return "large", f"{features.num_variables:,} variables: long runs of belief propagation come first"
@@ -323,6 +325,12 @@ that a change of fortune is seen."""
 SMALL_GAP, CLOSING = 0.03, 8.0
 """With a relative gap below this, members that raise the bound weigh so many times their prior."""
 
+SEEKING = 0.5
+"""Without an incumbent, the weight of a member that learns from violations (`SEEKERS`), beside all others together."""
+
+SEEKERS = frozenset({"tabu"})
+"""Members that weigh what they violate in the midst of a run; annealing does between its cycles, BP never."""
+
 STALE_PART = 0.2
 """After so long without an improvement, as a part of the bandit's memory, distances from the incumbent count half."""
 
@@ -348,6 +356,11 @@ FIRST_LOOK = 1.0
 TRIAL, SHORTEST_TRIAL, LONGEST_TRIAL = 0.2, 0.5, 10.0
 """The part of the time, between these seconds, that toulbar2 has a core before its prospects are judged."""
 
+START_PART, LULLS, DIVE = 0.3, 2.0, 0.5
+"""Where most is forbidden the trial is longer by so many times what passes before the first bound, but at most by this
+part of the time: a dive takes about as long as reading and propagating. The shortest trial of a vast problem is then so
+many times as long as elsewhere."""
+
 VAST_DIGITS, VAST_TRIAL, VAST_GAP = 60.0, 0.05, 0.01
 """From so many decimal digits of the number of assignments on, the trial is this part of the time, a gap above this is
 hopeless, and stays so when nobody improves any more."""
@@ -357,43 +370,11 @@ SPARSE_VARIABLES, SPARSE_DEGREE, SPARSE_TRIAL = 400, 12.0, 0.6
 what a proof lives on, and toulbar2's own answers what nobody else finds; it is tried for this part of the time."""
 
 VAST_SECONDS, SPARSE_SECONDS = 2.0, 1.0
-"""With less time than this toulbar2 does not begin on a vast problem, and on a sparse one that has as many digits: its
-start alone takes much of it."""
+"""With less time than this toulbar2 does not begin on a vast problem, and on one that has as many digits and is sparse
+or forbids much: its start alone takes much of it."""
 
 STALL = 8.0
 """Seconds without an improvement after which it has its core back, whatever its prospects."""
 
 HOPELESS_GAP, MANY_DIGITS = 0.1, 25.0
 """A relative gap above this after the trial is taken for hopeless, if a job's assignments have so many digits."""
-
-# ---- on a machine whose kernels are not compiled yet (`cold_search`) ------------------------------------------------
-
-COLD_MEMBERS = {
-    "annealing": ("annealing",),
-    "annealing 2": ("annealing",),
-    "tabu": ("annealing", "tabu"),
-    "bp-reinforced": ("annealing", "bp"),
-    "bp-learned": ("annealing", "bp", "bp-soft", "forest-lns"),
-    "bp-cooled": ("annealing", "bp"),
-    "cooling": ("annealing",),
-    "opening": ("annealing",),
-    "bp-split": ("annealing", "bp"),
-    "dual": ("annealing", "dual"),
-    "expansion": ("annealing", "expansion"),
-    "windows": ("annealing", "dual", "expansion"),
-    "forest-lns": ("annealing", "forest-lns"),
-}
-"""The members by the parts of the kernels that must be there before they can join (see `warming.JOBS`)."""
-
-COLD_PREPARATION = ("presolve", "elimination")
-"""Parts that must be there too before a solve prepares the problem as usual; compiled last."""
-
-COLD_CELLS, COLD_FACTORS, COLD_ENTRIES = 20_000_000, 300_000, 2_000_000
-"""The largest problem that BP in NumPy is given, and costs that a sweep of annealing in NumPy may gather at most."""
-
-COLD_SETUP, COLD_SETUP_SECONDS, COLD_LEAD = 0.1, 5e-7, 3.0
-"""Part of the time left that laying out the tables for annealing may take, seconds that such a cost takes, and how many
-times the others' share the one of them has that found the best answer."""
-
-COLD_TRIAL, COLD_TRIAL_SECONDS = 0.2, 1.0
-"""Part of the time, but no less than these seconds, that toulbar2 has for a proof; what compiles needs the core."""

@@ -12,11 +12,14 @@ from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Step
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.plan import (
+    DIVE,
     FIRST_LOOK,
     HOPELESS_GAP,
     LONGEST_TRIAL,
+    LULLS,
     MANY_DIGITS,
     MAX_JOBS,
+    MOSTLY,
     PROVER_CELLS,
     PROVER_FACTORS,
     SHORTEST_TRIAL,
@@ -25,6 +28,7 @@ from dabp.solvers.portfolio.plan import (
     SPARSE_TRIAL,
     SPARSE_VARIABLES,
     STALL,
+    START_PART,
     TRIAL,
     VAST_DIGITS,
     VAST_GAP,
@@ -46,7 +50,9 @@ class Prover:
     ):
         self._budget = Budget(memory_limit=memory_limit)
         part = VAST_TRIAL if _vast(problem) else SPARSE_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
-        self._trial = float(np.clip(part * horizon, min(SHORTEST_TRIAL, TRIAL * horizon), LONGEST_TRIAL))
+        crisp = _mostly_forbids(problem)
+        shortest = min(SHORTEST_TRIAL, TRIAL * horizon) * (DIVE if crisp and _vast(problem) else 1.0)
+        self._trial = float(np.clip(part * horizon, shortest, LONGEST_TRIAL))
         self._problem, self._incumbent, self._seed = problem, incumbent, seed
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
         apart = 1 < incumbent.num_components <= MAX_JOBS
@@ -54,7 +60,8 @@ class Prover:
         self._proved = np.full(len(self._jobs), -np.inf)
         self._job = -1
         self._search: Toulbar2Search | None = None
-        self._seconds = 0.0
+        self._seconds = self._silent = 0.0
+        self._longest_silence = START_PART * horizon if crisp else 0.0
         self._search_cost = self._best_bound = np.inf
         self._restarted = False
         self.finished: Status | None = None
@@ -69,7 +76,14 @@ class Prover:
     def hopeless(self, time: float) -> bool:
         """Whether the current job, after a fair trial, looks beyond reach while others still find improvements."""
         finds = self._incumbent.finds
-        if self._search is None or self._seconds < self._trial or not finds or not np.isfinite(self._incumbent.cost):
+        if (
+            self._search is None
+            or self._seconds < self._trial + self._dive
+            or not finds
+            or not np.isfinite(self._incumbent.cost)
+        ):
+            return False
+        if self._longest_silence and finds[-1].member == self.name:  # nobody else gets any further
             return False
         vast = _vast(self._part)
         if time - finds[-1].time > STALL and not vast:
@@ -77,6 +91,11 @@ class Prover:
         cost, bound = self._own_cost(), max(self._best_bound, self._whole_bound())
         gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9) if np.isfinite(bound) else np.inf
         return _digits(self._part) > MANY_DIGITS and gap > (VAST_GAP if vast else HOPELESS_GAP)
+
+    @property
+    def _dive(self) -> float:
+        """How much longer than elsewhere its first dive may take: reading and propagating have shown how long."""
+        return min(LULLS * self._silent, self._longest_silence)
 
     def pause(self) -> None:
         """Stop the child process for a while."""
@@ -93,6 +112,8 @@ class Prover:
         if self._search is None:
             return Step()
         self._seconds += seconds
+        if not np.isfinite(self._best_bound):  # it reads and propagates, and has not begun to search
+            self._silent += seconds
         try:
             step = self._search.step()
         except SolverError as error:  # it crashes on some problems; the others go on
@@ -110,7 +131,7 @@ class Prover:
             if step.finished is Status.OPTIMAL:
                 self._take_bound(self._own_cost())
             self._next_job()
-        elif not self._restarted and self._seconds > FIRST_LOOK and len(self._jobs) == 1:
+        elif not self._restarted and self._seconds > FIRST_LOOK + self._dive and len(self._jobs) == 1:
             self._restarted = True
             if self._incumbent.cost < self._search_cost:
                 self._launch()
@@ -132,7 +153,7 @@ class Prover:
         self._job += 1
         if self._job == len(self._jobs):
             return
-        self._seconds = 0.0
+        self._seconds = self._silent = 0.0
         if len(self._jobs) == 1:
             self._part, self._variables = self._problem, np.arange(self._problem.num_variables)
         else:
@@ -145,7 +166,10 @@ class Prover:
         initial = None if whole is None else whole[self._variables]
         self._best_bound = -np.inf
         self._search_cost = np.inf if initial is None else float(self._part.cost(initial))
-        self._search = Toulbar2Search(Toulbar2(), self._part, seed=self._seed, budget=self._budget, initial=initial)
+        ripe = self._restarted or self._job > 0  # what descent alone found is worse than what a dive would
+        self._search = Toulbar2Search(
+            Toulbar2(), self._part, seed=self._seed, budget=self._budget, initial=initial, follow=ripe
+        )
 
     def _whole(self, values: Assignment) -> Assignment:
         """An assignment of the job as one of the whole problem; other variables as in the incumbent."""
@@ -175,8 +199,15 @@ def worth_proving(problem: Problem, horizon: float, guard: Guard) -> bool:
     """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer."""
     if problem.num_factors > PROVER_FACTORS * horizon:  # known at once: the cells take a look at all tables
         return False
-    least = VAST_SECONDS if _vast(problem) else SPARSE_SECONDS if _digits(problem) > VAST_DIGITS else 0.0
+    vast = _vast(problem) and not _mostly_forbids(problem)
+    least = VAST_SECONDS if vast else SPARSE_SECONDS if _digits(problem) > VAST_DIGITS else 0.0
     return horizon >= least and cells_handed_over(problem, guard) <= PROVER_CELLS * horizon
+
+
+def _mostly_forbids(problem: Problem) -> bool:
+    """Whether most factors forbid something: of these toulbar2's propagation and its first dive make most."""
+    pairs = problem.factor_table[problem.arities >= 2]
+    return len(pairs) > 0 and float(problem.forbidding[pairs].mean()) >= MOSTLY
 
 
 def _vast(problem: Problem) -> bool:

@@ -11,10 +11,9 @@ import numpy as np
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
+from dabp.solvers.portfolio.cold_plan import COLD_MEMBERS, COLD_PREPARATION
 from dabp.solvers.portfolio.plan import (
     BESIDE_PART,
-    COLD_MEMBERS,
-    COLD_PREPARATION,
     EXACT_PART,
     EXACT_SECONDS,
     HORIZON,

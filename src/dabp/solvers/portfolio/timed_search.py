@@ -23,7 +23,7 @@ from dabp.solvers.portfolio.explain import explain
 from dabp.solvers.portfolio.incumbent import Incumbent, least_of_tables
 from dabp.solvers.portfolio.kinds import LineUp, descent_ahead
 from dabp.solvers.portfolio.member import Kind, Member, Report
-from dabp.solvers.portfolio.plan import APART_SECONDS, FIRST_ANSWER, MEMORY, SHARED_CORE, SHARES, slice_seconds
+from dabp.solvers.portfolio.plan import APART_SECONDS, FIRST_ANSWER, MEMORY, SEEKERS, SHARED_CORE, SHARES, slice_seconds
 from dabp.solvers.portfolio.prover import Prover, worth_proving
 from dabp.solvers.portfolio.workers import Workers
 from dabp.solvers.status import Status
@@ -190,6 +190,7 @@ class TimedSearch(Search):
             [kind.bounding for kind in kinds],
             MEMORY * self._horizon,
             slice_seconds(self._horizon),
+            [kind.name in SEEKERS for kind in kinds],
         )
 
     def _now(self) -> float:

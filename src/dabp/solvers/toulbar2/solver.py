@@ -112,10 +112,28 @@ class Toulbar2(Solver):
 
 
 class Toulbar2Search(Search):
-    """A toulbar2 process and what it has said so far."""
+    """A toulbar2 process and what it has said so far.
 
-    def __init__(self, solver: Toulbar2, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None):
+    Parameters
+    ----------
+    solver, problem, seed, budget, initial
+        As for any solver.
+    follow
+        Whether the search tries the values of `initial` first; otherwise that is only an upper bound.
+    """
+
+    def __init__(
+        self,
+        solver: Toulbar2,
+        problem: Problem,
+        *,
+        seed: int,
+        budget: Budget,
+        initial: Assignment | None,
+        follow: bool = True,
+    ):
         self._solver, self._problem, self._budget = solver, problem, budget
+        self._follow = follow
         self.patience = WAIT_SECONDS
         """How long a step waits for something to be said; 0 where others work in this thread meanwhile."""
         self._incumbent: Assignment | None = None
@@ -200,7 +218,7 @@ class Toulbar2Search(Search):
             "factor_table": tables,
             "pool": pool,
             "pool_offsets": offsets,
-            "initial": np.zeros(0, dtype=np.int64) if self._incumbent is None else self._incumbent,
+            "initial": self._incumbent if self._incumbent is not None and self._follow else np.zeros(0, dtype=np.int64),
         }
         order = {
             "settings": {"seed": seed, "vac": self._solver.vac, "vns": -4 if self._solver.mode == "vns" else None},
