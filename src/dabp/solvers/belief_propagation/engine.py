@@ -45,6 +45,9 @@ from dabp.problem.columns import offsets_of
 WORTH_THREADS = 400_000
 """Table cells an iteration looks at, padding and copies counted, below which handing work to threads takes longer than
 the work."""
+WORTH_SHARING = 20_000
+"""Factors between parts and not of arity 2 below which one thread prices what is left of them: waking others takes
+longer."""
 MESSAGE_CELLS = 4
 """A message takes about as long as so many rows of a table, beside its rows."""
 
@@ -195,7 +198,9 @@ class MinSum:
         outcomes = self._each(update)
         changed = sum(count for _, count, _ in outcomes)
         if pricing:
-            cost = sum(price for _, _, price in outcomes) + sum(self._each(self._price_rest))
+            shared = len(memory.meeting.place) + len(layout.exact.rest) >= WORTH_SHARING
+            rest = self._each(self._price_rest) if shared else map(self._price_rest, self._parts)
+            cost = sum(price for _, _, price in outcomes) + sum(rest)
             note_total(memory, rules.constant + cost, changed)
         many = MANY_CHANGES * changed > self.graph.num_variables
         if not pricing or not many:
