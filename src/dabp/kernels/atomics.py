@@ -8,6 +8,9 @@ from typing import Any
 from numba.core import types
 from numba.extending import intrinsic
 
+APART = 8
+"""Numbers of different threads are so many places apart, in cache lines of their own."""
+
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     """Address of ``array[index]`` of a flat array."""

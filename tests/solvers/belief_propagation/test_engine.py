@@ -9,6 +9,7 @@ from dabp.problem import Problem
 from dabp.solvers.belief_propagation import engine as min_sum_engine
 from dabp.solvers.belief_propagation.engine import MinSum
 from tests.kernels.belief_propagation.equations import mixed_problem, v2f_of
+from tests.kernels.belief_propagation.test_pricing import drawn
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,16 +28,14 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_threads_share_what_lies_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every variable of every part but the first is in one thread's share, the first thread's too."""
+    """Every pair of blocks with factors between them is in one thread's share."""
     monkeypatch.setattr(min_sum_engine, "WORTH_THREADS", 0)
-    problem = mixed_problem(5, 6)
+    problem = drawn(0, 6)
     engine = MinSum(problem, FactorGraph.from_problem(problem), 3)
     engine.close()
-    first, *others = (part.variables for part in engine._parts)
-    shares = [share for part in engine._parts for share in part.across]
-    assert sorted(i for _, start, stop in shares for i in range(start, stop)) == [*range(first[1], others[-1][1])]
-    assert all(low <= start <= stop <= dict(others)[low] for low, start, stop in shares)
-    assert any(stop > start for _, start, stop in engine._parts[0].across)
+    pairs = [pair for part in engine._parts for pair in range(*part.across)]
+    assert pairs == [*range(len(engine.memory.meeting.between) // 2)]
+    assert all(stop > start for start, stop in (part.across for part in engine._parts))
 
 
 def test_large_problems_with_one_table_are_worth_threads() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dabp.kernels.belief_propagation.layout import ExactCosts, Layout
+from dabp.kernels.belief_propagation.meeting import begin_block, end_block
 from dabp.kernels.belief_propagation.memory import (
     BEST,
     BEST_AT,
@@ -104,6 +105,26 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
 
 
 @array_kernel
+def update_part(
+    layout: Layout, memory: Memory, gain: Any, pricing: bool, lanes: Lanes, thread: int, start: int, stop: int
+) -> tuple[float, int, float]:
+    """`update_and_price` for the part of a thread, one of several; without what `price_across` is left to price."""
+    change, changed, cost, shift = 0.0, 0, 0.0, memory.meeting.shift
+    low = start
+    while low < stop:
+        block = low >> shift
+        high = min(stop, (block + 1) << shift)
+        row = begin_block(memory.meeting, thread, block)
+        outcome = update_and_price(layout, memory, gain, pricing, lanes, start, row, low, high)
+        end_block(memory.meeting, thread, block)
+        change = max(change, float(outcome[0]))
+        changed += outcome[1]
+        cost += outcome[2]
+        low = high
+    return change, changed, cost
+
+
+@array_kernel
 def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: Any) -> tuple[int, int]:
     """Iterations until `trace` is full of their costs or the rules end the run; how many, and why."""
     first: Any = np.int64(0)  # a literal would have the stages compiled for it, too
@@ -113,7 +134,7 @@ def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: A
         memory.counts[ITERATIONS] += 1
         gain = gain_of(rules.rate, memory.counts[ITERATIONS])
         pricing = memory.stale[0]
-        change, changed, cost = update_and_price(layout, memory, gain, pricing, lanes, first, variables)
+        change, changed, cost = update_and_price(layout, memory, gain, pricing, lanes, first, first, first, variables)
         memory = Memory(memory.fresh, memory.v2f, *memory[2:])  # the messages made are those heard next
         many = MANY_CHANGES * changed > variables
         if pricing:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.belief_propagation.layout import Ints, Reals
+from dabp.kernels.belief_propagation.meeting import Meeting
 
 RUNNING, CONVERGED, SETTLED = 0, 1, 2
 """Why a run of iterations ended: it was long enough, messages stopped changing, values stopped changing."""
@@ -48,6 +49,8 @@ class Memory(NamedTuple):
     """[3]: see `ITERATIONS`."""
     costs: NDArray[np.float64]
     """[3]: see `CURRENT`."""
+    meeting: Meeting
+    """What threads know of each other's values while they update variables."""
 
 
 class Rules(NamedTuple):

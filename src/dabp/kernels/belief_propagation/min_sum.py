@@ -184,13 +184,21 @@ def update_variables(
     layout: Layout, memory: Memory, gain: Any, lanes: Lanes, start: int, stop: int
 ) -> tuple[float, int]:
     """`update_and_price` without its price."""
-    change, changed, _ = update_and_price(layout, memory, gain, False, lanes, start, stop)
+    change, changed, _ = update_and_price(layout, memory, gain, False, lanes, start, 0, start, stop)
     return change, changed
 
 
-@array_kernel
+@array_inner
 def update_and_price(
-    layout: Layout, memory: Memory, gain: Any, pricing: bool, lanes: Lanes, start: int, stop: int
+    layout: Layout,
+    memory: Memory,
+    gain: Any,
+    pricing: bool,
+    lanes: Lanes,
+    own: int,
+    row: int,
+    start: int,
+    stop: int,
 ) -> tuple[float, int, float]:
     """Beliefs, values and the next v2f messages of a range of variables.
 
@@ -202,7 +210,8 @@ def update_and_price(
     Returns
     -------
     The largest change of a v2f message; how many variables moved to another value, which `memory.moved` marks; and, if
-    asked for, what the factors of arity 2 cost whose variables are both in the range.
+    asked for, what the factors of arity 2 cost between them and variables decoded before: from `own` on, and
+    those that the row of `Meeting.seen` at `row` names.
     """
     variables = layout.variables
     zero = full_like(0.0, load(variables.unary, 0, lanes))
@@ -218,7 +227,7 @@ def update_and_price(
         changed += memory.moved[i]
         memory.assignment[i] = value
         if pricing:
-            cost += paid(layout, memory, i, value, start, i)
+            cost += paid(layout, memory, i, value, own, row)
     return -least(zero - change), changed, cost
 
 

@@ -10,6 +10,7 @@ not depend on their order, hence not on the number of threads.
 from __future__ import annotations
 
 from dabp.kernels.belief_propagation.layout import EARLY, EARLY_TABLES, NEAR, ExactCosts, Layout
+from dabp.kernels.belief_propagation.meeting import known, strangers
 from dabp.kernels.belief_propagation.memory import Memory
 from dabp.kernels.decorators import array_inner, array_kernel, part
 from dabp.kernels.simd import item, prefetch_early
@@ -41,31 +42,44 @@ def fetch_table(layout: Layout, at: int) -> None:
 
 
 @part(_nrt=False)
-def paid(layout: Layout, memory: Memory, i: int, value: int, least: int, below: int) -> float:
-    """Cost of the factors of arity 2 between variable `i` at `value` and those from `least` to before `below`."""
-    variables, pairs = layout.variables, layout.pairs
-    copies = layout.many.message.shape[1]
-    step, unit = item(variables.step, i), layout.exact.unit
-    cost = 0.0
-    for at in range(item(variables.edge_start, i) // copies, item(variables.edge_start, i + 1) // copies):
-        other = item(pairs.other, at)
-        counted = (other >= least) & (other < below)
-        row = item(memory.assignment, other) * counted  # others may have no value yet
-        scaled = unit * item(layout.tables, item(pairs.table, at) + row * step + value)
-        cost += (scaled + _ROUNDING - _ROUNDING) * counted
+def paid(layout: Layout, memory: Memory, i: int, value: int, least: int, row: int) -> float:
+    """Cost of the factors of arity 2 between variable `i` at `value` and those decoded before it.
+
+    Those are the ones from `least` on, which are the same thread's, and what the row of `Meeting.seen` says.
+    """
+    variables, meeting, copies = layout.variables, memory.meeting, layout.many.message.shape[1]
+    first, last = item(variables.edge_start, i) // copies, item(variables.edge_start, i + 1) // copies
+    step, cost = item(variables.step, i), 0.0
+    if meeting.blocks == 1:
+        for at in range(first, last):
+            other = item(layout.pairs.other, at)
+            cost += _cost_at(layout, memory, at, other, step, value, other < i)
+        return cost
+    for at in range(first, last):
+        other = item(layout.pairs.other, at)
+        counted = (other >= least) & (other < i) | known(meeting, row, other)
+        cost += _cost_at(layout, memory, at, other, step, value, counted)
     return cost
 
 
+@part(_nrt=False)
+def _cost_at(layout: Layout, memory: Memory, at: int, other: int, step: int, value: int, counted: bool) -> float:
+    """What the factor at a place costs with the other variable's value, if it is to be counted."""
+    taken = item(memory.assignment, other) * counted  # it may have no value yet
+    scaled = layout.exact.unit * item(layout.tables, item(layout.pairs.table, at) + taken * step + value)
+    return float((scaled + _ROUNDING - _ROUNDING) * counted)
+
+
 @array_kernel
-def price_across(layout: Layout, memory: Memory, below: int, start: int, stop: int) -> float:
-    """Cost of the factors between a range of variables and those before `below`."""
-    cost, copies = 0.0, layout.many.message.shape[1]
-    for i in range(start, stop):
-        edge, last = item(layout.variables.edge_start, i), item(layout.variables.edge_start, i + 1)
-        for at in range(edge // copies, last // copies):
-            fetch_value(layout, memory, at)
-            fetch_table(layout, at)
-        cost += paid(layout, memory, i, item(memory.assignment, i), 0, below)
+def price_across(layout: Layout, memory: Memory, start: int, stop: int) -> float:
+    """Cost of the factors between a range of pairs of blocks, those that no thread could price before."""
+    pairs, meeting, cost = layout.pairs, memory.meeting, 0.0
+    for pair in range(start, stop):
+        if strangers(meeting, pair):
+            for factor in range(item(meeting.first, pair), item(meeting.first, pair + 1)):
+                i, at = item(meeting.variable, factor), item(meeting.place, factor)
+                step, value, other = item(layout.variables.step, i), item(memory.assignment, i), item(pairs.other, at)
+                cost += _cost_at(layout, memory, at, other, step, value, True)
     return cost
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.atomics import tell
+from dabp.kernels.atomics import APART, tell
 from dabp.kernels.decorators import array_inner
 from dabp.kernels.local_search.annealing import resample
 from dabp.kernels.local_search.columns import LANES, WEIGHTED, Costs, Edges, State
@@ -15,7 +15,6 @@ from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.local_costs import add_difference, add_weighted, change_violated
 from dabp.kernels.local_search.randomness import STEP, mixed
 from dabp.kernels.local_search.together import (
-    APART,
     CHANGE,
     COUNT,
     FLIPPED,

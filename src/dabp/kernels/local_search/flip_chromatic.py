@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.atomics import tell
+from dabp.kernels.atomics import APART, tell
 from dabp.kernels.local_search.columns import LANES, ROW
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.flips import THRESHOLDS, Couplings, Flips
 from dabp.kernels.local_search.randomness import STEP, mixed
 from dabp.kernels.local_search.together import (
-    APART,
     CHANGE,
     COUNT,
     Crew,

@@ -13,13 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.atomics import heard
+from dabp.kernels.atomics import APART, heard
 from dabp.kernels.local_search.columns import BEST, FEASIBLE, JOURNAL, NOTHING, SOFT, VIOLATIONS
 from dabp.kernels.local_search.compilation import inlined
 from dabp.kernels.local_search.randomness import STEP
-
-APART = 8
-"""Numbers of different threads are so many places apart, in cache lines of their own."""
 
 PATIENCE = 2000
 """How often a thread looks at what the others have done before it lets others have its core."""

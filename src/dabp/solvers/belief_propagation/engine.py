@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
+from dabp.graph.meetings import meeting_of
 from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout
 from dabp.kernels.belief_propagation.iteration import (
     MANY_CHANGES,
@@ -21,6 +22,7 @@ from dabp.kernels.belief_propagation.iteration import (
     note_total,
     price_all,
     stays_stale,
+    update_part,
     verdict,
 )
 from dabp.kernels.belief_propagation.layout import Layout, Reals
@@ -33,7 +35,7 @@ from dabp.kernels.belief_propagation.memory import (
     Memory,
     Rules,
 )
-from dabp.kernels.belief_propagation.min_sum import price_moved, send_many, update_and_price
+from dabp.kernels.belief_propagation.min_sum import price_moved, send_many
 from dabp.kernels.belief_propagation.pricing import price_across, price_rest
 from dabp.kernels.belief_propagation.warm_start import lean
 from dabp.kernels.simd import lanes_of
@@ -43,6 +45,9 @@ from dabp.problem.columns import offsets_of
 WORTH_THREADS = 400_000
 """Table cells an iteration looks at, padding and copies counted, below which handing work to threads takes longer than
 the work."""
+WORTH_SHARING = 20_000
+"""Factors between parts and not of arity 2 below which one thread prices what is left of them: waking others takes
+longer."""
 MESSAGE_CELLS = 4
 """A message takes about as long as so many rows of a table, beside its rows."""
 
@@ -51,11 +56,11 @@ MESSAGE_CELLS = 4
 class _Part:
     """One thread's share: ranges of higher factors, variables, all factors, and those not of arity 2; its own room."""
 
+    number: int
     many: tuple[int, int]
     variables: tuple[int, int]
-    across: list[tuple[int, int, int]]
-    """Of each part but the first: where it starts, and the range of its variables whose factors with those of parts
-    before this thread prices; the first has none of these, so all share in what the others have."""
+    across: tuple[int, int]
+    """Pairs of blocks of variables whose factors this thread looks for that nobody could price before."""
     factors: tuple[int, int]
     rest: tuple[int, int]
     values: NDArray[np.int64]
@@ -182,14 +187,20 @@ class MinSum:
 
         def update(part: _Part) -> tuple[float, int, float]:
             own = memory._replace(f2v=part.f2v)
-            outcome: tuple[float, int, float] = update_and_price(layout, own, gain, pricing, lanes, *part.variables)
+            outcome: tuple[float, int, float] = update_part(
+                layout, own, gain, pricing, lanes, part.number, *part.variables
+            )
             return outcome
 
         memory.counts[ITERATIONS] += 1
+        memory.meeting.done[:] = 0
+        memory.meeting.seen[:] = 0
         outcomes = self._each(update)
         changed = sum(count for _, count, _ in outcomes)
         if pricing:
-            cost = sum(price for _, _, price in outcomes) + sum(self._each(self._price_rest))
+            shared = len(memory.meeting.place) + len(layout.exact.rest) >= WORTH_SHARING
+            rest = self._each(self._price_rest) if shared else map(self._price_rest, self._parts)
+            cost = sum(price for _, _, price in outcomes) + sum(rest)
             note_total(memory, rules.constant + cost, changed)
         many = MANY_CHANGES * changed > self.graph.num_variables
         if not pricing or not many:
@@ -201,7 +212,7 @@ class MinSum:
 
     def _price_rest(self, part: _Part) -> float:
         """What a part's share of the factors costs that are not of arity 2 or have variables of two parts."""
-        across = sum(price_across(self.layout, self.memory, *share) for share in part.across)
+        across: float = price_across(self.layout, self.memory, *part.across)
         alone: float = price_rest(self.layout.exact, self.memory, *part.rest)
         return across + alone
 
@@ -226,13 +237,14 @@ class MinSum:
         alone = np.ones_like(layout.exact.rest)
         works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1, alone)
         many, variable, factors, rest = (_cuts(work, threads) for work in works)
-        memory, heard = self.memory, works[1]
-        across = [[(low, low + a, low + b) for a, b in _cuts(heard[low:high], threads)] for low, high in variable[1:]]
+        self.memory = memory = self.memory._replace(meeting=meeting_of(layout, variable))
+        across = _cuts(np.diff(memory.meeting.first) + 1, threads)
         return [
             _Part(
+                k,
                 many[k],
                 variable[k],
-                [shares[k] for shares in across],
+                across[k],
                 factors[k],
                 rest[k],
                 np.zeros_like(memory.values),
@@ -260,6 +272,7 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: boo
         values=np.zeros(int(np.diff(layout.many.start).max(initial=1)), dtype=np.int64),
         counts=np.zeros(3, dtype=np.int64),
         costs=np.full(3, np.inf),
+        meeting=meeting_of(layout, [(0, graph.num_variables)]),
     )
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
-from dabp.kernels.local_search.together import APART, Crew
+from dabp.kernels.atomics import APART
+from dabp.kernels.local_search.together import Crew
 from dabp.problem.columns import Indices, offsets_of
 
 Part = Callable[[Crew, Any, int, int], int]
