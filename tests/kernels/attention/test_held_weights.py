@@ -7,8 +7,6 @@ import pytest
 import torch
 
 from dabp.kernels.attention.held_weights import hold, hold_backward, mix, mix_backward
-from dabp.kernels.attention.one_variable import BLOCK
-from dabp.kernels.simd import lanes_of
 from tests.kernels.attention import dense
 
 DEGREES = [1, 2, 4, 7, 19]
@@ -19,12 +17,12 @@ STARTS = np.array([0, *(1 + np.cumsum([0] + [d * d for d in DEGREES[1:-1]]))])
 def test_equals_matrix_products(width: int) -> None:
     """Any degree and domain size: W f2v forwards, Wᵀ g and g f2vᵀ backwards; one factor alone gives zeros."""
     around, inputs = dense.variables(DEGREES, 2, width, 1.0)
-    rng, lanes, edges = np.random.default_rng(1), lanes_of(BLOCK), sum(DEGREES)
+    rng, edges = np.random.default_rng(1), sum(DEGREES)
     weights, gradient = rng.normal(size=1 + sum(d * d for d in DEGREES[1:])), rng.normal(size=(edges, width))
     weights[0] = 0.0
     summed, to_f2v, to_weights = (np.full(shape, np.nan) for shape in ((edges, width), (edges, width), weights.shape))
-    mix(0, len(DEGREES), around, STARTS, weights, inputs.f2v, lanes, summed)
-    mix_backward(0, len(DEGREES), around, STARTS, weights, inputs.f2v, lanes, gradient, to_weights, to_f2v)
+    mix(0, len(DEGREES), around, STARTS, weights, inputs.f2v, summed)
+    mix_backward(0, len(DEGREES), around, STARTS, weights, inputs.f2v, gradient, to_weights, to_f2v)
     for i, degree in enumerate(DEGREES):
         here = around.edges[around.offsets[i] : around.offsets[i + 1]]
         block = slice(STARTS[i], STARTS[i] + degree**2)

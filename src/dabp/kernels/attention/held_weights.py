@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.attention.dense import product
 from dabp.kernels.attention.one_variable import BLOCK, VariableEdges, gather_factors
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import longest_row
 from dabp.kernels.scratch import apart, rows_apart
-from dabp.kernels.simd import Lanes, load, splat, store
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
@@ -94,36 +94,6 @@ def hold_backward(
 
 
 @part()
-def _product(
-    rows: int, inner: int, a: Floats, start: int, row: int, step: int, b: Floats, width: int, c: Floats, lanes: Lanes
-) -> None:
-    """C = A B, with A[r, k] = ``a[start + r·row + k·step]``, B and C flat with rows of `width`, whole vectors long."""
-    for block in range(0, width, BLOCK):
-        zero = load(b, block, lanes) - load(b, block, lanes)
-        r = 0
-        while r + 4 <= rows:
-            first, second, third, fourth = zero, zero, zero, zero
-            here = start + r * row
-            for k in range(inner):
-                line, place = load(b, k * width + block, lanes), here + k * step
-                first = first + splat(a, place, lanes) * line
-                second = second + splat(a, place + row, lanes) * line
-                third = third + splat(a, place + 2 * row, lanes) * line
-                fourth = fourth + splat(a, place + 3 * row, lanes) * line
-            store(c, r * width + block, first)
-            store(c, (r + 1) * width + block, second)
-            store(c, (r + 2) * width + block, third)
-            store(c, (r + 3) * width + block, fourth)
-            r += 4
-        while r < rows:
-            total, here = zero, start + r * row
-            for k in range(inner):
-                total = total + splat(a, here + k * step, lanes) * load(b, k * width + block, lanes)
-            store(c, r * width + block, total)
-            r += 1
-
-
-@part()
 def _blocks(count: int) -> int:
     """Rounded up to whole blocks."""
     return (count + BLOCK - 1) // BLOCK * BLOCK
@@ -148,7 +118,6 @@ def mix(
     starts: Integers,
     weights: Floats,
     f2v: Floats,
-    lanes: Lanes,
     summed: Floats,
 ) -> None:
     """Write (d − 1) Σ w f2v into `summed` [E, D] for the edges of variables first..last − 1; 0 where d = 1."""
@@ -159,7 +128,7 @@ def mix(
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
         _copy_rows(edges, f2v, wide, messages)
-        _product(degree, degree, weights, starts[i], degree, 1, messages, wide, out, lanes)
+        product(degree, degree, weights, starts[i], degree, 1, messages, 0, wide, out, 0, True)
         for m in range(degree):
             for x in range(width):
                 summed[edges[m], x] = out[m * wide + x]
@@ -173,7 +142,6 @@ def mix_backward(
     starts: Integers,
     weights: Floats,
     f2v: Floats,
-    lanes: Lanes,
     gradient: Floats,
     grad_weights: Floats,
     grad_f2v: Floats,
@@ -188,13 +156,13 @@ def mix_backward(
         degree = len(edges)
         broad = _blocks(degree)
         _copy_rows(edges, gradient, wide, gradients)
-        _product(degree, degree, weights, starts[i], 1, degree, gradients, wide, out, lanes)
+        product(degree, degree, weights, starts[i], 1, degree, gradients, 0, wide, out, 0, True)
         for x in range(width):
             for m in range(degree):
                 columns[x * broad + m] = f2v[edges[m], x]
             for m in range(degree, broad):
                 columns[x * broad + m] = 0.0
-        _product(degree, width, gradients, 0, wide, 1, columns, broad, block, lanes)
+        product(degree, width, gradients, 0, wide, 1, columns, 0, broad, block, 0, True)
         for m in range(degree):
             for x in range(width):
                 grad_f2v[edges[m], x] = out[m * wide + x]
