@@ -73,6 +73,10 @@ class Backend(ABC):
         """The next state of a GRU cell, [E, D], [E, U] → [E, U]; no gradient flows to the inputs."""
         return gru(cell, inputs, state)
 
+    def join(self, *parts: Tensor) -> Tensor:
+        """Rows of equal length one below the other."""
+        return torch.cat(parts)
+
     def linear(self, features: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
         """The rows of the matrix times the features, and the bias: [n, inputs], [outputs, inputs] → [n, outputs]."""
         return torch.addmm(bias, features, matrix.T)

@@ -25,7 +25,8 @@ from dabp.kernels.belief_propagation import min_marginals
 from dabp.kernels.belief_propagation.min_marginals import Tables
 from dabp.problem.columns import offsets_of
 from dabp.solvers.dabp.backend import Backend, Layer
-from dabp.solvers.dabp.network_cpu import Attend, Linear, Recurrence, padded
+from dabp.solvers.dabp.network_cpu import Attend, Join, Linear, Recurrence, padded
+from dabp.solvers.dabp.pool import Pool
 from dabp.solvers.dabp.recurrence import Cell
 from dabp.solvers.dabp.sharing import Job, Parts, Threads, even_shares
 from dabp.solvers.dabp.structure import Structure, arrays
@@ -63,6 +64,7 @@ class CpuBackend(Backend):
         self.weight_starts, self.num_weights = _weight_starts(degrees)
         self.holds = bool((degrees.astype(np.float64) ** 2).sum() <= LONGEST * structure.num_edges)
         self._buffers: dict[tuple[str, torch.dtype], Tensor] = {}
+        self.pool = Pool()
         self._row_parts: dict[tuple[int, float], Parts] = {}
 
     def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
@@ -74,6 +76,11 @@ class CpuBackend(Backend):
     def gru(self, cell: Cell, inputs: Tensor, state: Tensor) -> Tensor:
         """See `Backend.gru`."""
         result: Tensor = Recurrence.apply(inputs.detach(), state, self, *cell)  # type: ignore[no-untyped-call]
+        return result
+
+    def join(self, *parts: Tensor) -> Tensor:
+        """See `Backend.join`."""
+        result: Tensor = Join.apply(self, *parts)  # type: ignore[no-untyped-call]
         return result
 
     def linear(self, features: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
@@ -126,8 +133,10 @@ class CpuBackend(Backend):
         return kept[:length].view(*shape)
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads, give memory back."""
         self.threads.close()
+        self.pool.clear()
+        self._buffers.clear()
 
 
 class _MinMarginals(torch.autograd.Function):
@@ -135,7 +144,7 @@ class _MinMarginals(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, v2f: Tensor, backend: CpuBackend) -> Tensor:
-        result = torch.zeros_like(v2f)
+        result = backend.pool.empty(v2f.shape, v2f).zero_()
         given, made = arrays(v2f, result)
         winners = []
         for sizes, costs, here, parts in backend.groups:
@@ -152,7 +161,7 @@ class _MinMarginals(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         v2f, f2v = ctx.saved_tensors
-        result = torch.zeros_like(v2f)
+        result = ctx.backend.pool.empty(v2f.shape, v2f).zero_()
         given, minima, grads, made = arrays(v2f, f2v, gradient, result)
         run, winners = ctx.backend.threads.run, iter(ctx.winners)
         for sizes, costs, here, parts in ctx.backend.groups:
@@ -169,7 +178,7 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, f2v: Tensor, backend: CpuBackend) -> tuple[Tensor, Tensor]:
-        damping, summed = f2v.new_empty(len(f2v)), torch.empty_like(f2v)
+        damping, summed = f2v.new_empty(len(f2v)), backend.pool.empty(f2v.shape, f2v)
         given, made = Inputs(*arrays(query, key, f2v)), Results(*arrays(damping, summed))
         arguments = backend.variable_edges, backend.interpolation, given, made
         backend.threads.run(Job(backend.variable_parts, attentive_messages.attend, arguments))
@@ -181,8 +190,8 @@ class _Attention(torch.autograd.Function):
     def backward(ctx: Any, grad_damping: Tensor, grad_summed: Tensor) -> tuple[Any, ...]:
         query, key, f2v = ctx.saved_tensors
         backend: CpuBackend = ctx.backend
-        of_query, of_key = f2v.new_empty(2, len(f2v), query.shape[1])
-        grad_f2v = torch.empty_like(f2v)
+        of_query, of_key = backend.pool.empty((2, len(f2v), query.shape[1]), f2v)
+        grad_f2v = backend.pool.empty(f2v.shape, f2v)
         gradients, made = Results(*arrays(grad_damping, grad_summed)), Inputs(*arrays(of_query, of_key, grad_f2v))
         given = Inputs(*arrays(query, key, f2v))
         arguments = backend.variable_edges, backend.interpolation, given, gradients, made
@@ -221,7 +230,7 @@ class _Mix(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, weights: Tensor, f2v: Tensor, backend: CpuBackend) -> Tensor:
-        result = torch.empty_like(f2v)
+        result = backend.pool.empty(f2v.shape, f2v)
         given, messages, made = arrays(weights, f2v, result)
         arguments = backend.variable_edges, backend.weight_starts, given, messages, made
         backend.threads.run(Job(backend.variable_parts, held_weights.mix, arguments))
@@ -233,7 +242,7 @@ class _Mix(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         weights, f2v = ctx.saved_tensors
         backend: CpuBackend = ctx.backend
-        made = torch.zeros_like(weights), torch.empty_like(f2v)
+        made = backend.pool.empty(weights.shape, weights).zero_(), backend.pool.empty(f2v.shape, f2v)
         where = backend.variable_edges, backend.weight_starts
         arguments = *where, *arrays(weights, f2v), *arrays(gradient, *made)
         backend.threads.run(Job(backend.variable_parts, held_weights.mix_backward, arguments))
@@ -245,7 +254,7 @@ class _Compose(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, damping: Tensor, v2f: Tensor, others: Tensor, backend: CpuBackend) -> Tensor:
-        result = torch.empty_like(v2f)
+        result = backend.pool.empty(v2f.shape, v2f)
         arguments = backend.edges, composition.Parts(*arrays(damping, v2f, others)), *arrays(result)
         backend.threads.run(Job(backend.edge_parts, composition.compose, arguments))
         ctx.save_for_backward(damping, v2f, others, result)
@@ -255,7 +264,7 @@ class _Compose(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         *parts, result = ctx.saved_tensors
-        made = tuple(torch.empty_like(part) for part in parts)
+        made = tuple(ctx.backend.pool.empty(part.shape, part) for part in parts)
         given, gradients = composition.Parts(*arrays(*parts)), composition.Parts(*arrays(*made))
         arguments = ctx.backend.edges, given, *arrays(result, gradient), gradients
         ctx.backend.threads.run(Job(ctx.backend.edge_parts, composition.compose_backward, arguments))

@@ -158,7 +158,7 @@ class PreparedNetwork:
         room = self.kind_v2f.new_zeros(len(hidden_v2f), -(NODE_TYPES + HIDDEN) % BLOCK)
         v2f = torch.cat([self.kind_v2f, hidden_v2f, room], 1)
         f2v = torch.cat([self.kind_f2v, hidden_f2v, room], 1)
-        features = torch.cat([self.factors, v2f, self.variables, f2v])
+        features = backend.join(self.factors, v2f, self.variables, f2v)
         for layer, count in zip(self.layers, self.needed, strict=True):
             features = backend.attend(features, layer, count)
         query, key = backend.linear(features, self.pair, self.pair_bias).chunk(2, 1)

@@ -37,6 +37,22 @@ def padded(matrix: Tensor) -> Tensor:
     return pad(matrix, (0, missing)) if missing else matrix
 
 
+class Join(torch.autograd.Function):
+    """Rows one below the other."""
+
+    @staticmethod
+    def forward(ctx: Any, backend: CpuBackend, *parts: Tensor) -> Tensor:
+        """The operation itself."""
+        ctx.rows = [len(part) for part in parts]
+        result = backend.pool.empty((sum(ctx.rows), parts[0].shape[1]), parts[0])
+        return torch.cat(parts, out=result)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+        """Gradients of its tensors."""
+        return None, *torch.split(gradient, ctx.rows)
+
+
 class Attend(torch.autograd.Function):
     """See `Backend.attend`; columns are whole vectors."""
 
@@ -44,7 +60,7 @@ class Attend(torch.autograd.Function):
     def forward(ctx: Any, features: Tensor, matrix: Tensor, bias: Tensor, count: int, backend: CpuBackend) -> Tensor:
         """The operation itself."""
         layer = Layer(matrix, bias)
-        result = features.new_empty(count, len(bias))
+        result = backend.pool.empty((count, len(bias)), features)
         attended(backend, features, layer, result)
         ctx.save_for_backward(features, *layer, result)
         ctx.backend = backend
@@ -86,7 +102,7 @@ class Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, features: Tensor, matrix: Tensor, bias: Tensor, backend: CpuBackend) -> Tensor:
         """The operation itself."""
-        result = features.new_empty(len(features), len(matrix))
+        result = backend.pool.empty((len(features), len(matrix)), features)
         _project(backend, features, matrix, result)
         ctx.save_for_backward(features, matrix)
         ctx.backend = backend
@@ -122,7 +138,7 @@ def _project_backward(
 ) -> tuple[Tensor | None, Tensor]:
     """The gradient of the features, if `wanted`, and of the transposed matrix and, in the last row, a bias."""
     rows, (outputs, inputs) = len(features), matrix.shape
-    grad_features = features.new_empty(rows if wanted else 0, inputs)
+    grad_features = backend.pool.empty((rows if wanted else 0, inputs), features)
     sums = backend.buffer("sums", (dense.blocks_of(rows), inputs + 1, outputs), features)
     parts = backend.row_parts(rows, 2 * PRODUCTS * matrix.numel())
     arguments = arrays(features, matrix, gradient, grad_features, sums)
@@ -143,7 +159,7 @@ class Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, state: Tensor, backend: CpuBackend, *cell: Tensor) -> Tensor:
         """The operation itself."""
-        new = torch.empty_like(state)
+        new = backend.pool.empty(state.shape, state)
         parts = backend.row_parts(len(state), _cell_nanoseconds(inputs))
         arguments = _columns(cell), *arrays(inputs, state, new)
         backend.threads.run(Job(parts, gated_units.advance, arguments))
@@ -156,7 +172,7 @@ class Recurrence(torch.autograd.Function):
         """Gradients of its tensors."""
         inputs, state, *cell = ctx.saved_tensors
         backend, (rows, width) = ctx.backend, inputs.shape
-        grad_state = torch.empty_like(state)
+        grad_state = backend.pool.empty(state.shape, state)
         sums = backend.buffer("sums", (dense.blocks_of(rows), width + UNITS + 2, GATES), state)
         parts = backend.row_parts(rows, 2.0 * _cell_nanoseconds(inputs))
         arguments = _columns(cell), *arrays(cell[1], inputs, state, gradient, grad_state, sums)
