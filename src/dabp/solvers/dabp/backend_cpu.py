@@ -16,11 +16,12 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from dabp.graph import FactorGroup
-from dabp.kernels.attention import attentive_messages, composition, dense, held_weights
+from dabp.kernels.attention import attentive_messages, composition, dense, held_weights, pair_minima
 from dabp.kernels.attention.chebyshev import interpolation
 from dabp.kernels.attention.composition import Edges
 from dabp.kernels.attention.hub_attention import Hubs
 from dabp.kernels.attention.one_variable import BLOCK, Inputs, Results
+from dabp.kernels.attention.pair_minima import PairTables, pair_tables
 from dabp.kernels.belief_propagation import min_marginals
 from dabp.kernels.belief_propagation.min_marginals import Tables
 from dabp.problem.columns import offsets_of
@@ -34,13 +35,16 @@ from dabp.solvers.dabp.structure import Structure, arrays
 LONGEST = 100
 """Weights are held where a target has at most so many neighbours, on average; beyond, interpolation is faster."""
 
+_PLACES = torch.zeros(0, dtype=torch.int32)
+"""What tells the pool the type of values' numbers."""
+
 
 class Group(NamedTuple):
     """Factors of one shape."""
 
     sizes: NDArray[np.int64]
     """Domain sizes of their variables, [arity]."""
-    costs: Tables
+    costs: PairTables | Tables
     here: slice
     """Their edges."""
     parts: Parts
@@ -148,28 +152,27 @@ class _MinMarginals(torch.autograd.Function):
         given, made = arrays(v2f, result)
         winners = []
         for sizes, costs, here, parts in backend.groups:
-            if len(sizes) == 2:
-                backend.threads.run(Job(parts, min_marginals.pair_messages, (costs, given[here], made[here])))
-                continue
-            best = np.zeros(made[here].shape, dtype=np.int64)
-            backend.threads.run(Job(parts, min_marginals.messages, (sizes, costs, given[here], made[here], best)))
+            if isinstance(costs, PairTables):
+                best = backend.pool.empty(made[here].shape, _PLACES)
+                arguments = costs, given[here], made[here], best.numpy()
+                backend.threads.run(Job(parts, pair_minima.pair_messages, arguments))
+            else:
+                best = torch.zeros(made[here].shape, dtype=torch.int64)
+                several = sizes, costs, given[here], made[here], best.numpy()
+                backend.threads.run(Job(parts, min_marginals.messages, several))
             winners.append(best)
-        ctx.save_for_backward(v2f, result)
         ctx.backend, ctx.winners = backend, winners
         return result
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-        v2f, f2v = ctx.saved_tensors
-        result = ctx.backend.pool.empty(v2f.shape, v2f).zero_()
-        given, minima, grads, made = arrays(v2f, f2v, gradient, result)
-        run, winners = ctx.backend.threads.run, iter(ctx.winners)
-        for sizes, costs, here, parts in ctx.backend.groups:
-            if len(sizes) == 2:
-                arguments = costs, given[here], minima[here], grads[here], made[here]
-                run(Job(parts, min_marginals.pair_gradients, arguments))
-            else:
-                run(Job(parts, min_marginals.gradients, (sizes, next(winners), grads[here], made[here])))
+        result = ctx.backend.pool.empty(gradient.shape, gradient).zero_()
+        grads, made = arrays(gradient, result)
+        for (sizes, costs, here, parts), winners in zip(ctx.backend.groups, ctx.winners, strict=True):
+            pairs = isinstance(costs, PairTables)
+            kernel = pair_minima.pair_gradients if pairs else min_marginals.gradients
+            arguments = costs if pairs else sizes, winners.numpy(), grads[here], made[here]
+            ctx.backend.threads.run(Job(parts, kernel, arguments))
         return result, None
 
 
@@ -294,10 +297,14 @@ def _group(structure: Structure, group: FactorGroup, threads: int) -> Group:
     """A group of factors as its kernel takes it."""
     graph = structure.graph
     count = group.num_factors * len(graph.scales)
-    tables = group.tables if group.arity == 2 else group.tables.reshape(len(group.tables), -1)
+    scales = np.array(graph.scales, dtype=graph.dtype)
+    if group.arity == 2:
+        costs: PairTables | Tables = pair_tables(group.tables, group.table_index, scales)
+    else:
+        costs = Tables(group.tables.reshape(len(group.tables), -1), group.table_index, scales)
     return Group(
         np.array(group.shape),
-        Tables(tables, group.table_index, np.array(graph.scales, dtype=graph.dtype)),
+        costs,
         slice(group.first, group.first + count * group.arity),
         even_shares(np.full(count, float(math.prod(group.shape))), threads),
     )

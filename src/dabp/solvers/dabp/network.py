@@ -169,7 +169,7 @@ def kept_numbers(structure: Structure) -> int:
     """About how many numbers an iteration keeps for its backward pass: features, states, messages."""
     first, *others, last = structure.needed
     features = (NODE_TYPES + HIDDEN) * structure.num_nodes + HIDDEN * HEADS * (first + sum(others)) + EMBEDDING * last
-    return features + structure.num_edges * (2 * HIDDEN + 3 * structure.width)
+    return features + structure.num_edges * (2 * HIDDEN + 4 * structure.width)
 
 
 def _cell(cell: nn.GRUCell) -> Cell:
