@@ -53,6 +53,10 @@ class Backend(ABC):
         """Factor→variable messages, min over the other variables of table + their messages (Eq. 3): [E, D] → [E, D]."""
 
     @abstractmethod
+    def beliefs(self, unary: Tensor, f2v: Tensor) -> Tensor:
+        """b_i = unary costs + Σ of f2v messages (Eq. 15): [N, D], [E, D] → [N, D]; no gradient flows to the costs."""
+
+    @abstractmethod
     def attention(self, query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:
         """Damping factors and weighted sums, averaged over heads (Eq. 10-13).
 
@@ -84,12 +88,12 @@ class Backend(ABC):
     def hold(self, query: Tensor, key: Tensor) -> Tensor | None:
         """All weights w × (d − 1), to be used again by `mix`; None where `attention` is the better way.
 
-        [F, K] twice → [Σ d²].
+        [F, K] twice → flat blocks of the variables.
         """
         return None
 
     def mix(self, weights: Tensor, f2v: Tensor) -> Tensor:
-        """(d − 1) Σ w f2v with held weights: [Σ d²], [E, D] → [E, D]."""
+        """(d − 1) Σ w f2v with held weights: these, [E, D] → [E, D]."""
         raise NotImplementedError
 
     def close(self) -> None:  # noqa: B027 - optional

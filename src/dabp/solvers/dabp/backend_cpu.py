@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from dabp.graph import FactorGroup
-from dabp.kernels.attention import attentive_messages, composition, dense, held_weights, pair_minima
+from dabp.kernels.attention import attentive_messages, beliefs, composition, dense, held_weights, pair_minima
 from dabp.kernels.attention.chebyshev import interpolation
 from dabp.kernels.attention.composition import Edges
 from dabp.kernels.attention.hub_attention import Hubs
@@ -62,6 +62,7 @@ class CpuBackend(Backend):
         self.edges = Edges(structure.edge_size, structure.alone, structure.edge_unary)
         degrees = np.diff(structure.graph.variable_edge_offsets)
         self.variable_parts = even_shares(1.7 * degrees.astype(np.float64) ** 2, threads)
+        self.belief_parts = even_shares(0.5 * structure.width * (degrees + 1.0), threads)
         self.edge_parts = even_shares(np.full(structure.num_edges, 3.0 * structure.width), threads)
         self.hubs = _hubs(structure, threads)
         self.groups = [_group(structure, group, threads) for group in structure.graph.groups]
@@ -97,6 +98,11 @@ class CpuBackend(Backend):
     def f2v(self, v2f: Tensor) -> Tensor:
         """See `Backend.f2v`."""
         result: Tensor = _MinMarginals.apply(v2f, self)  # type: ignore[no-untyped-call]
+        return result
+
+    def beliefs(self, unary: Tensor, f2v: Tensor) -> Tensor:
+        """See `Backend.beliefs`."""
+        result: Tensor = _Beliefs.apply(unary, f2v, self)  # type: ignore[no-untyped-call]
         return result
 
     def attention(self, query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:
@@ -176,6 +182,25 @@ class _MinMarginals(torch.autograd.Function):
         return result, None
 
 
+class _Beliefs(torch.autograd.Function):
+    """See `Backend.beliefs`."""
+
+    @staticmethod
+    def forward(ctx: Any, unary: Tensor, f2v: Tensor, backend: CpuBackend) -> Tensor:
+        result = torch.empty_like(unary)
+        arguments = backend.variable_edges, *arrays(unary, f2v, result)
+        backend.threads.run(Job(backend.belief_parts, beliefs.beliefs, arguments))
+        ctx.backend, ctx.shape = backend, f2v.shape
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+        result = ctx.backend.pool.empty(ctx.shape, gradient)
+        arguments = ctx.backend.variable_edges, *arrays(gradient, result)
+        ctx.backend.threads.run(Job(ctx.backend.belief_parts, beliefs.beliefs_backward, arguments))
+        return None, result, None
+
+
 class _Attention(torch.autograd.Function):
     """See `Backend.attention`."""
 
@@ -245,7 +270,7 @@ class _Mix(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         weights, f2v = ctx.saved_tensors
         backend: CpuBackend = ctx.backend
-        made = backend.pool.empty(weights.shape, weights).zero_(), backend.pool.empty(f2v.shape, f2v)
+        made = backend.pool.empty(weights.shape, weights), backend.pool.empty(f2v.shape, f2v)
         where = backend.variable_edges, backend.weight_starts
         arguments = *where, *arrays(weights, f2v), *arrays(gradient, *made)
         backend.threads.run(Job(backend.variable_parts, held_weights.mix_backward, arguments))
@@ -275,9 +300,9 @@ class _Compose(torch.autograd.Function):
 
 
 def _weight_starts(degrees: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """[N]: where each variable's block of held weights starts; all of degree 1 share the first number, which is 0."""
-    ends = 1 + offsets_of(np.where(degrees > 1, degrees**2, 0))
-    return np.where(degrees > 1, ends[:-1], 0), int(ends[-1])
+    """[N]: where each variable's block of held weights starts; its rows are whole vectors."""
+    ends = offsets_of(degrees * (degrees + -degrees % BLOCK))
+    return ends[:-1], int(ends[-1])
 
 
 def _hubs(structure: Structure, threads: int) -> list[tuple[Parts, Hubs]]:

@@ -61,16 +61,11 @@ class Propagation:
         graph = structure.graph
         self.structure, self.backend, self.inference = structure, backend, inference
         self.recompute = recompute
-        self.edge_variable = tensor(graph.edge_variable, device)
         self.unary = tensor(structure.padded(graph.unary, fill=torch.inf), device)
 
     def start(self) -> Messages:
         """All messages and GRU states zero (Alg. 1, line 3)."""
         return Messages(self.unary.new_zeros(self.structure.num_edges, self.structure.width), *self.inference.start())
-
-    def beliefs(self, f2v: Tensor) -> Tensor:
-        """b_i = unary costs + Σ of f2v messages (Eq. 15)."""
-        return self.unary.index_add(0, self.edge_variable, f2v)
 
     def iterate(self, messages: Messages, network: PreparedNetwork, held: Learned | None = None) -> Iteration:
         """f2v messages and beliefs from the v2f messages, then λ and w from the network, then new v2f messages.
@@ -78,7 +73,7 @@ class Propagation:
         If `held` is what an earlier iteration learned, λ and w are taken from it, and the network is not asked.
         """
         f2v = self.backend.f2v(messages.v2f)
-        beliefs = self.beliefs(f2v)
+        beliefs = self.backend.beliefs(self.unary, f2v)
         arguments = network, messages, f2v, beliefs, held
         if self.recompute and torch.is_grad_enabled():
             made = checkpoint(self._advance, *arguments, use_reentrant=False, preserve_rng_state=False)
