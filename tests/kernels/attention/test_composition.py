@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dabp.kernels.attention.composition import Edges, Parts, compose, compose_backward
 
 RNG = np.random.default_rng(0)
-EDGES = Edges(np.array([3, 2, 4, 1]), np.array([False, False, True, False]), RNG.normal(size=(4, 4)))
-GIVEN = Parts(RNG.random(4), RNG.normal(size=(4, 4)), RNG.normal(size=(4, 4)))
+SIZES = np.array([3, 2, 4, 1, 8, 9, 15, 16, 17, 17])
+"""Below, at and beyond one and two vectors."""
+SHAPE = len(SIZES), 17
+EDGES = Edges(SIZES, np.isin(np.arange(len(SIZES)), [2, 9]), RNG.normal(size=SHAPE))
+GIVEN = Parts(RNG.random(len(SIZES)), RNG.normal(size=SHAPE), RNG.normal(size=SHAPE))
 
 
 def composed(parts: Parts) -> np.ndarray:
-    new = np.full((4, 4), np.nan)
-    compose(0, 4, EDGES, parts, new)
+    new = np.full(SHAPE, np.nan)
+    compose(0, len(SIZES), EDGES, parts, new)
     return new
 
 
@@ -30,9 +34,9 @@ def test_equals_equation_6() -> None:
 
 def test_gradients_equal_differences() -> None:
     """Each entry of each input, by central differences."""
-    weight = RNG.normal(size=(4, 4))
+    weight = RNG.normal(size=SHAPE)
     made = Parts(*(np.full_like(one, np.nan) for one in GIVEN))
-    compose_backward(0, 4, EDGES, GIVEN, composed(GIVEN), weight, made)
+    compose_backward(0, len(SIZES), EDGES, GIVEN, composed(GIVEN), weight, made)
     for number, one in enumerate(GIVEN):
         for place in np.ndindex(one.shape):
             slopes = []
@@ -43,12 +47,17 @@ def test_gradients_equal_differences() -> None:
             np.testing.assert_allclose(made[number][place], (slopes[0] - slopes[1]) / 2e-6, atol=1e-8)
 
 
-def test_a_tied_minimum_shares_its_gradient() -> None:
-    """Two values that are both least get half of what the shift takes, as in PyTorch's amin."""
-    edges = Edges(np.array([3]), np.array([False]), np.zeros((1, 3)))
-    parts = Parts(np.array([0.5]), np.array([[1.0, 1.0, 4.0]]), np.array([[2.0, 2.0, 8.0]]))
-    new, made = np.empty((1, 3)), Parts(np.empty(1), np.empty((1, 3)), np.empty((1, 3)))
+@pytest.mark.parametrize("more", [0, 5, 6, 13])
+def test_a_tied_minimum_shares_its_gradient(more: int) -> None:
+    """Two values that are both least get half of what the shift takes, as in PyTorch's amin; at any domain size."""
+    far = np.full(more, 9.0)
+    edges = Edges(np.array([3 + more]), np.array([False]), np.zeros((1, 3 + more)))
+    old, heard = (np.concatenate([far, one])[None] for one in ([1.0, 1.0, 4.0], [2.0, 2.0, 8.0]))
+    parts = Parts(np.array([0.5]), old, heard)
+    new, made = np.empty(old.shape), Parts(np.empty(1), np.empty(old.shape), np.empty(old.shape))
     compose(0, 1, edges, parts, new)
-    compose_backward(0, 1, edges, parts, new, np.array([[0.0, 0.0, 1.0]]), made)
-    assert made.v2f.tolist() == [[-0.25, -0.25, 0.5]]
+    gradient = np.zeros(old.shape)
+    gradient[0, -1] = 1.0
+    compose_backward(0, 1, edges, parts, new, gradient, made)
+    assert made.v2f.tolist() == [[0.0] * more + [-0.25, -0.25, 0.5]]
     assert made.damping.tolist() == [-3.0]

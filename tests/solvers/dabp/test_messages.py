@@ -9,7 +9,7 @@ import torch
 import dabp
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
-from dabp.solvers.dabp import backend_cpu
+from dabp.solvers.dabp import network_cpu
 from dabp.solvers.dabp.backend import Backend
 from dabp.solvers.dabp.backend_cpu import CpuBackend
 from dabp.solvers.dabp.backend_torch import TorchBackend
@@ -111,26 +111,21 @@ def test_loss_and_gradients_equal_plain_autograd(name: str) -> None:
 
 @pytest.mark.parametrize("interval", [1, 3])
 def test_recomputing_changes_nothing(monkeypatch: pytest.MonkeyPatch, interval: int) -> None:
-    """Keeping only messages for the backward pass, as on large graphs, gives the same run, and so do kept results.
-
-    With these the layers of attention are computed once, as where everything is kept, and not twice.
-    """
+    """Keeping only messages for the backward pass, as on the largest graphs, gives the same run."""
     problem = dabp.generate("random-cop", variables=8, domain=4, density=0.6, seed=3)
     params = {"restarts": 2, "max_iterations_per_restart": 12, "update_interval": 5, "learning_rate": 1e-2}
     calls = []
-    attended = backend_cpu._attended
-    monkeypatch.setattr(backend_cpu, "_attended", lambda *given: calls.append(1) or attended(*given))
+    attended = network_cpu.attended
+    monkeypatch.setattr(network_cpu, "attended", lambda *given: calls.append(1) or attended(*given))
     runs, counts = [], []
-    for activations, results in ((2**29, 0), (0, 0), (0, 2**32)):
+    for activations in (2**29, 0):
         monkeypatch.setattr("dabp.solvers.dabp.alg1.ACTIVATION_BYTES", activations)
-        monkeypatch.setattr("dabp.solvers.dabp.alg1.RESULT_BYTES", results)
         calls.clear()
         runs.append(dabp.solve(problem, "dabp", params=params | {"network_interval": interval}).trace)
         counts.append(len(calls))
-    for trace in runs[1:]:
-        np.testing.assert_array_equal(runs[0].iteration_costs, trace.iteration_costs)
-        assert [one["loss"] for one in runs[0].records] == [one["loss"] for one in trace.records]
-    assert counts[0] == counts[2] < counts[1]
+    np.testing.assert_array_equal(runs[0].iteration_costs, runs[1].iteration_costs)
+    assert [one["loss"] for one in runs[0].records] == [one["loss"] for one in runs[1].records]
+    assert counts[0] < counts[1]
 
 
 @pytest.mark.parametrize("name", ["mixed", "large costs"])

@@ -1,8 +1,9 @@
 # mypy: disable-error-code="untyped-decorator"
 """Weights that stay for several iterations, and weighted sums of messages with them: small dense products, gradients.
 
-Variable i with d edges has its weights w × (d − 1) as a d × d block, target by neighbour, zero on the diagonal, from
-``starts[i]`` of a flat array. Variables are independent, so a range of them is a thread's share.
+Variable i with d edges has its weights w × (d − 1) as a block of d rows, one of each target, from ``starts[i]`` of a
+flat array: the neighbours', zero on the diagonal, and room up to whole vectors. Variables are independent, so a range
+of them is a thread's share.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.one_variable import BLOCK, VariableEdges, gather_factors
+from dabp.kernels.attention.dense import product
+from dabp.kernels.attention.one_variable import VariableEdges, gather_factors, whole_blocks
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import longest_row
 from dabp.kernels.scratch import apart, rows_apart
-from dabp.kernels.simd import Lanes, load, splat, store
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
@@ -34,7 +35,8 @@ def hold(
         degree = len(edges)
         gather_factors(edges, around.factor, key, keys)
         for target in range(degree if degree > 1 else 0):
-            block = weights[starts[i] + target * degree : starts[i] + (target + 1) * degree]
+            begin = starts[i] + target * whole_blocks(degree)
+            block = weights[begin : begin + degree]
             block[:] = kind(0.0)
             for k in range(heads):
                 ours, row, total = query[around.factor[edges[target]], k], keys[k], kind(0.0)
@@ -70,7 +72,8 @@ def hold_backward(
         gather_factors(edges, around.factor, key, keys)
         of_keys[:, :degree] = kind(0.0)
         for target in range(degree if degree > 1 else 0):
-            given = gradient[starts[i] + target * degree : starts[i] + (target + 1) * degree]
+            begin = starts[i] + target * whole_blocks(degree)
+            given = gradient[begin : begin + degree]
             for k in range(heads):
                 ours, row = query[around.factor[edges[target]], k], keys[k]
                 total = mean = of_query = kind(0.0)
@@ -94,42 +97,6 @@ def hold_backward(
 
 
 @part()
-def _product(
-    rows: int, inner: int, a: Floats, start: int, row: int, step: int, b: Floats, width: int, c: Floats, lanes: Lanes
-) -> None:
-    """C = A B, with A[r, k] = ``a[start + r·row + k·step]``, B and C flat with rows of `width`, whole vectors long."""
-    for block in range(0, width, BLOCK):
-        zero = load(b, block, lanes) - load(b, block, lanes)
-        r = 0
-        while r + 4 <= rows:
-            first, second, third, fourth = zero, zero, zero, zero
-            here = start + r * row
-            for k in range(inner):
-                line, place = load(b, k * width + block, lanes), here + k * step
-                first = first + splat(a, place, lanes) * line
-                second = second + splat(a, place + row, lanes) * line
-                third = third + splat(a, place + 2 * row, lanes) * line
-                fourth = fourth + splat(a, place + 3 * row, lanes) * line
-            store(c, r * width + block, first)
-            store(c, (r + 1) * width + block, second)
-            store(c, (r + 2) * width + block, third)
-            store(c, (r + 3) * width + block, fourth)
-            r += 4
-        while r < rows:
-            total, here = zero, start + r * row
-            for k in range(inner):
-                total = total + splat(a, here + k * step, lanes) * load(b, k * width + block, lanes)
-            store(c, r * width + block, total)
-            r += 1
-
-
-@part()
-def _blocks(count: int) -> int:
-    """Rounded up to whole blocks."""
-    return (count + BLOCK - 1) // BLOCK * BLOCK
-
-
-@part()
 def _copy_rows(edges: Integers, by_edge: Floats, wide: int, flat: Floats) -> None:
     """[E, D] → rows of `wide`, zero beyond D."""
     width = by_edge.shape[1]
@@ -148,18 +115,17 @@ def mix(
     starts: Integers,
     weights: Floats,
     f2v: Floats,
-    lanes: Lanes,
     summed: Floats,
 ) -> None:
     """Write (d − 1) Σ w f2v into `summed` [E, D] for the edges of variables first..last − 1; 0 where d = 1."""
     offsets, width = around.offsets, f2v.shape[1]
-    largest, wide = longest_row(offsets, first, last), _blocks(width)
+    largest, wide = longest_row(offsets, first, last), whole_blocks(width)
     messages, out = np.empty(largest * wide, f2v.dtype), np.empty(largest * wide, f2v.dtype)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
         _copy_rows(edges, f2v, wide, messages)
-        _product(degree, degree, weights, starts[i], degree, 1, messages, wide, out, lanes)
+        product(degree, degree, weights, starts[i], whole_blocks(degree), 1, messages, 0, wide, out, 0, True)
         for m in range(degree):
             for x in range(width):
                 summed[edges[m], x] = out[m * wide + x]
@@ -173,30 +139,27 @@ def mix_backward(
     starts: Integers,
     weights: Floats,
     f2v: Floats,
-    lanes: Lanes,
     gradient: Floats,
     grad_weights: Floats,
     grad_f2v: Floats,
 ) -> None:
     """Write the gradients of `mix`, given that of `summed`."""
     offsets, width, kind = around.offsets, f2v.shape[1], f2v.dtype
-    largest, wide = longest_row(offsets, first, last), _blocks(width)
+    largest, wide = longest_row(offsets, first, last), whole_blocks(width)
     gradients, out = np.empty(largest * wide, kind), np.empty(largest * wide, kind)
-    columns, block = np.zeros(width * _blocks(largest), kind), np.empty(largest * _blocks(largest), kind)
+    columns = np.zeros(width * whole_blocks(largest), kind)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
-        broad = _blocks(degree)
+        broad = whole_blocks(degree)
         _copy_rows(edges, gradient, wide, gradients)
-        _product(degree, degree, weights, starts[i], 1, degree, gradients, wide, out, lanes)
+        product(degree, degree, weights, starts[i], 1, broad, gradients, 0, wide, out, 0, True)
         for x in range(width):
             for m in range(degree):
                 columns[x * broad + m] = f2v[edges[m], x]
             for m in range(degree, broad):
                 columns[x * broad + m] = 0.0
-        _product(degree, width, gradients, 0, wide, 1, columns, broad, block, lanes)
+        product(degree, width, gradients, 0, wide, 1, columns, 0, broad, grad_weights, starts[i], True)
         for m in range(degree):
             for x in range(width):
                 grad_f2v[edges[m], x] = out[m * wide + x]
-            for n in range(degree):
-                grad_weights[starts[i] + m * degree + n] = block[m * broad + n]

@@ -8,7 +8,8 @@ message node has one hub of each kind, so the work on different hubs writes diff
 thread's share; hubs of the two kinds take turns.
 
 A node of the layer below is a row: W e, [heads × channels], then a_src·W e of each head, then a_dst·W e of each head.
-One product makes them all, and they lie side by side where a node is looked up.
+One product makes them all, and they lie side by side where a node is looked up. A row of the result has all heads one
+after the other, or their mean if it is as long as one of them.
 """
 
 from __future__ import annotations
@@ -66,8 +67,18 @@ class Shape(NamedTuple):
 
     slope: np.floating
     """Of the LeakyReLU on scores, in the precision of the scores."""
+    output_slope: np.floating
+    """Of the one on results."""
     lanes: tuple[int, ...]
     """Of a vector, as many as a head has channels."""
+
+
+class Given(NamedTuple):
+    """What the way back starts from."""
+
+    gradient: Floats
+    """Of the results."""
+    results: Floats
 
 
 @part()
@@ -120,15 +131,33 @@ def _fetch(edges: Integers, node: int, rows: Floats) -> None:
             prefetch(rows, here * wide + x)
 
 
-@kernel
-def attend(first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, mixed: Floats) -> None:
-    """Write Σ_j α_ij W e_j into `mixed` for hubs first..last − 1 and the message nodes that attend to them.
+@part()
+def _finish(row: Floats, bias: Floats, shape: Shape, results: Floats, node: int) -> None:
+    """Write a node's result: LeakyReLU of bias and heads, [heads × channels], or of bias and their mean."""
+    lanes, made = shape.lanes, results.shape[1]
+    if made == len(lanes):
+        whole = load(row, 0, lanes)
+        for h in range(1, HEADS):
+            whole = whole + load(row, h * len(lanes), lanes)
+        whole = whole * full_like(1.0 / HEADS, whole) + load(bias, 0, lanes)
+        store(results, node * made, _leaky(whole, full_like(shape.output_slope, whole)))
+        return
+    for h in range(HEADS):
+        x = h * len(lanes)
+        whole = load(row, x, lanes) + load(bias, x, lanes)
+        store(results, node * made + x, _leaky(whole, full_like(shape.output_slope, whole)))
 
-    Nodes beyond the end of `mixed` are not needed and left out.
+
+@kernel
+def attend(first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, bias: Floats, results: Floats) -> None:
+    """Write LeakyReLU(Σ_j α_ij W e_j + b) for hubs first..last − 1 and the message nodes that attend to them.
+
+    Nodes beyond the end of `results` are not needed and left out.
     """
     begin, offsets, edges, inward, outward = hubs
-    lanes, wide, (count, made) = shape.lanes, nodes.shape[1], mixed.shape
+    lanes, wide, count = shape.lanes, nodes.shape[1], len(results)
     alphas = np.empty((longest_row(offsets, first, last) + 1, HEADS), nodes.dtype)
+    mixed = np.empty(HEADS * len(lanes), nodes.dtype)
     for i in range(first, last):
         hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
         degree = len(around)
@@ -146,26 +175,30 @@ def attend(first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, mixed
                 for n in range(degree):
                     row = load(nodes, (inward + around[n]) * wide + x, lanes)
                     total = total + splat(alphas, n * HEADS + h, lanes) * row
-                store(mixed, hub * made + x, total)
+                store(mixed, x, total)
+            _finish(mixed, bias, shape, results, hub)
         if outward >= count:
             continue
         _shares(hub, outward, around, nodes, shape, alphas)
-        for h in range(HEADS):
-            x = h * len(lanes)
-            center = load(nodes, hub * wide + x, lanes)
-            for n in range(degree):
-                node = outward + around[n]
+        for n in range(degree):
+            node = outward + around[n]
+            for h in range(HEADS):
+                x = h * len(lanes)
                 row = load(nodes, node * wide + x, lanes)
-                store(mixed, node * made + x, row + splat(alphas, n * HEADS + h, lanes) * (center - row))
+                store(mixed, x, row + splat(alphas, n * HEADS + h, lanes) * (load(nodes, hub * wide + x, lanes) - row))
+            _finish(mixed, bias, shape, results, node)
 
 
 @kernel
 def attend_backward(
-    first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, grad_mixed: Floats, gradients: Floats
+    first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, given: Given, gradients: Floats
 ) -> None:
-    """Add the gradients of `attend` to `gradients`, given that of `mixed`."""
+    """Add the gradients of `attend` to `gradients`, which are those of `nodes`.
+
+    As the weights of a node add up to 1, the bias has the sum of all rows of W e's.
+    """
     begin, offsets, edges, inward, outward = hubs
-    count, largest = len(grad_mixed), longest_row(offsets, first, last)
+    count, largest = len(given.results), longest_row(offsets, first, last)
     alphas = np.empty((largest + 1, HEADS), nodes.dtype)
     dots = np.empty((largest + 1, HEADS), nodes.dtype)
     for i in range(first, last):
@@ -178,13 +211,25 @@ def attend_backward(
             if outward < count:
                 _fetch(after, outward, nodes)
                 _fetch(after, outward, gradients)
-                _fetch(after, outward, grad_mixed)
+                _fetch(after, outward, given.gradient)
+                _fetch(after, outward, given.results)
         if hub < count:
             _weights(hub, inward, around, nodes, shape, alphas)
-            _inward_backward(hub, inward, around, nodes, shape, alphas, dots, grad_mixed, gradients)
+            _inward_backward(hub, inward, around, nodes, shape, alphas, dots, given, gradients)
         if outward < count:
             _shares(hub, outward, around, nodes, shape, alphas)
-            _outward_backward(hub, outward, around, nodes, shape, alphas, dots, grad_mixed, gradients)
+            _outward_backward(hub, outward, around, nodes, shape, alphas, dots, given, gradients)
+
+
+@part()
+def _gradient(node: int, head: int, given: Given, shape: Shape) -> Any:
+    """Of a head's sum of a node."""
+    lanes, made = shape.lanes, given.results.shape[1]
+    mean = made == len(lanes)
+    place = node * made + (0 if mean else head * len(lanes))
+    gradient, result = load(given.gradient, place, lanes), load(given.results, place, lanes)
+    one, zero = full_like(1.0 / HEADS if mean else 1.0, gradient), full_like(0.0, gradient)
+    return gradient * where_negative(zero - result, one, one * full_like(shape.output_slope, gradient))
 
 
 @part()
@@ -196,14 +241,14 @@ def _inward_backward(
     shape: Shape,
     alphas: Floats,
     dots: Floats,
-    grad_mixed: Floats,
+    given: Given,
     gradients: Floats,
 ) -> None:
     """Add the gradients that come from a hub's own row, whose weights `alphas` are; `dots` is scratch."""
     degree, lanes, wide, source = len(edges), shape.lanes, nodes.shape[1], HEADS * len(shape.lanes)
     for h in range(HEADS):
         x = h * len(lanes)
-        gradient = load(grad_mixed, hub * grad_mixed.shape[1] + x, lanes)
+        gradient = _gradient(hub, h, given, shape)
         for n in range(degree + 1):
             place = (hub if n == degree else inward + edges[n]) * wide + x
             dots[n, h] = sum_of(gradient * load(nodes, place, lanes))
@@ -232,7 +277,7 @@ def _outward_backward(
     shape: Shape,
     alphas: Floats,
     dots: Floats,
-    grad_mixed: Floats,
+    given: Given,
     gradients: Floats,
 ) -> None:
     """Add the gradients that come from the rows of a hub's outward nodes, whose shares `alphas` are."""
@@ -242,7 +287,7 @@ def _outward_backward(
         center, received = load(nodes, hub * wide + x, lanes), load(gradients, hub * wide + x, lanes)
         for n in range(degree):
             node = outward + edges[n]
-            gradient = load(grad_mixed, node * grad_mixed.shape[1] + x, lanes)
+            gradient = _gradient(node, h, given, shape)
             passed = splat(alphas, n * HEADS + h, lanes) * gradient
             dots[n, h] = sum_of(gradient * (center - load(nodes, node * wide + x, lanes)))
             received = received + passed

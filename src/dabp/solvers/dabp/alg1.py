@@ -24,7 +24,7 @@ from dabp.solvers.dabp.backend_torch import TorchBackend
 from dabp.solvers.dabp.learned import Inference
 from dabp.solvers.dabp.loss import Loss
 from dabp.solvers.dabp.messages import Iteration, Messages, Propagation
-from dabp.solvers.dabp.network import Network
+from dabp.solvers.dabp.network import Network, kept_numbers
 from dabp.solvers.dabp.optimizer import AdamW
 from dabp.solvers.dabp.record import record_of
 from dabp.solvers.dabp.structure import Structure, tensor
@@ -35,14 +35,9 @@ from dabp.solvers.stopped import ask
 if TYPE_CHECKING:
     from dabp.solvers.dabp.solver import Dabp
 
-ACTIVATION_BYTES = 2**29
-"""A window that would keep more than this for its backward pass keeps messages and states only."""
-KEPT_PER_NODE = 160
-"""Numbers kept per node and iteration otherwise, about."""
-RESULT_BYTES = 2**32
-"""Up to this, and a quarter of the machine's memory, it also keeps the results of attention."""
-RESULTS_PER_NODE = 80
-"""Numbers that these take, about."""
+ACTIVATION_BYTES = 6 * 2**30
+"""A window that would keep more than this, or a quarter of the machine's memory, for its backward pass keeps messages
+and states only."""
 
 _NETWORK_STREAM = 0xDA
 
@@ -77,15 +72,14 @@ class DabpSearch(Search):
         self.backend: Backend = (
             CpuBackend(self.structure, budget.threads) if compiled else TorchBackend(self.structure, device)
         )
-        numbers = self.structure.num_nodes * graph.dtype.itemsize * solver.update_interval
+        kept = kept_numbers(self.structure) * graph.dtype.itemsize * solver.update_interval
         self.inference = Inference(self.structure, self.backend, device, solver.weights, solver.damping)
         self.propagation = Propagation(
             self.structure,
             self.backend,
             device,
             self.inference,
-            recompute=KEPT_PER_NODE * numbers > ACTIVATION_BYTES,
-            keep_results=RESULTS_PER_NODE * numbers <= min(RESULT_BYTES, psutil.virtual_memory().total // 4),
+            recompute=kept > min(ACTIVATION_BYTES, psutil.virtual_memory().total // 4),
         )
         ask(budget.guard)
         self.loss = Loss(self.structure, device)

@@ -7,12 +7,13 @@ the two.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from dabp.kernels.attention.hub_attention import HEADS
+from dabp.solvers.dabp.recurrence import Cell, gru
 
 ATTENTION_SLOPE = 0.2
 """LeakyReLU inside the scores of a GAT layer."""
@@ -41,7 +42,7 @@ class Layer(NamedTuple):
 
 
 class Backend(ABC):
-    """The four operations, each with a gradient."""
+    """The heavy operations, each with a gradient."""
 
     @abstractmethod
     def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
@@ -50,6 +51,10 @@ class Backend(ABC):
     @abstractmethod
     def f2v(self, v2f: Tensor) -> Tensor:
         """Factor→variable messages, min over the other variables of table + their messages (Eq. 3): [E, D] → [E, D]."""
+
+    @abstractmethod
+    def beliefs(self, unary: Tensor, f2v: Tensor) -> Tensor:
+        """b_i = unary costs + Σ of f2v messages (Eq. 15): [N, D], [E, D] → [N, D]; no gradient flows to the costs."""
 
     @abstractmethod
     def attention(self, query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:
@@ -68,23 +73,28 @@ class Backend(ABC):
         A variable with one factor has nothing to damp or weigh: it sends its unary costs, zero without any.
         """
 
+    def gru(self, cell: Cell, inputs: Tensor, state: Tensor) -> Tensor:
+        """The next state of a GRU cell, [E, D], [E, U] → [E, U]; no gradient flows to the inputs."""
+        return gru(cell, inputs, state)
+
+    def join(self, *parts: Tensor) -> Tensor:
+        """Rows of equal length one below the other."""
+        return torch.cat(parts)
+
+    def linear(self, features: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
+        """The rows of the matrix times the features, and the bias: [n, inputs], [outputs, inputs] → [n, outputs]."""
+        return torch.addmm(bias, features, matrix.T)
+
     def hold(self, query: Tensor, key: Tensor) -> Tensor | None:
         """All weights w × (d − 1), to be used again by `mix`; None where `attention` is the better way.
 
-        [F, K] twice → [Σ d²].
+        [F, K] twice → flat blocks of the variables.
         """
         return None
 
     def mix(self, weights: Tensor, f2v: Tensor) -> Tensor:
-        """(d − 1) Σ w f2v with held weights: [Σ d²], [E, D] → [E, D]."""
+        """(d − 1) Σ w f2v with held weights: these, [E, D] → [E, D]."""
         raise NotImplementedError
-
-    def keeping(self, kept: list[Tensor]) -> AbstractContextManager[None]:
-        """Within it, results of `attend` and `attention` go to an empty list and are taken from a full one.
-
-        For whoever does the same operations again to have a gradient of them; nothing is kept where it is no use.
-        """
-        return nullcontext()
 
     def close(self) -> None:  # noqa: B027 - optional
         """Release what is held."""

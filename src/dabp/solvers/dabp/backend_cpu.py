@@ -6,33 +6,37 @@ Only inputs are kept for the backward pass; scores, projections and minima are m
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import leaky_relu
+from torch.nn.functional import pad
 
 from dabp.graph import FactorGroup
-from dabp.kernels.attention import attentive_messages, composition, held_weights, hub_attention
+from dabp.kernels.attention import attentive_messages, beliefs, composition, dense, held_weights, pair_minima
 from dabp.kernels.attention.chebyshev import interpolation
 from dabp.kernels.attention.composition import Edges
-from dabp.kernels.attention.hub_attention import HEADS, Hubs, Shape
+from dabp.kernels.attention.hub_attention import Hubs
 from dabp.kernels.attention.one_variable import BLOCK, Inputs, Results
+from dabp.kernels.attention.pair_minima import PairTables, pair_tables
 from dabp.kernels.belief_propagation import min_marginals
 from dabp.kernels.belief_propagation.min_marginals import Tables
-from dabp.kernels.simd import lanes_of
 from dabp.problem.columns import offsets_of
-from dabp.solvers.dabp.backend import ATTENTION_SLOPE, OUTPUT_SLOPE, Backend, Layer
+from dabp.solvers.dabp.backend import Backend, Layer
+from dabp.solvers.dabp.network_cpu import Attend, Join, Linear, Recurrence, padded
+from dabp.solvers.dabp.pool import Pool
+from dabp.solvers.dabp.recurrence import Cell
 from dabp.solvers.dabp.sharing import Job, Parts, Threads, even_shares
-from dabp.solvers.dabp.structure import Structure
+from dabp.solvers.dabp.structure import Structure, arrays
 
-LANES = lanes_of(BLOCK)
 LONGEST = 100
 """Weights are held where a target has at most so many neighbours, on average; beyond, interpolation is faster."""
+
+_PLACES = torch.zeros(0, dtype=torch.int32)
+"""What tells the pool the type of values' numbers."""
 
 
 class Group(NamedTuple):
@@ -40,7 +44,7 @@ class Group(NamedTuple):
 
     sizes: NDArray[np.int64]
     """Domain sizes of their variables, [arity]."""
-    costs: Tables
+    costs: PairTables | Tables
     here: slice
     """Their edges."""
     parts: Parts
@@ -58,23 +62,47 @@ class CpuBackend(Backend):
         self.edges = Edges(structure.edge_size, structure.alone, structure.edge_unary)
         degrees = np.diff(structure.graph.variable_edge_offsets)
         self.variable_parts = even_shares(1.7 * degrees.astype(np.float64) ** 2, threads)
+        self.belief_parts = even_shares(0.5 * structure.width * (degrees + 1.0), threads)
         self.edge_parts = even_shares(np.full(structure.num_edges, 3.0 * structure.width), threads)
         self.hubs = _hubs(structure, threads)
         self.groups = [_group(structure, group, threads) for group in structure.graph.groups]
         self.weight_starts, self.num_weights = _weight_starts(degrees)
         self.holds = bool((degrees.astype(np.float64) ** 2).sum() <= LONGEST * structure.num_edges)
         self._buffers: dict[tuple[str, torch.dtype], Tensor] = {}
-        self._kept: list[Tensor] | None = None
-        self._again = False
+        self.pool = Pool()
+        self._row_parts: dict[tuple[int, float], Parts] = {}
 
     def attend(self, features: Tensor, layer: Layer, count: int) -> Tensor:
         """See `Backend.attend`."""
-        result: Tensor = _Attend.apply(features, *layer, count, self)  # type: ignore[no-untyped-call]
+        given = padded(features), padded(layer.matrix), layer.bias
+        result: Tensor = Attend.apply(*given, count, self)  # type: ignore[no-untyped-call]
         return result
+
+    def gru(self, cell: Cell, inputs: Tensor, state: Tensor) -> Tensor:
+        """See `Backend.gru`."""
+        result: Tensor = Recurrence.apply(inputs.detach(), state, self, *cell)  # type: ignore[no-untyped-call]
+        return result
+
+    def join(self, *parts: Tensor) -> Tensor:
+        """See `Backend.join`."""
+        result: Tensor = Join.apply(self, *parts)  # type: ignore[no-untyped-call]
+        return result
+
+    def linear(self, features: Tensor, matrix: Tensor, bias: Tensor) -> Tensor:
+        """See `Backend.linear`."""
+        outputs, missing = len(matrix), -len(matrix) % BLOCK
+        matrix, bias = pad(padded(matrix), (0, 0, 0, missing)), pad(bias, (0, missing))
+        result: Tensor = Linear.apply(padded(features), matrix, bias, self)  # type: ignore[no-untyped-call]
+        return result[:, :outputs]
 
     def f2v(self, v2f: Tensor) -> Tensor:
         """See `Backend.f2v`."""
         result: Tensor = _MinMarginals.apply(v2f, self)  # type: ignore[no-untyped-call]
+        return result
+
+    def beliefs(self, unary: Tensor, f2v: Tensor) -> Tensor:
+        """See `Backend.beliefs`."""
+        result: Tensor = _Beliefs.apply(unary, f2v, self)  # type: ignore[no-untyped-call]
         return result
 
     def attention(self, query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:
@@ -99,32 +127,13 @@ class CpuBackend(Backend):
         result: Tensor = _Mix.apply(weights, f2v, self)  # type: ignore[no-untyped-call]
         return result
 
-    @contextmanager
-    def keeping(self, kept: list[Tensor]) -> Iterator[None]:
-        """See `Backend.keeping`."""
-        self._kept, self._again = kept, bool(kept)
-        try:
-            yield
-        finally:
-            if self._again:
-                kept.clear()
-            self._kept, self._again = None, False
-
-    @property
-    def repeats(self) -> bool:
-        """Whether operations are done again whose results were kept."""
-        return self._again
-
-    def made_before(self, count: int) -> list[Tensor] | None:
-        """The next results of operations that are done again, None if these are done the first time."""
-        if self._kept is None or not self.repeats:
-            return None
-        return [self._kept.pop(0) for _ in range(count)]
-
-    def keep(self, *results: Tensor) -> None:
-        """Take note of results, if they will be wanted again."""
-        if self._kept is not None and not self.repeats:
-            self._kept.extend(result.detach() for result in results)
+    def row_parts(self, rows: int, nanoseconds: float) -> Parts:
+        """Thread shares of blocks of rows that take so long each."""
+        key = rows, nanoseconds
+        if key not in self._row_parts:
+            blocks = dense.blocks_of(rows)
+            self._row_parts[key] = even_shares(np.full(blocks, nanoseconds * dense.ROWS), self.threads.count)
+        return self._row_parts[key]
 
     def buffer(self, name: str, shape: Sequence[int], like: Tensor) -> Tensor:
         """Room of this shape that is used again: fresh memory costs more than what is computed into it."""
@@ -134,61 +143,10 @@ class CpuBackend(Backend):
         return kept[:length].view(*shape)
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads, give memory back."""
         self.threads.close()
-
-
-class _Attend(torch.autograd.Function):
-    """See `Backend.attend`."""
-
-    @staticmethod
-    def forward(ctx: Any, features: Tensor, matrix: Tensor, bias: Tensor, count: int, backend: CpuBackend) -> Tensor:
-        layer, made = Layer(matrix, bias), backend.made_before(1)
-        result = made[0] if made else _attended(backend, features, layer, count)
-        backend.keep(result)
-        ctx.save_for_backward(features, *layer, result)
-        ctx.backend = backend
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-        features, *parameters, result = ctx.saved_tensors
-        layer, backend = Layer(*parameters), ctx.backend
-        grad_mixed = backend.buffer("grad_mixed", gradient.shape, gradient)
-        torch.ops.aten.leaky_relu_backward.grad_input(gradient, result, OUTPUT_SLOPE, True, grad_input=grad_mixed)
-        grad_bias = grad_mixed.sum(0)
-        if layer.averages:
-            grad_mixed = (grad_mixed / HEADS).repeat(1, HEADS)
-        nodes = _projected(backend, features, layer)
-        gradients = backend.buffer("gradients", nodes.shape, nodes).zero_()
-        given, mixed, made = _arrays(nodes, grad_mixed, gradients)
-        arguments = given, _shape(layer), mixed, made
-        for parts, hubs in backend.hubs:  # in turn, as both add to the gradients of message nodes
-            backend.threads.run(Job(parts, hub_attention.attend_backward, (hubs, *arguments)))
-        grad_features = gradients @ layer.matrix if ctx.needs_input_grad[0] else None
-        return grad_features, gradients.T @ features, grad_bias, None, None
-
-
-def _attended(backend: CpuBackend, features: Tensor, layer: Layer, count: int) -> Tensor:
-    """A GAT layer for the first `count` nodes."""
-    nodes = _projected(backend, features, layer)
-    mixed = nodes.new_empty(count, HEADS * layer.channels)
-    arguments = nodes.numpy(), _shape(layer), mixed.numpy()
-    backend.threads.run(*(Job(parts, hub_attention.attend, (hubs, *arguments)) for parts, hubs in backend.hubs))
-    if layer.averages:
-        mixed = mixed.view(count, HEADS, layer.channels).mean(1)
-    return leaky_relu(mixed.add_(layer.bias), OUTPUT_SLOPE, inplace=True)
-
-
-def _projected(backend: CpuBackend, features: Tensor, layer: Layer) -> Tensor:
-    """W e, a_src·W e and a_dst·W e of every node, [nodes, heads × (channels + 2)], in a buffer."""
-    nodes = backend.buffer("nodes", (len(features), len(layer.matrix)), features)
-    return torch.mm(features, layer.matrix.T, out=nodes)
-
-
-def _shape(layer: Layer) -> Shape:
-    slope = np.float32(ATTENTION_SLOPE) if layer.matrix.dtype == torch.float32 else np.float64(ATTENTION_SLOPE)
-    return Shape(slope, (0,) * layer.channels)
+        self.pool.clear()
+        self._buffers.clear()
 
 
 class _MinMarginals(torch.autograd.Function):
@@ -196,33 +154,51 @@ class _MinMarginals(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, v2f: Tensor, backend: CpuBackend) -> Tensor:
-        result = torch.zeros_like(v2f)
-        given, made = _arrays(v2f, result)
+        result = backend.pool.empty(v2f.shape, v2f).zero_()
+        given, made = arrays(v2f, result)
         winners = []
         for sizes, costs, here, parts in backend.groups:
-            if len(sizes) == 2:
-                backend.threads.run(Job(parts, min_marginals.pair_messages, (costs, given[here], made[here])))
-                continue
-            best = np.zeros(made[here].shape, dtype=np.int64)
-            backend.threads.run(Job(parts, min_marginals.messages, (sizes, costs, given[here], made[here], best)))
+            if isinstance(costs, PairTables):
+                best = backend.pool.empty(made[here].shape, _PLACES)
+                arguments = costs, given[here], made[here], best.numpy()
+                backend.threads.run(Job(parts, pair_minima.pair_messages, arguments))
+            else:
+                best = torch.zeros(made[here].shape, dtype=torch.int64)
+                several = sizes, costs, given[here], made[here], best.numpy()
+                backend.threads.run(Job(parts, min_marginals.messages, several))
             winners.append(best)
-        ctx.save_for_backward(v2f, result)
         ctx.backend, ctx.winners = backend, winners
         return result
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-        v2f, f2v = ctx.saved_tensors
-        result = torch.zeros_like(v2f)
-        given, minima, grads, made = _arrays(v2f, f2v, gradient, result)
-        run, winners = ctx.backend.threads.run, iter(ctx.winners)
-        for sizes, costs, here, parts in ctx.backend.groups:
-            if len(sizes) == 2:
-                arrays = given[here], minima[here], grads[here], made[here]
-                run(Job(parts, min_marginals.pair_gradients, (costs, *arrays)))
-            else:
-                run(Job(parts, min_marginals.gradients, (sizes, next(winners), grads[here], made[here])))
+        result = ctx.backend.pool.empty(gradient.shape, gradient).zero_()
+        grads, made = arrays(gradient, result)
+        for (sizes, costs, here, parts), winners in zip(ctx.backend.groups, ctx.winners, strict=True):
+            pairs = isinstance(costs, PairTables)
+            kernel = pair_minima.pair_gradients if pairs else min_marginals.gradients
+            arguments = costs if pairs else sizes, winners.numpy(), grads[here], made[here]
+            ctx.backend.threads.run(Job(parts, kernel, arguments))
         return result, None
+
+
+class _Beliefs(torch.autograd.Function):
+    """See `Backend.beliefs`."""
+
+    @staticmethod
+    def forward(ctx: Any, unary: Tensor, f2v: Tensor, backend: CpuBackend) -> Tensor:
+        result = torch.empty_like(unary)
+        arguments = backend.variable_edges, *arrays(unary, f2v, result)
+        backend.threads.run(Job(backend.belief_parts, beliefs.beliefs, arguments))
+        ctx.backend, ctx.shape = backend, f2v.shape
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
+        result = ctx.backend.pool.empty(ctx.shape, gradient)
+        arguments = ctx.backend.variable_edges, *arrays(gradient, result)
+        ctx.backend.threads.run(Job(ctx.backend.belief_parts, beliefs.beliefs_backward, arguments))
+        return None, result, None
 
 
 class _Attention(torch.autograd.Function):
@@ -230,12 +206,10 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, f2v: Tensor, backend: CpuBackend) -> tuple[Tensor, Tensor]:
-        damping, summed = backend.made_before(2) or (f2v.new_empty(len(f2v)), torch.empty_like(f2v))
-        if not backend.repeats:
-            given, made = Inputs(*_arrays(query, key, f2v)), Results(*_arrays(damping, summed))
-            arguments = backend.variable_edges, backend.interpolation, given, made
-            backend.threads.run(Job(backend.variable_parts, attentive_messages.attend, arguments))
-            backend.keep(damping, summed)
+        damping, summed = f2v.new_empty(len(f2v)), backend.pool.empty(f2v.shape, f2v)
+        given, made = Inputs(*arrays(query, key, f2v)), Results(*arrays(damping, summed))
+        arguments = backend.variable_edges, backend.interpolation, given, made
+        backend.threads.run(Job(backend.variable_parts, attentive_messages.attend, arguments))
         ctx.save_for_backward(query, key, f2v)
         ctx.backend = backend
         return damping, summed
@@ -244,10 +218,10 @@ class _Attention(torch.autograd.Function):
     def backward(ctx: Any, grad_damping: Tensor, grad_summed: Tensor) -> tuple[Any, ...]:
         query, key, f2v = ctx.saved_tensors
         backend: CpuBackend = ctx.backend
-        of_query, of_key = f2v.new_empty(2, len(f2v), query.shape[1])
-        grad_f2v = torch.empty_like(f2v)
-        gradients, made = Results(*_arrays(grad_damping, grad_summed)), Inputs(*_arrays(of_query, of_key, grad_f2v))
-        given = Inputs(*_arrays(query, key, f2v))
+        of_query, of_key = backend.pool.empty((2, len(f2v), query.shape[1]), f2v)
+        grad_f2v = backend.pool.empty(f2v.shape, f2v)
+        gradients, made = Results(*arrays(grad_damping, grad_summed)), Inputs(*arrays(of_query, of_key, grad_f2v))
+        given = Inputs(*arrays(query, key, f2v))
         arguments = backend.variable_edges, backend.interpolation, given, gradients, made
         backend.threads.run(Job(backend.variable_parts, attentive_messages.attend_backward, arguments))
         grad_query = torch.zeros_like(query).index_add_(0, backend.edge_factor, of_query)
@@ -262,7 +236,7 @@ class _Hold(torch.autograd.Function):
     def forward(ctx: Any, query: Tensor, key: Tensor, backend: CpuBackend) -> Tensor:
         result = query.new_zeros(backend.num_weights)
         where = backend.variable_edges, backend.weight_starts
-        backend.threads.run(Job(backend.variable_parts, held_weights.hold, (*where, *_arrays(query, key, result))))
+        backend.threads.run(Job(backend.variable_parts, held_weights.hold, (*where, *arrays(query, key, result))))
         ctx.save_for_backward(query, key)
         ctx.backend = backend
         return result
@@ -273,7 +247,7 @@ class _Hold(torch.autograd.Function):
         backend: CpuBackend = ctx.backend
         of_query, of_key = query.new_zeros(2, len(backend.edge_factor), query.shape[1])
         where = backend.variable_edges, backend.weight_starts
-        arguments = *where, *_arrays(query, key, gradient, of_query, of_key)
+        arguments = *where, *arrays(query, key, gradient, of_query, of_key)
         backend.threads.run(Job(backend.variable_parts, held_weights.hold_backward, arguments))
         grad_query = torch.zeros_like(query).index_add_(0, backend.edge_factor, of_query)
         return grad_query, torch.zeros_like(key).index_add_(0, backend.edge_factor, of_key), None
@@ -284,9 +258,9 @@ class _Mix(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, weights: Tensor, f2v: Tensor, backend: CpuBackend) -> Tensor:
-        result = torch.empty_like(f2v)
-        given, messages, made = _arrays(weights, f2v, result)
-        arguments = backend.variable_edges, backend.weight_starts, given, messages, LANES, made
+        result = backend.pool.empty(f2v.shape, f2v)
+        given, messages, made = arrays(weights, f2v, result)
+        arguments = backend.variable_edges, backend.weight_starts, given, messages, made
         backend.threads.run(Job(backend.variable_parts, held_weights.mix, arguments))
         ctx.save_for_backward(weights, f2v)
         ctx.backend = backend
@@ -296,9 +270,9 @@ class _Mix(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         weights, f2v = ctx.saved_tensors
         backend: CpuBackend = ctx.backend
-        made = torch.zeros_like(weights), torch.empty_like(f2v)
+        made = backend.pool.empty(weights.shape, weights), backend.pool.empty(f2v.shape, f2v)
         where = backend.variable_edges, backend.weight_starts
-        arguments = *where, *_arrays(weights, f2v), LANES, *_arrays(gradient, *made)
+        arguments = *where, *arrays(weights, f2v), *arrays(gradient, *made)
         backend.threads.run(Job(backend.variable_parts, held_weights.mix_backward, arguments))
         return *made, None
 
@@ -308,8 +282,8 @@ class _Compose(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, damping: Tensor, v2f: Tensor, others: Tensor, backend: CpuBackend) -> Tensor:
-        result = torch.empty_like(v2f)
-        arguments = backend.edges, composition.Parts(*_arrays(damping, v2f, others)), *_arrays(result)
+        result = backend.pool.empty(v2f.shape, v2f)
+        arguments = backend.edges, composition.Parts(*arrays(damping, v2f, others)), *arrays(result)
         backend.threads.run(Job(backend.edge_parts, composition.compose, arguments))
         ctx.save_for_backward(damping, v2f, others, result)
         ctx.backend = backend
@@ -318,21 +292,17 @@ class _Compose(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
         *parts, result = ctx.saved_tensors
-        made = tuple(torch.empty_like(part) for part in parts)
-        given, gradients = composition.Parts(*_arrays(*parts)), composition.Parts(*_arrays(*made))
-        arguments = ctx.backend.edges, given, *_arrays(result, gradient), gradients
+        made = tuple(ctx.backend.pool.empty(part.shape, part) for part in parts)
+        given, gradients = composition.Parts(*arrays(*parts)), composition.Parts(*arrays(*made))
+        arguments = ctx.backend.edges, given, *arrays(result, gradient), gradients
         ctx.backend.threads.run(Job(ctx.backend.edge_parts, composition.compose_backward, arguments))
         return *made, None
 
 
-def _arrays(*tensors: Tensor) -> list[NDArray[np.floating]]:
-    return [one.detach().contiguous().numpy() for one in tensors]
-
-
 def _weight_starts(degrees: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """[N]: where each variable's block of held weights starts; all of degree 1 share the first number, which is 0."""
-    ends = 1 + offsets_of(np.where(degrees > 1, degrees**2, 0))
-    return np.where(degrees > 1, ends[:-1], 0), int(ends[-1])
+    """[N]: where each variable's block of held weights starts; its rows are whole vectors."""
+    ends = offsets_of(degrees * (degrees + -degrees % BLOCK))
+    return ends[:-1], int(ends[-1])
 
 
 def _hubs(structure: Structure, threads: int) -> list[tuple[Parts, Hubs]]:
@@ -352,10 +322,14 @@ def _group(structure: Structure, group: FactorGroup, threads: int) -> Group:
     """A group of factors as its kernel takes it."""
     graph = structure.graph
     count = group.num_factors * len(graph.scales)
-    tables = group.tables if group.arity == 2 else group.tables.reshape(len(group.tables), -1)
+    scales = np.array(graph.scales, dtype=graph.dtype)
+    if group.arity == 2:
+        costs: PairTables | Tables = pair_tables(group.tables, group.table_index, scales)
+    else:
+        costs = Tables(group.tables.reshape(len(group.tables), -1), group.table_index, scales)
     return Group(
         np.array(group.shape),
-        Tables(tables, group.table_index, np.array(graph.scales, dtype=graph.dtype)),
+        costs,
         slice(group.first, group.first + count * group.arity),
         even_shares(np.full(count, float(math.prod(group.shape))), threads),
     )

@@ -77,6 +77,10 @@ class TorchBackend(Backend):
             parts.append(out.reshape(-1, v2f.shape[1]))
         return torch.cat(parts) if parts else torch.zeros_like(v2f)
 
+    def beliefs(self, unary: Tensor, f2v: Tensor) -> Tensor:
+        """See `Backend.beliefs`."""
+        return unary.index_add(0, self.edge_variable, f2v)
+
     def attention(self, query: Tensor, key: Tensor, f2v: Tensor) -> tuple[Tensor, Tensor]:
         """See `Backend.attention`."""
         damping, summed = torch.zeros_like(f2v[:, 0]), torch.zeros_like(f2v)

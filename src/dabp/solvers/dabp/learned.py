@@ -13,7 +13,6 @@ from torch import Tensor
 
 from dabp.solvers.dabp.backend import Backend
 from dabp.solvers.dabp.network import HIDDEN, PreparedNetwork
-from dabp.solvers.dabp.recurrence import gru
 from dabp.solvers.dabp.structure import Structure, tensor
 
 
@@ -70,7 +69,8 @@ class Inference:
         Messages are detached before the GRUs read them, as in the authors' program: gradients reach the network
         through λ and w of this and earlier iterations of the window only.
         """
-        states = States(gru(network.gru_v2f, v2f, states.v2f), gru(network.gru_f2v, f2v, states.f2v))
+        step = self.backend.gru
+        states = States(step(network.gru_v2f, v2f, states.v2f), step(network.gru_f2v, f2v, states.f2v))
         query, key = network.attentive(states.v2f, states.f2v, self.backend)
         damping, others = self.backend.attention(query, key, f2v)
         if self.weights == "uniform":

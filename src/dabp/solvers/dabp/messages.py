@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -47,10 +46,8 @@ class Propagation:
     inference
         Makes what is learned of an iteration.
     recompute
-        Keep only messages and GRU states for the backward pass, and make the rest again: nearly half as much time
-        more, a tenth of the memory.
-    keep_results
-        Of what is made again keep the results of attention: a twentieth more time, half of the memory.
+        Keep only messages and GRU states for the backward pass, and make the rest again: more time, a tenth of the
+        memory.
     """
 
     def __init__(
@@ -60,21 +57,15 @@ class Propagation:
         device: torch.device,
         inference: Inference,
         recompute: bool = False,
-        keep_results: bool = False,
     ):
         graph = structure.graph
         self.structure, self.backend, self.inference = structure, backend, inference
-        self.recompute, self.keep_results = recompute, keep_results
-        self.edge_variable = tensor(graph.edge_variable, device)
+        self.recompute = recompute
         self.unary = tensor(structure.padded(graph.unary, fill=torch.inf), device)
 
     def start(self) -> Messages:
         """All messages and GRU states zero (Alg. 1, line 3)."""
         return Messages(self.unary.new_zeros(self.structure.num_edges, self.structure.width), *self.inference.start())
-
-    def beliefs(self, f2v: Tensor) -> Tensor:
-        """b_i = unary costs + Σ of f2v messages (Eq. 15)."""
-        return self.unary.index_add(0, self.edge_variable, f2v)
 
     def iterate(self, messages: Messages, network: PreparedNetwork, held: Learned | None = None) -> Iteration:
         """f2v messages and beliefs from the v2f messages, then λ and w from the network, then new v2f messages.
@@ -82,19 +73,13 @@ class Propagation:
         If `held` is what an earlier iteration learned, λ and w are taken from it, and the network is not asked.
         """
         f2v = self.backend.f2v(messages.v2f)
-        beliefs = self.beliefs(f2v)
+        beliefs = self.backend.beliefs(self.unary, f2v)
         arguments = network, messages, f2v, beliefs, held
         if self.recompute and torch.is_grad_enabled():
-            advance = partial(self._advance_again, []) if self.keep_results else self._advance
-            made = checkpoint(advance, *arguments, use_reentrant=False, preserve_rng_state=False)
+            made = checkpoint(self._advance, *arguments, use_reentrant=False, preserve_rng_state=False)
         else:
             made = self._advance(*arguments)
         return Iteration(f2v, beliefs, *made)
-
-    def _advance_again(self, kept: list[Tensor], *arguments: Any) -> tuple[Learned, Messages]:
-        """`_advance`, the first time and for the backward pass."""
-        with self.backend.keeping(kept):
-            return self._advance(*arguments)
 
     def _advance(
         self, network: PreparedNetwork, messages: Messages, f2v: Tensor, beliefs: Tensor, held: Learned | None

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from dabp.kernels.attention.hub_attention import HEADS
+from dabp.kernels.attention.one_variable import BLOCK
 from dabp.solvers.dabp.backend import Backend, Layer
 from dabp.solvers.dabp.recurrence import Cell
 from dabp.solvers.dabp.structure import Structure, tensor
@@ -44,10 +46,10 @@ class GraphAttentionLayer(nn.Module):
             _uniform(parameter, math.sqrt(6.0 / sum(parameter.shape)), generator)
 
     def prepared(self) -> Layer:
-        """What a backend takes."""
+        """What a backend takes; inputs up to whole vectors are zero."""
         by_head = self.weight.view(*self.att_src.shape, -1)
         folded = [torch.einsum("hci,hc->hi", by_head, attention) for attention in (self.att_src, self.att_dst)]
-        return Layer(torch.cat([self.weight, *folded]), self.bias)
+        return Layer(pad(torch.cat([self.weight, *folded]), (0, -self.weight.shape[1] % BLOCK)), self.bias)
 
 
 class Network(nn.Module):
@@ -108,18 +110,23 @@ class Network(nn.Module):
         of_query, of_key = torch.split(self.score, EMBEDDING, 1)
         colors = self.color_embedding[self.colors]
         edges = colors.new_zeros(self.structure.num_edges, 0)
+        room = 0, -(NODE_TYPES + HIDDEN) % BLOCK
         return PreparedNetwork(
             needed=self.structure.needed,
             gru_v2f=_cell(self.gru_v2f),
             gru_f2v=_cell(self.gru_f2v),
-            factors=_typed(colors.new_zeros(self.structure.num_factors, HIDDEN), 1),
+            factors=pad(_typed(colors.new_zeros(self.structure.num_factors, HIDDEN), 1), room),
             kind_v2f=_typed(edges, 2),
-            variables=_typed(colors, 0),
+            variables=pad(_typed(colors, 0), room),
             kind_f2v=_typed(edges, 3),
             layers=[layer.prepared() for layer in self.layers],  # type: ignore[operator]
-            query=torch.einsum("ko,koi->ik", of_query, self.query),
-            query_bias=self.score_bias,
-            key=torch.einsum("ko,koi->ik", of_key, self.key),
+            pair=torch.cat(
+                [
+                    torch.einsum("ko,koi->ki", of_query, self.query),
+                    torch.einsum("ko,koi->ki", of_key, self.key),
+                ]
+            ),
+            pair_bias=pad(self.score_bias, (0, len(self.score_bias))),
         )
 
 
@@ -132,28 +139,37 @@ class PreparedNetwork:
     gru_v2f: Cell
     gru_f2v: Cell
     factors: Tensor
-    """Features of the factor nodes, [F, 4 + 8]."""
+    """Features of the factor nodes, zero beyond, [F, 4 + 8 and up to whole vectors]."""
     kind_v2f: Tensor
     """Their nodes' type, [E, 4]."""
     variables: Tensor
-    """Features of the variable nodes, [N, 4 + 8]."""
+    """Of the variable nodes, [N, 4 + 8 and up to whole vectors]."""
     kind_f2v: Tensor
     layers: list[Layer]
-    query: Tensor
-    """Of Eq. 10, [16, K]."""
-    query_bias: Tensor
-    key: Tensor
+    pair: Tensor
+    """Of Eq. 10, rows of queries and keys, [2K, 16]."""
+    pair_bias: Tensor
 
     def attentive(self, hidden_v2f: Tensor, hidden_f2v: Tensor, backend: Backend) -> tuple[Tensor, Tensor]:
         """Query and key of each factor and head from the GRUs' states, so that Eq. 10 is a_m(ℓ) = σ(query_ℓ + key_m).
 
         [E, 8] twice → [F, K] twice.
         """
-        v2f, f2v = torch.cat([self.kind_v2f, hidden_v2f], 1), torch.cat([self.kind_f2v, hidden_f2v], 1)
-        features = torch.cat([self.factors, v2f, self.variables, f2v])
+        room = self.kind_v2f.new_zeros(len(hidden_v2f), -(NODE_TYPES + HIDDEN) % BLOCK)
+        v2f = torch.cat([self.kind_v2f, hidden_v2f, room], 1)
+        f2v = torch.cat([self.kind_f2v, hidden_f2v, room], 1)
+        features = backend.join(self.factors, v2f, self.variables, f2v)
         for layer, count in zip(self.layers, self.needed, strict=True):
             features = backend.attend(features, layer, count)
-        return torch.addmm(self.query_bias, features, self.query), features @ self.key
+        query, key = backend.linear(features, self.pair, self.pair_bias).chunk(2, 1)
+        return query, key
+
+
+def kept_numbers(structure: Structure) -> int:
+    """About how many numbers an iteration keeps for its backward pass: features, states, messages."""
+    first, *others, last = structure.needed
+    features = (NODE_TYPES + HIDDEN) * structure.num_nodes + HIDDEN * HEADS * (first + sum(others)) + EMBEDDING * last
+    return features + structure.num_edges * (2 * HIDDEN + 4 * structure.width)
 
 
 def _cell(cell: nn.GRUCell) -> Cell:

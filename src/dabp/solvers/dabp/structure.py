@@ -177,3 +177,8 @@ def greedy_colors(problem: Problem) -> NDArray[np.int64]:
 def tensor(array: NDArray[np.generic], device: torch.device) -> torch.Tensor:
     """A copy of an array on a device, in memory of PyTorch: sums in its libraries depend on the alignment of arrays."""
     return torch.from_numpy(np.array(array)).clone().to(device)
+
+
+def arrays(*tensors: torch.Tensor) -> list[NDArray[np.floating]]:
+    """The same numbers for kernels, row by row."""
+    return [one.detach().contiguous().numpy() for one in tensors]

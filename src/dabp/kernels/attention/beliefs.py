@@ -1,0 +1,39 @@
+# mypy: disable-error-code="untyped-decorator"
+"""Beliefs of variables, unary costs + Σ of the messages from their factors (paper Eq. 15), and their gradient.
+
+Variables are independent, so a range of them is a thread's share; messages are added in the order of the edges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.kernels.attention.one_variable import VariableEdges
+from dabp.kernels.decorators import kernel
+
+Floats = NDArray[np.floating]
+
+
+@kernel
+def beliefs(first: int, last: int, around: VariableEdges, unary: Floats, f2v: Floats, result: Floats) -> None:
+    """Write [N, D] for variables first..last − 1."""
+    for i in range(first, last):
+        own = result[i]
+        for x in range(len(own)):
+            own[x] = unary[i, x]
+        for n in range(around.offsets[i], around.offsets[i + 1]):
+            message = f2v[around.edges[n]]
+            for x in range(len(own)):
+                own[x] += message[x]
+
+
+@kernel
+def beliefs_backward(first: int, last: int, around: VariableEdges, gradient: Floats, grad_f2v: Floats) -> None:
+    """Write [E, D] for the edges of variables first..last − 1."""
+    for i in range(first, last):
+        own = gradient[i]
+        for n in range(around.offsets[i], around.offsets[i + 1]):
+            made = grad_f2v[around.edges[n]]
+            for x in range(len(own)):
+                made[x] = own[x]

@@ -1,0 +1,52 @@
+"""Products of many rows with a small matrix are NumPy's, and do not depend on how blocks are shared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dabp.kernels.attention.dense import ROWS, blocks_of, clear, project, project_backward, total
+
+
+@pytest.mark.parametrize("rows", [1, 3, 70, ROWS, ROWS + 1, 2 * ROWS + 66])
+@pytest.mark.parametrize(("inputs", "outputs"), [(8, 8), (16, 40), (32, 72)])
+def test_products_and_gradients(rows: int, inputs: int, outputs: int) -> None:
+    """Rows below, at and beyond a block; the bias's gradient is the sum of all rows."""
+    rng, blocks = np.random.default_rng(rows), blocks_of(rows)
+    x, columns, given = (rng.normal(size=shape) for shape in ((rows, inputs), (inputs, outputs), (rows, outputs)))
+    y = np.full((rows, outputs), np.nan)
+    project(0, blocks, x, columns, y)
+    np.testing.assert_allclose(y, x @ columns, rtol=1e-12, atol=1e-12)
+    grad_x, sums = np.full_like(x, np.nan), np.full((blocks, inputs + 1, outputs), np.nan)
+    matrix = np.ascontiguousarray(columns.T)
+    project_backward(0, blocks, x, matrix, given, grad_x, sums)
+    whole = np.empty((inputs + 1) * outputs)
+    total(sums.reshape(blocks, -1), whole)
+    np.testing.assert_allclose(grad_x, given @ matrix, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(whole.reshape(inputs + 1, outputs)[:-1], x.T @ given, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(whole.reshape(inputs + 1, outputs)[-1], given.sum(0), rtol=1e-11, atol=1e-11)
+
+
+def test_shares_of_blocks_give_the_same_bits() -> None:
+    """One thread after the other, or all at once; without a gradient of x it is left out."""
+    rng, rows = np.random.default_rng(0), 2 * ROWS + 9
+    x, matrix, given = (rng.normal(size=shape).astype(np.float32) for shape in ((rows, 16), (40, 16), (rows, 40)))
+    results = []
+    for shares in ([(0, 3)], [(2, 3), (0, 1), (1, 2)]):
+        grad_x, sums = np.empty_like(x), np.empty((3, 17, 40), np.float32)
+        for first, last in shares:
+            project_backward(first, last, x, matrix, given, grad_x, sums)
+        results.append((grad_x, sums))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+    sums = np.empty((3, 17, 40), np.float32)
+    project_backward(0, 3, x, matrix, given, np.empty((0, 16), np.float32), sums)
+    np.testing.assert_array_equal(sums, results[0][1])
+
+
+def test_clear_leaves_other_blocks_alone() -> None:
+    """Zeros where they were asked for."""
+    rows = np.ones((3 * ROWS - 5, 8))
+    clear(1, 3, rows)
+    assert rows[:ROWS].all()
+    assert not rows[ROWS:].any()
