@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dabp.kernels.belief_propagation.min_marginals import Tables, gradients, messages, pair_gradients, pair_messages
+from dabp.kernels.belief_propagation.min_marginals import Tables, gradients, messages
 
 WIDTH = 4
 
@@ -58,10 +58,3 @@ def test_messages_are_minima_and_gradients_go_to_their_cells(shape: tuple[int, .
     passed = np.zeros_like(v2f)
     gradients(0, 8, np.array(shape), winners, given, passed)
     np.testing.assert_allclose(passed, wanted, atol=1e-13)
-    if len(shape) == 2:
-        pairs = Tables(tables, index, scales)
-        again, back = np.zeros_like(v2f), np.zeros_like(v2f)
-        pair_messages(0, 8, pairs, v2f, again)
-        np.testing.assert_allclose(again, expected, rtol=1e-12)
-        pair_gradients(0, 8, pairs, v2f, again, given, back)
-        np.testing.assert_allclose(back, wanted, atol=1e-13)

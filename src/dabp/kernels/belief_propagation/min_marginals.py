@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Factor→variable messages on padded arrays, and their gradient through the minimum (paper Eq. 3).
+"""Factor→variable messages of any arity on padded arrays, and their gradient through the minimum (paper Eq. 3).
 
 A range of factors, copies counted, is a thread's share: the edges of factor n are n × arity … + arity − 1.
 """
@@ -21,57 +21,11 @@ class Tables(NamedTuple):
     """The costs of a group of factors of one shape."""
 
     tables: Floats
-    """Each different table once: [U, rows, columns] for pairs, [U, cells] for any arity, last variable fastest."""
+    """Each different table once, [U, cells], last variable fastest."""
     table_index: Integers
     """[G]: which of them each factor has."""
     scales: Floats
     """[C]: what each copy multiplies it with."""
-
-
-@kernel(fastmath={"nnan", "ninf", "nsz"})
-def pair_messages(first: int, last: int, costs: Tables, v2f: Floats, f2v: Floats) -> None:
-    """Factors of two variables; `v2f` and `f2v` [edges of the group, D]."""
-    tables, table_index, scales = costs
-    rows, columns, copies = tables.shape[1], tables.shape[2], len(scales)
-    for factor in range(first, last):
-        table, scale = tables[table_index[factor // copies]], scales[factor % copies]
-        of_row, of_column = v2f[2 * factor], v2f[2 * factor + 1]
-        to_row, to_column = f2v[2 * factor], f2v[2 * factor + 1]
-        for b in range(columns):
-            to_column[b] = scale * table[0, b] + of_row[0]
-        for a in range(rows):
-            line, ours = table[a], of_row[a]
-            least = scale * line[0] + of_column[0]
-            for b in range(columns):
-                cost = scale * line[b]
-                to_column[b] = min(to_column[b], cost + ours)
-                least = min(least, cost + of_column[b])
-            to_row[a] = least
-
-
-@kernel
-def pair_gradients(
-    first: int, last: int, costs: Tables, v2f: Floats, f2v: Floats, grad_f2v: Floats, grad_v2f: Floats
-) -> None:
-    """Pass each f2v gradient to the v2f message that made the minimum, which `f2v` holds (the first of equals)."""
-    tables, table_index, scales = costs
-    rows, columns, copies = tables.shape[1], tables.shape[2], len(scales)
-    numbers, nobody = np.arange(max(rows, columns)).astype(np.int32), np.int32(max(rows, columns))
-    winners = np.empty(columns, dtype=np.int32)
-    for factor in range(first, last):
-        table, scale = tables[table_index[factor // copies]], scales[factor % copies]
-        of_row, of_column = v2f[2 * factor], v2f[2 * factor + 1]
-        to_row, to_column = f2v[2 * factor], f2v[2 * factor + 1]
-        winners[:] = nobody
-        for a in range(rows):
-            line, ours, least, best, here = table[a], of_row[a], to_row[a], nobody, numbers[a]
-            for b in range(columns):
-                cost = scale * line[b]
-                best = min(best, numbers[b] if cost + of_column[b] == least else nobody)
-                winners[b] = min(winners[b], here if cost + ours == to_column[b] else nobody)
-            grad_v2f[2 * factor + 1, min(best, columns - 1)] += grad_f2v[2 * factor, a]
-        for b in range(columns):
-            grad_v2f[2 * factor, min(winners[b], rows - 1)] += grad_f2v[2 * factor + 1, b]
 
 
 @kernel
