@@ -49,7 +49,7 @@ from dabp.solvers.portfolio.plan import (
     window_seconds,
     worth_opening,
 )
-from dabp.solvers.portfolio.selection import affordable, priors
+from dabp.solvers.portfolio.selection import affordable, looks_first, priors
 from dabp.solvers.portfolio.windows import Windows
 
 
@@ -108,7 +108,8 @@ def line_up(
         delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
         eager = share.image_delay > 0 and kind == "image"
         way = ways[name]._asdict()
-        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
+        opens = looks_first(name, kind, features, horizon)
+        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, first=opens, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
         _leave_alone(line, threads, "bp-learned" if features.crisp > 0 and "bp-learned" in wanted else "bp-reinforced")
     late = expansion_delay(features, horizon)

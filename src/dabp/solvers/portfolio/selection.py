@@ -8,9 +8,12 @@ from dabp.solvers.portfolio.plan import (
     ONE_LAYOUT,
     SETUP_PART,
     SHARES,
+    SLICE_SECONDS,
+    SPARSE_DEGREE,
     layout_bytes,
     layout_room,
     setup_seconds,
+    slice_seconds,
     too_few_iterations,
 )
 
@@ -39,6 +42,17 @@ def priors(names: list[str], kind: str, threads: int | None) -> dict[str, float]
     if threads == 1 and {"annealing", "annealing 2"} <= weights.keys():
         weights["annealing"] += weights.pop("annealing 2")
     return weights
+
+
+def looks_first(name: str, kind: str, features: Features, horizon: float) -> bool:
+    """Whether a member has the first slice: the dual on sparse problems, if it starts within that.
+
+    Their relaxation may be tight, and some tenths of a second of the dual are then all that a proof needs; its small
+    share would come when the others have had theirs. On images it has the time anyway.
+    """
+    if name != "dual" or kind == "image" or features.degree > SPARSE_DEGREE:
+        return False
+    return setup_seconds(name, features) <= slice_seconds(horizon) and slice_seconds(horizon) == SLICE_SECONDS
 
 
 def _too_slow(names: list[str], kind: str, features: Features, horizon: float) -> list[str]:
