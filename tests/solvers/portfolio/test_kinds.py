@@ -47,6 +47,17 @@ def test_a_second_annealing_runs_beside_the_first_and_not_instead() -> None:
     assert sum(priors[1].values()) == pytest.approx(sum(priors[2].values()))
 
 
+def test_colourings_of_medium_size_are_tempered() -> None:
+    """Soft ones; not problems with costs of no kind, nor where combinations are forbidden, nor in turns."""
+    colouring = features_of(generate("graph-coloring", variables=200, density=0.1, seed=0))
+    other = features_of(generate("random-cop", variables=200, density=0.1, seed=0))
+    hard = replace(colouring, crisp=0.5)
+    tempered = ["tempering" in {kind.name for kind in line_up(each, 10.0).kinds} for each in (colouring, other, hard)]
+    assert tempered == [True, False, False]
+    kind = next(kind for kind in line_up(colouring, 10.0).kinds if kind.name == "tempering")
+    assert kind.turn == 0
+
+
 def test_the_dual_looks_first_at_sparse_problems() -> None:
     """Where the relaxation may be tight and a slice is but a small part of the time; dense ones would only wait."""
     sparse = features_of(generate("random-cop", variables=700, density=0.01, seed=0))

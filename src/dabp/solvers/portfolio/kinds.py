@@ -18,6 +18,7 @@ from dabp.solvers.dual.branching import BranchingDual
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.local_search.cooling import Cooling
+from dabp.solvers.local_search.tempering import Tempering
 from dabp.solvers.portfolio.descents import Descents
 from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
@@ -49,7 +50,7 @@ from dabp.solvers.portfolio.plan import (
     window_seconds,
     worth_opening,
 )
-from dabp.solvers.portfolio.selection import affordable, looks_first, priors
+from dabp.solvers.portfolio.selection import affordable, has_valleys, looks_first, priors
 from dabp.solvers.portfolio.windows import Windows
 
 
@@ -84,6 +85,7 @@ def line_up(
         "tabu": _Way(_restarted("tabu")),
         "annealing": _Way(_restarted("annealing")),
         "annealing 2": _Way(_restarted("annealing")),
+        "tempering": _Way(lambda situation: Run(Tempering(), ends=True), patient=True),
         "bp-split": _Way(_split),
         "forest-lns": _Way(_polish),
         "expansion": _Way(_expand, polishing=True),
@@ -94,6 +96,8 @@ def line_up(
     wanted = frozenset(ways) if names is None else names
     if names is None and (horizon < GENEROUS or large):
         wanted -= {"dabp"}
+    if names is None and not has_valleys(features):
+        wanted -= {"tempering"}
     if not worth_opening(features, horizon):
         wanted -= {"opening"}
     if names is None and window_seconds(features) > WINDOW_PART * horizon:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.plan import (
     FIRST_SETUP_PART,
+    MOSTLY,
     ONE_LAYOUT,
     SETUP_PART,
     SHARES,
@@ -42,6 +43,14 @@ def priors(names: list[str], kind: str, threads: int | None) -> dict[str, float]
     if threads == 1 and {"annealing", "annealing 2"} <= weights.keys():
         weights["annealing"] += weights.pop("annealing 2")
     return weights
+
+
+def has_valleys(features: Features) -> bool:
+    """Whether a problem is a soft colouring: single coolings of those end in valleys whose costs differ by a per cent.
+
+    Replicas that change places leave them; where coolings of one length end alike, the time is better spent on these.
+    """
+    return features.repulsive >= MOSTLY and features.crisp == 0.0
 
 
 def looks_first(name: str, kind: str, features: Features, horizon: float) -> bool:
