@@ -142,7 +142,7 @@ SHARES = {
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.2),
     "annealing": Share(_weights(1.5, 5.0, 3.0, 0.0, 3.0, 5.0), 200, setup=0.2),
     "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.2),
-    "tempering": Share(_weights(medium=20.0), 0, setup=0.2),
+    "tempering": Share(_weights(medium=10.0), 0, setup=0.2),
     "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.05),
     "opening": Share(_weights(image=8.0), 0, setup=0.2),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=0.65),
