@@ -59,7 +59,7 @@ def test_colourings_of_medium_size_are_tempered() -> None:
 
 
 def test_the_dual_looks_first_at_sparse_problems() -> None:
-    """Where the relaxation may be tight and a slice is but a small part of the time; dense ones would only wait."""
+    """Where the relaxation may be tight, passes are quick and a slice is but a small part of the time."""
     sparse = features_of(generate("random-cop", variables=700, density=0.01, seed=0))
     dense = features_of(generate("random-cop", variables=700, density=0.03, seed=0))
 

@@ -11,6 +11,8 @@ from dabp.solvers.portfolio.plan import (
     SHARES,
     SLICE_SECONDS,
     SPARSE_DEGREE,
+    SPARSE_SECONDS,
+    few_iterations,
     layout_bytes,
     layout_room,
     setup_seconds,
@@ -54,14 +56,15 @@ def has_valleys(features: Features) -> bool:
 
 
 def looks_first(name: str, kind: str, features: Features, horizon: float) -> bool:
-    """Whether a member has the first slice: the dual on sparse problems, if it starts within that.
+    """Whether a member has the first slice: the dual on sparse problems on which it soon converges.
 
     Their relaxation may be tight, and some tenths of a second of the dual are then all that a proof needs; its small
-    share would come when the others have had theirs. On images it has the time anyway.
+    share would come when the others have had theirs. On images it has the time anyway, and with little time no look
+    is worth a slice.
     """
     if name != "dual" or kind == "image" or features.degree > SPARSE_DEGREE:
         return False
-    return setup_seconds(name, features) <= slice_seconds(horizon) and slice_seconds(horizon) == SLICE_SECONDS
+    return slice_seconds(horizon) == SLICE_SECONDS and not few_iterations(features, SPARSE_SECONDS)
 
 
 def _too_slow(names: list[str], kind: str, features: Features, horizon: float) -> list[str]:
