@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
-from dabp.solvers.portfolio.features import features_of, is_attractive, is_potts, is_submodular
+from dabp.solvers.portfolio.features import features_of, is_attractive, is_potts, is_repulsive, is_submodular
 from tests.problems import random_problem
 from tests.solvers.portfolio.shapes import from_pairs
 
@@ -35,6 +35,18 @@ LINEAR = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
 def test_shapes_of_tables(table: np.ndarray, attractive: bool, potts: bool, submodular: bool) -> None:
     """Potts, truncated linear, linear, repulsive, constant, crisp and random tables."""
     assert (is_attractive(table), is_potts(table), is_submodular(table)) == (attractive, potts, submodular)
+
+
+def test_colourings_repel() -> None:
+    """Any agreement costs more than any disagreement, whatever else differs."""
+    noise = np.random.default_rng(1).random((4, 4))
+    assert is_repulsive(np.eye(4))
+    assert is_repulsive(10.0 * np.eye(4) + noise)
+    assert not is_repulsive(0.1 * np.eye(4) + noise)
+    assert not is_repulsive(POTTS)
+    assert not is_repulsive(np.zeros((3, 3)))
+    assert not is_repulsive(np.eye(4)[:2])
+    assert is_repulsive(np.stack([np.eye(3), np.zeros((3, 3))])).tolist() == [True, False]
 
 
 def test_submodularity_is_that_of_all_pairs() -> None:

@@ -12,7 +12,7 @@ from dabp.errors import ParameterError
 from dabp.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.solver import BeliefPropagation
-from dabp.solvers.portfolio.features import features_of
+from dabp.solvers.portfolio.features import Features, features_of
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.kinds import line_up
 from dabp.solvers.portfolio.member import Member, Situation
@@ -45,6 +45,31 @@ def test_a_second_annealing_runs_beside_the_first_and_not_instead() -> None:
     assert priors[2].keys() - priors[1].keys() == {"annealing 2"}
     assert {"annealing", "bp-learned"} <= priors[1].keys()
     assert sum(priors[1].values()) == pytest.approx(sum(priors[2].values()))
+
+
+def test_colourings_of_medium_size_are_tempered() -> None:
+    """Soft ones; not problems with costs of no kind, nor where combinations are forbidden, nor in turns."""
+    colouring = features_of(generate("graph-coloring", variables=200, density=0.1, seed=0))
+    other = features_of(generate("random-cop", variables=200, density=0.1, seed=0))
+    hard = replace(colouring, crisp=0.5)
+    tempered = ["tempering" in {kind.name for kind in line_up(each, 10.0).kinds} for each in (colouring, other, hard)]
+    assert tempered == [True, False, False]
+    kind = next(kind for kind in line_up(colouring, 10.0).kinds if kind.name == "tempering")
+    assert kind.turn == 0
+
+
+def test_the_dual_looks_first_at_sparse_problems() -> None:
+    """Where the relaxation may be tight, passes are quick and a slice is but a small part of the time."""
+    sparse = features_of(generate("random-cop", variables=700, density=0.01, seed=0))
+    dense = features_of(generate("random-cop", variables=700, density=0.03, seed=0))
+
+    def first(features: Features, seconds: float) -> list[str]:
+        return [kind.name for kind in line_up(features, seconds).kinds if kind.first]
+
+    assert first(sparse, 10.0) == ["dual"]
+    assert first(sparse, 1.0) == []
+    assert first(dense, 10.0) == []
+    assert first(replace(sparse, num_edges=10**6), 10.0) == []
 
 
 def test_soft_runs_are_judged_when_they_have_frozen() -> None:

@@ -37,7 +37,8 @@ def test_every_member_can_take_part() -> None:
     rng = np.random.default_rng(0)
     image = from_pairs(25, 4, lambda: rng.integers(1, 9) * (1.0 - np.eye(4)))
     binary = from_pairs(25, 2, lambda: rng.choice([-1.0, 1.0]) * np.eye(2))
-    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image, binary)
+    colouring = from_pairs(15, 4, lambda: rng.integers(1, 9) * np.eye(4))
+    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image, binary, colouring)
     taking_part = {
         kind.name
         for problem in problems

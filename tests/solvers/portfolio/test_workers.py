@@ -49,6 +49,20 @@ def test_all_members_run_and_report(threads: int) -> None:
     assert incumbent.cost == exhaustive(problem)[0]
 
 
+def test_who_looks_first_has_one_slice_before_all_others() -> None:
+    """However small its share is; after that the share counts."""
+    problem = cliques(1, 6, 3)
+    kinds = [Kind("tabu", lambda _: Run(make_solver("tabu")), prior=5.0)]
+    kinds.append(Kind("dual", lambda _: Run(make_solver("dual", {"patience": 10**6})), prior=0.1, first=True))
+    members = [Member(kind, problem, 0, i) for i, kind in enumerate(kinds)]
+    bandit = Bandit([kind.prior for kind in kinds], [False] * 2, [False] * 2, 1.0, unit=0.01)
+    workers = Workers(members, bandit, Incumbent(problem), 1, lambda: 0.0, 1.0)
+    workers.start()
+    order = [workers.reports.get(timeout=60.0).member for _ in range(5)]
+    workers.close()
+    assert order == ["dual", *["tabu"] * 4]
+
+
 def test_nobody_works_while_none_is_active() -> None:
     """With no active thread no slice is run; with one again, it is."""
     problem = cliques(1, 6, 3)

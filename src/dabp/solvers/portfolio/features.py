@@ -37,6 +37,8 @@ class Features:
 
     Of those between two of the largest domains, where these are enough to tell. Also what is left of a Potts table when
     presolve has removed values from its two variables."""
+    repulsive: float
+    """Share of tables in which any agreement costs more than any disagreement, as in colourings."""
     potts: float
     """Share of tables with one cost for agreeing and another for any disagreement."""
     submodular: float
@@ -70,6 +72,7 @@ def features_of(problem: Problem) -> Features:
         largest_arity=int(arities.max(initial=0)),
         degree=edges / max(1, problem.num_variables),
         attractive=_share(_whole(stacks), is_attractive),
+        repulsive=_share(stacks, is_repulsive),
         potts=_share(stacks, is_potts),
         submodular=_share(stacks, is_submodular),
         crisp=(crisp := _share(stacks, _forbids)),
@@ -126,6 +129,15 @@ def is_potts(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
     same = tables.diagonal(axis1=-2, axis2=-1)
     alike = (apart == apart[..., :1]).all(axis=-1) & (same == same[..., :1]).all(axis=-1)
     return np.asarray(alike & (same[..., 0] < apart[..., 0]))
+
+
+def is_repulsive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether agreeing on any value costs more than disagreeing on any two; of tables [..., D, D]."""
+    size = tables.shape[-1]
+    if tables.shape[-2] != size or size < 2:
+        return np.zeros(tables.shape[:-2], dtype=bool)
+    apart = tables[..., ~np.eye(size, dtype=bool)]
+    return np.asarray(tables.diagonal(axis1=-2, axis2=-1).min(axis=-1) > apart.max(axis=-1))
 
 
 def is_submodular(tables: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from dabp.solvers.dual.branching import BranchingDual
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.local_search.cooling import Cooling
+from dabp.solvers.local_search.tempering import Tempering
 from dabp.solvers.portfolio.descents import Descents
 from dabp.solvers.portfolio.exact_parts import EliminationBeside
 from dabp.solvers.portfolio.features import Features
@@ -49,7 +50,7 @@ from dabp.solvers.portfolio.plan import (
     window_seconds,
     worth_opening,
 )
-from dabp.solvers.portfolio.selection import affordable, priors
+from dabp.solvers.portfolio.selection import affordable, has_valleys, looks_first, priors
 from dabp.solvers.portfolio.windows import Windows
 
 
@@ -84,6 +85,7 @@ def line_up(
         "tabu": _Way(_restarted("tabu")),
         "annealing": _Way(_restarted("annealing")),
         "annealing 2": _Way(_restarted("annealing")),
+        "tempering": _Way(lambda situation: Run(Tempering(), ends=True), patient=True),
         "bp-split": _Way(_split),
         "forest-lns": _Way(_polish),
         "expansion": _Way(_expand, polishing=True),
@@ -94,6 +96,8 @@ def line_up(
     wanted = frozenset(ways) if names is None else names
     if names is None and (horizon < GENEROUS or large):
         wanted -= {"dabp"}
+    if names is None and not has_valleys(features):
+        wanted -= {"tempering"}
     if not worth_opening(features, horizon):
         wanted -= {"opening"}
     if names is None and window_seconds(features) > WINDOW_PART * horizon:
@@ -108,7 +112,8 @@ def line_up(
         delay = max(share.delay, share.image_delay) if kind == "image" else share.delay
         eager = share.image_delay > 0 and kind == "image"
         way = ways[name]._asdict()
-        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, **way))
+        opens = looks_first(name, kind, features, horizon)
+        line.kinds.append(Kind(name, prior=prior, turn=share.turn, delay=delay, eager=eager, first=opens, **way))
     if threads is not None and alone and "bp-reinforced" in chosen:
         _leave_alone(line, threads, "bp-learned" if features.crisp > 0 and "bp-learned" in wanted else "bp-reinforced")
     late = expansion_delay(features, horizon)

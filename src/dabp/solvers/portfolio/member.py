@@ -69,6 +69,8 @@ class Kind:
     """Fraction of the time that passes before it takes part."""
     eager: bool = False
     """Whether it begins before that if nobody else has anything to do."""
+    first: bool = False
+    """Whether it has the first slice, whatever its share: what it finds then tells what it deserves."""
     ahead: bool = False
     """Whether it runs before that for some time, and as long as no other member has been set up."""
 

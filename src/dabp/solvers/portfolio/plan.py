@@ -144,6 +144,7 @@ SHARES = {
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.2),
     "annealing": Share(_weights(1.5, 5.0, 3.0, 0.0, 3.0, 5.0), 200, setup=0.2),
     "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.2),
+    "tempering": Share(_weights(medium=10.0), 0, setup=0.2),
     "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.05),
     "opening": Share(_weights(image=8.0), 0, setup=0.2),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=0.65),
@@ -218,7 +219,7 @@ LAYOUT, LAYOUT_BYTES = 4.5, {"forest-lns": 27.0, "dual": 25.0}
 """Bytes that a member takes for each cell of a table at its worst moment: messages' tables in single precision, or
 local search's of 16 bits from both ends; and members that take more."""
 
-ONE_LAYOUT = frozenset({"tabu", "annealing", "annealing 2", "cooling", "opening"})
+ONE_LAYOUT = frozenset({"tabu", "annealing", "annealing 2", "tempering", "cooling", "opening"})
 """Members that move on one table together (`local_search.shared_tables`)."""
 
 LAYOUT_ROOM = 2**28

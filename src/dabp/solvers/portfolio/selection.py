@@ -5,12 +5,18 @@ from __future__ import annotations
 from dabp.solvers.portfolio.features import Features
 from dabp.solvers.portfolio.plan import (
     FIRST_SETUP_PART,
+    MOSTLY,
     ONE_LAYOUT,
     SETUP_PART,
     SHARES,
+    SLICE_SECONDS,
+    SPARSE_DEGREE,
+    SPARSE_SECONDS,
+    few_iterations,
     layout_bytes,
     layout_room,
     setup_seconds,
+    slice_seconds,
     too_few_iterations,
 )
 
@@ -39,6 +45,26 @@ def priors(names: list[str], kind: str, threads: int | None) -> dict[str, float]
     if threads == 1 and {"annealing", "annealing 2"} <= weights.keys():
         weights["annealing"] += weights.pop("annealing 2")
     return weights
+
+
+def has_valleys(features: Features) -> bool:
+    """Whether a problem is a soft colouring: single coolings of those end in valleys whose costs differ by a per cent.
+
+    Replicas that change places leave them; where coolings of one length end alike, the time is better spent on these.
+    """
+    return features.repulsive >= MOSTLY and features.crisp == 0.0
+
+
+def looks_first(name: str, kind: str, features: Features, horizon: float) -> bool:
+    """Whether a member has the first slice: the dual on sparse problems on which it soon converges.
+
+    Their relaxation may be tight, and some tenths of a second of the dual are then all that a proof needs; its small
+    share would come when the others have had theirs. On images it has the time anyway, and with little time no look
+    is worth a slice.
+    """
+    if name != "dual" or kind == "image" or features.degree > SPARSE_DEGREE:
+        return False
+    return slice_seconds(horizon) == SLICE_SECONDS and not few_iterations(features, SPARSE_SECONDS)
 
 
 def _too_slow(names: list[str], kind: str, features: Features, horizon: float) -> list[str]:

@@ -135,6 +135,8 @@ class Workers:
             if member.kind.ahead and not begun:
                 return i
             if elapsed >= member.kind.delay:
+                if member.kind.first and member.rounds == 0:
+                    return i
                 available.append(i)
             elif math.isinf(member.kind.delay):  # it was there for the time before the others
                 member.exhausted = True
