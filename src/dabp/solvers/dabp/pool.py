@@ -20,8 +20,14 @@ LEAST = 2**18
 ALIGNMENT = 64
 """Bytes, as PyTorch's own memory has: sums in its libraries depend on it."""
 
-_UNUSED = 3
-"""References to an array that no tensor uses: the pool's, the loop's and the question's."""
+
+def _references(arrays: list[NDArray[np.floating]]) -> list[int]:
+    """How many each of these arrays has, the list's and those of asking included."""
+    return [sys.getrefcount(array) for array in arrays]
+
+
+_UNUSED = _references([np.empty(0)])[0]
+"""Of an array that no tensor uses: which those of asking are differs between versions of Python."""
 
 
 class Pool:
@@ -36,8 +42,8 @@ class Pool:
         if count * like.element_size() < LEAST:
             return like.new_empty(shape)
         arrays = self._arrays.setdefault((like.dtype, count), [])
-        for array in arrays:
-            if sys.getrefcount(array) == _UNUSED:
+        for array, references in zip(arrays, _references(arrays), strict=True):
+            if references == _UNUSED:
                 return torch.from_numpy(array).view(*shape)
         arrays.append(_aligned(count, torch.empty(0, dtype=like.dtype).numpy().dtype))
         return torch.from_numpy(arrays[-1]).view(*shape)
