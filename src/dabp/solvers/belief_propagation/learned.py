@@ -295,7 +295,8 @@ class LearnedSearch(Search):
             if run.kind == SOFT:  # reinforced min-sum ends frozen, where there is no way down
                 last = self._polish.polished(last, self._run, iterations)
                 cost = min(cost, self._found(last, step))
-            self._found(self._polish.crossed(self._target, last), step)
+            if self._polish.sparse:
+                self._found(self._polish.crossed(self._target, last), step)
         found = {"cost": cost} if math.isfinite(cost) else {}
         step.records.append({"restart": self._run, "iterations": iterations, **run.record(iterations), **found})
         self._online[run.kind].learn(cost, run.drawn)

@@ -35,8 +35,8 @@ class Polish:
         return self._moved(values, run, moves, self._guard) if self.sparse and moves else values
 
     def crossed(self, best: Assignment, last: Assignment) -> Assignment:
-        """Both, island by island, where there can be many islands."""
-        return crossed(self._problem, best, last) if self.sparse else best
+        """The better of both on each island; worth it on sparse problems only, as elsewhere there is one."""
+        return crossed(self._problem, best, last)
 
     def _moved(self, values: Assignment, run: int, moves: int, guard: Guard) -> Assignment:
         """After at most so many forests; as many as the guard allows."""
