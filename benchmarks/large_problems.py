@@ -36,13 +36,13 @@ def grid(seed: int) -> Problem:
     return on_graph(np.concatenate([across, down]), 10_000, 5, np.random.default_rng(seed), f"grid-{seed}")
 
 
-def sparse(variables: int, seed: int) -> Problem:
-    """A random graph of average degree 6, domain 5."""
+def sparse(variables: int, seed: int, domain: int = 5) -> Problem:
+    """A random graph of average degree 6."""
     rng = np.random.default_rng(seed)
     pairs = rng.integers(0, variables, size=(4 * variables, 2))
     pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
     chosen = pairs[rng.permutation(len(pairs))[: 3 * variables]]
-    return on_graph(chosen, variables, 5, rng, f"sparse-{variables}")
+    return on_graph(chosen, variables, domain, rng, f"sparse-{variables}")
 
 
 KINDS = {"regular": regular, "scale-free": scale_free, "grid": grid}

@@ -35,7 +35,7 @@ SECONDS, ROUNDS = 1.0, 2
 
 def measurements() -> Iterator[dict[str, Any]]:
     """Every kind, solver and size."""
-    for kind in ("degree 6", "grid", "chain"):
+    for kind in ("degree 6", "grid", "chain", "two values"):
         for solver in SOLVERS:
             for size in SIZES:
                 yield {"kind": kind, "solver": solver, "variables": size}

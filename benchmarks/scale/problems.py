@@ -1,4 +1,4 @@
-"""What is measured on: random graphs of degree 6, grids and chains of any size, domain 5, costs 0..100."""
+"""What is measured on: random graphs of degree 6, grids and chains of any size, domain 5 or 2, costs 0..100."""
 
 from __future__ import annotations
 
@@ -46,4 +46,9 @@ def degree_6(variables: int, seed: int = 1) -> Problem:
     return sparse(variables, seed)
 
 
-KINDS = {"degree 6": degree_6, "grid": grid, "chain": chain, "potts": potts}
+def two_values(variables: int, seed: int = 1) -> Problem:
+    """The same with two values."""
+    return sparse(variables, seed, domain=2)
+
+
+KINDS = {"degree 6": degree_6, "grid": grid, "chain": chain, "potts": potts, "two values": two_values}

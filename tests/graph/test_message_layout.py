@@ -91,9 +91,10 @@ def test_exact_costs_are_those_of_the_problem() -> None:
     assert np.array_equal(costs, problem.factor_costs(assignment))
 
 
-@pytest.mark.parametrize(("domain", "lanes"), [(2, 8), (8, 8), (9, 16), (15, 16), (40, 16)])
+@pytest.mark.parametrize(("domain", "lanes"), [(2, 2), (3, 4), (4, 4), (5, 8), (8, 8), (9, 16), (15, 16), (40, 16)])
 def test_vectors_are_as_long_as_pays(domain: int, lanes: int) -> None:
     """Short vectors where long ones would be mostly padding."""
     pool = np.arange(float(domain * domain))
     problem = Problem([domain] * 3, [0, 1, 1, 2, 2, 0], [0, 2, 4, 6], pool, [0, len(pool)], [0, 0, 0])
     assert lane_count(FactorGraph.from_problem(problem)) == lanes
+    assert lane_count(FactorGraph.from_problem(problem, dtype=np.float64)) == min(max(lanes, 4), 8)

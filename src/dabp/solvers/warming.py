@@ -1,7 +1,7 @@
 """Compiling kernels before they are needed, and knowing which are there.
 
 A *job* makes the kernels of one family of methods by running them on small problems of every kind that they tell
-apart: single and double precision, vectors of both lengths, binary and larger factors, forbidden combinations, two
+apart: single and double precision, vectors of every length, binary and larger factors, forbidden combinations, two
 values. When it is done, a file in the cache says so for this version of the sources, this Numba and this processor;
 ``ready`` asks for it. `dabp.solvers.compiler` has jobs done in other processes.
 """
@@ -61,6 +61,7 @@ def _kinds() -> list[Problem]:
         _drawn(3, ternary=True),
         _drawn(12, ternary=True),
         _drawn(4, forbidden=True, ternary=True),
+        _drawn(5, forbidden=True),
         _drawn(4, real=True),
         _drawn(2),
         _drawn(2, real=True),
@@ -105,11 +106,11 @@ def _permutation(*, real: bool = False) -> Problem:
 
 
 def _worth_threads() -> Iterator[Problem]:
-    """Problems large enough for threads: vectors of both lengths, and double precision."""
+    """Problems large enough for threads: vectors of every length, in single and in double precision."""
     from dabp.solvers.belief_propagation.engine import WORTH_THREADS
 
     rng = np.random.default_rng(0)
-    for domain, forbidden in ((8, False), (16, False), (8, True)):
+    for domain, forbidden in ((2, False), (4, False), (8, False), (16, False), (4, True), (8, True)):
         count = int(1.2 * WORTH_THREADS / domain**2 / 3)
         tables = rng.integers(0, 99, (3 * count, domain, domain)) * 1.0  # each its own: equal ones are kept once
         if forbidden:

@@ -31,9 +31,9 @@ def test_iterations_follow_the_equations(largest, split, rate, forbidden):
     assert engine.best_cost == expected.min()
 
 
-@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
 def test_padding_never_shows(lanes, monkeypatch):
-    """Vectors of 8 and of 16 lanes give the same messages."""
+    """Vectors of 2 to 16 lanes give the same messages."""
     problem = mixed_problem(2, 12, arities=(1, 2, 3))
     graph = FactorGraph.from_problem(problem, dtype=np.float32, perturbation=1e-3)
     monkeypatch.setattr(min_sum_engine, "lane_count", lambda graph: lanes)

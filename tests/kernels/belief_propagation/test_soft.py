@@ -51,7 +51,7 @@ def slow_run(problem: Problem, graph: FactorGraph, damping: float, betas: list[f
     return history
 
 
-@pytest.mark.parametrize("lanes", [8, 16])
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
 @pytest.mark.parametrize(("split", "beta"), [(None, 0.05), (None, 3.0), (0.8, 1.0), (None, 60.0), (0.95, 400.0)])
 def test_iterations_follow_the_equations(lanes, split, beta, monkeypatch):
     """Arity 1 to 4, domains of 1 to 12 values, split copies, β that rises and reinforcement, at any temperature."""

@@ -39,7 +39,7 @@ class Variables(NamedTuple):
     """[2]: one over them."""
 
 
-UNIT = 8
+UNIT = 2
 """Positions of messages are multiples of this: of the shortest vector."""
 AHEAD = 16
 """How many factors ahead messages are fetched from memory."""
