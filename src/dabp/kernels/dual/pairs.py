@@ -92,6 +92,8 @@ class Answer(NamedTuple):
     """What each variable adds to the bound; −inf if something that it consists of is not finite, [N]."""
     cost: Array
     """What the variable's value, and its factors with variables before it in the pass, cost, [N]."""
+    sums: Array
+    """Of each strip the sums of `bound` and `cost`, in cache lines of their own, [S · APART]."""
 
 
 class Room(NamedTuple):
@@ -325,6 +327,19 @@ def _fetch_behind(forward: bool, pairs: Pairs, i: int, m: Array, answer: Answer)
         prefetch(answer.values, pairs.other[p])
 
 
+@part(**OPTIONS)
+def _add_up(answer: Answer, first: int, last: int, strip: int) -> None:
+    """Add up what a strip's variables add to bound and cost, as their thread has just written it.
+
+    If another thread read these lines the next pass would first have to take each of them back.
+    """
+    bound, cost = 0.0, 0.0
+    for i in range(first, last):
+        bound += answer.bound[i]
+        cost += answer.cost[i]
+    answer.sums[strip * APART], answer.sums[strip * APART + 1] = bound, cost
+
+
 @kernel(**OPTIONS)
 def pairs_pass(
     forward: bool,
@@ -381,4 +396,5 @@ def pairs_pass(
                 _update(forward, pairs, begin + at if forward else end - 1 - at, m, room, answer)
         if threads > 1:
             tell(progress, turn * APART, levels)
+        _add_up(answer, pairs.chunk[first], pairs.chunk[last], strip)
     return chunks

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from dabp.graph.message_layout import aligned_zeros
 from dabp.graph.places import Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
-from dabp.kernels.dual.certificate import certified_pairs
+from dabp.kernels.atomics import APART
+from dabp.kernels.dual.certificate import certified_pairs, certified_sum
 from dabp.kernels.dual.excess import pairs_excess
 from dabp.kernels.dual.pairs import WIDTH, Answer, Pairs, pairs_cost, pairs_pass, progress_of, room_for
 from dabp.problem import Assignment, Problem
@@ -57,8 +58,11 @@ class PairPasses:
         self.messages = aligned_zeros(length, self._pairs.unary.dtype)
         self.largest = largest_total(problem)
         count = problem.num_variables
-        self._answer = Answer(np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count))
-        self._threads = threads if len(self._pairs.strip) > 2 else 1
+        self._strips = len(self._pairs.strip) - 1
+        self._answer = Answer(
+            np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count), np.zeros(self._strips * APART)
+        )
+        self._threads = threads if self._strips > 1 else 1
         self._rooms = [room_for(self._pairs) for _ in range(self._threads)]
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         self._trials = Trials()
@@ -84,21 +88,30 @@ class PairPasses:
         """One pass; returns the bound, which is not finite if some cost is not."""
         if self._pool is None:
             self._share(forward, 1)
-            return float(self._answer.bound.sum())
-        with self._trials.turn() as together:
-            self._share(forward, self._threads if together else 1)
-        return float(self._answer.bound.sum())
+        else:
+            with self._trials.turn() as together:
+                self._share(forward, self._threads if together else 1)
+        return float(self._answer.bound.sum() if self._strips == 1 else self._answer.sums[::APART].sum())
 
     def certified(self) -> float:
         """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
-        return float(certified_pairs(self._exact, self.messages, room_for(self._exact)))
+        pairs = self._exact
+        first = pairs.chunk[pairs.strip]
+
+        def sums(thread: int) -> list[tuple[float, float, float]]:
+            room, strips = room_for(pairs), range(thread, self._strips, self._threads)
+            return [certified_pairs(pairs, self.messages, room, first[k], first[k + 1]) for k in strips]
+
+        others = [self._pool.submit(sums, k) for k in range(1, self._threads)] if self._pool is not None else []
+        parts = sums(0) + [part for other in others for part in other.result()]
+        return certified_sum(parts, len(pairs.middle) + len(pairs.other) // 2)
 
     @property
     def cost(self) -> float:
         """The cost of the assignment that the last pass decoded, without the constant."""
         if self.coarse and self._rounded:
             return float(pairs_cost(self._exact, self._answer.values))
-        return float(self._answer.cost.sum())
+        return float(self._answer.cost.sum() if self._strips == 1 else self._answer.sums[1::APART].sum())
 
     def decoded(self) -> Assignment:
         """The assignment that the last pass decoded."""
