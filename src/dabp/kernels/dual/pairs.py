@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dabp.kernels.atomics import APART, heard, tell
+from dabp.kernels.atomics import APART, heard, tell, zeros_apart
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.simd import full_like, lanes_of, least, load, maximum, minimum, prefetch, splat, store
 
@@ -37,9 +37,6 @@ a millisecond, as long as it takes others to notice."""
 
 LEAD = 64
 """One in so many levels is what a thread that has to wait lets others get ahead."""
-
-MARGIN = 128
-"""Costs beside a thread's room that nobody uses: what another thread writes near it would take it from the cache."""
 
 
 class Pairs(NamedTuple):
@@ -110,8 +107,8 @@ class Room(NamedTuple):
 def room_for(pairs: Pairs) -> Room:
     """Room for the widest row of a problem, in the precision of its costs; nothing of others is near it."""
     width, real = int(np.diff(pairs.row).max(initial=WIDTH)), pairs.unary.dtype
-    whole = np.full(8 * width + 2 * MARGIN, np.inf, real)[MARGIN:-MARGIN]
-    whole[: 2 * width] = 0.0
+    whole = zeros_apart(8 * width, real)
+    whole[2 * width :] = np.inf
     return Room(whole[:width], whole[width : 2 * width], whole[2 * width :])
 
 
@@ -296,7 +293,7 @@ def pairs_cost(pairs: Pairs, values: Array) -> float:
 
 def progress_of(pairs: Pairs) -> Array:
     """Before a pass: how far each strip is, in cache lines of their own."""
-    return np.zeros((len(pairs.strip) - 1) * APART, dtype=np.int64)
+    return zeros_apart((len(pairs.strip) - 1) * APART)
 
 
 @part(**OPTIONS)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dabp.graph.message_layout import aligned_zeros
 from dabp.graph.places import Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
-from dabp.kernels.atomics import APART
+from dabp.kernels.atomics import APART, zeros_apart
 from dabp.kernels.dual.certificate import certified_pairs, certified_sum
 from dabp.kernels.dual.excess import pairs_excess
 from dabp.kernels.dual.pairs import WIDTH, Answer, Pairs, pairs_cost, pairs_pass, progress_of, room_for
@@ -60,7 +60,10 @@ class PairPasses:
         count = problem.num_variables
         self._strips = len(self._pairs.strip) - 1
         self._answer = Answer(
-            np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count), np.zeros(self._strips * APART)
+            np.zeros(count, dtype=np.int64),
+            np.zeros(count),
+            np.zeros(count),
+            zeros_apart(self._strips * APART, np.float64),
         )
         self._threads = threads if self._strips > 1 else 1
         self._rooms = [room_for(self._pairs) for _ in range(self._threads)]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
-from dabp.kernels.atomics import APART
+from dabp.kernels.atomics import APART, zeros_apart
 from dabp.kernels.local_search.together import Crew
 from dabp.problem.columns import Indices, offsets_of
 from dabp.solvers.trials import Trials
@@ -117,7 +117,7 @@ def _crew(starts: Indices, offsets: Indices, violable: int, threads: int) -> Cre
         moved=np.zeros(count, dtype=np.int32),
         before=np.zeros(count, dtype=np.int32),
         flips=np.zeros(threads * violable, dtype=np.int64),
-        told=np.zeros(threads * APART, dtype=np.int64),
-        done=np.zeros(threads * APART, dtype=np.int64),
+        told=zeros_apart(threads * APART),
+        done=zeros_apart(threads * APART),
         copies=np.zeros(1, dtype=np.int64),
     )
