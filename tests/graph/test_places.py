@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import pytest
 
 from dabp.graph.places import Places
 from tests.problems import random_problem
@@ -28,16 +31,25 @@ def test_places_of_random_problems() -> None:
         assert seen == set(range(int(places.start[-1])))
 
 
-def test_by_level() -> None:
-    """The same factors between renumbered variables; neighbours keep their order and are never of one level."""
+@pytest.mark.parametrize("strips", [1, 3, 16])
+def test_in_strips(strips: int) -> None:
+    """The same factors between renumbered variables: strips of consecutive numbers, in each level after level."""
     for seed in range(40):
         problem = random_problem(seed)
         plain = Places.of(problem)
-        places, order, levels = plain.by_level()
+        level = plain.levels()
+        places, order, cut = plain.in_strips(level, strips)
         assert sorted(order.tolist()) == list(range(problem.num_variables))
-        assert levels[0] == 0
-        assert levels[-1] == problem.num_variables
-        level = np.searchsorted(levels, np.arange(problem.num_variables), side="right")
+        assert (cut.strip[0], cut.strip[-1], len(cut.strip)) == (0, len(cut.level), strips + 1)
+        assert (cut.chunk[0], cut.chunk[-1]) == (0, problem.num_variables)
+        smallest = 0
+        for first, last in itertools.pairwise(cut.strip.tolist()):
+            members = order[cut.chunk[first] : cut.chunk[last]]
+            assert sorted(members.tolist()) == list(range(smallest, smallest + len(members)))
+            smallest += len(members)
+            assert (np.diff(cut.level[first:last]) > 0).all()
+            for chunk in range(first, last):
+                assert (level[order[cut.chunk[chunk] : cut.chunk[chunk + 1]]] == cut.level[chunk]).all()
         for old, new in zip(plain.scopes.tolist(), places.scopes.tolist(), strict=True):
             assert order[new].tolist() == old
-            assert (old[0] < old[1]) == (new[0] < new[1]) == (level[new[0]] < level[new[1]])
+            assert (old[0] < old[1]) == (new[0] < new[1]) == (level[old[0]] < level[old[1]])

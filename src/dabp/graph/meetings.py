@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
-from dabp.kernels.atomics import APART
+from dabp.kernels.atomics import APART, zeros_apart
 from dabp.kernels.belief_propagation.layout import Layout
 from dabp.kernels.belief_propagation.meeting import Meeting
 
@@ -27,7 +27,7 @@ def meeting_of(layout: Layout, parts: list[tuple[int, int]]) -> Meeting:
     turned = between % blocks * blocks + between // blocks
     return Meeting(
         np.zeros((blocks + 1) * blocks, dtype=np.uint8),
-        np.zeros(len(parts) * APART, dtype=np.int64),
+        zeros_apart(len(parts) * APART),
         np.array(whole, dtype=np.int64),
         shift,
         blocks,

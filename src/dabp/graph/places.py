@@ -11,6 +11,17 @@ from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of
 
 
+class Strips(NamedTuple):
+    """Variables cut into S strips, the variables of a strip into *chunks* of one level, C in all."""
+
+    chunk: Indices
+    """The first variable of each chunk, [C + 1]."""
+    level: Indices
+    """The level of each chunk's variables; levels rise in a strip, [C]."""
+    strip: Indices
+    """The first chunk of each strip, [S + 1]."""
+
+
 class Places(NamedTuple):
     """Of each variable, the places whose other variable has a smaller number come first."""
 
@@ -42,25 +53,42 @@ class Places(NamedTuple):
             scopes = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(2)]
         return cls._sorted(factors, scopes, problem.num_variables)
 
-    def by_level(self) -> tuple[Places, Indices, Indices]:
-        """The same factors with the variables in another order, in which no two of a *level* share a factor.
+    def levels(self) -> Indices:
+        """The level of each variable, [N]: one more than the highest of its neighbours with smaller numbers.
 
-        A variable's level is one more than the highest of its neighbours with smaller numbers: what is done to
-        variables one after the other, each with a look at its neighbours, can be done level by level with the same
-        result, to all variables of a level at once. Neighbours keep their order.
-
-        Returns
-        -------
-        places, order, levels
-            The places by new numbers; the old number of each variable, [N]; the first variable of each level, [K + 1].
+        What is done to variables one after the other, each with a look at its neighbours, can be done level by level
+        with the same result, to all variables of a level at once: no two of them share a factor.
         """
         level = np.empty(len(self.middle), dtype=np.int64)
         fill_levels(self.start, self.middle, self.other, level)
-        levels = offsets_of(np.bincount(level))
-        order = np.argsort(level.astype(np.int32), kind="stable")
-        number = np.empty(len(order), dtype=np.int64)
-        number[order] = np.arange(len(order))
-        return self._sorted(self.factors, number[self.scopes], len(order)), order, levels
+        return level
+
+    def in_strips(self, level: Indices, strips: int) -> tuple[Places, Indices, Strips]:
+        """The same factors with the variables in another order, in which neighbours keep theirs.
+
+        Variables are cut into *strips* of consecutive numbers with about as many factors each; a strip's variables
+        lie level by level.
+
+        Returns
+        -------
+        places, order, strips
+            The places by new numbers; the old number of each variable, [N]; where strips and their levels are.
+        """
+        count = len(self.middle)
+        work = self.start + np.arange(count + 1)
+        cuts = np.searchsorted(work[1:], work[-1] * np.arange(1, strips) / strips, side="right")
+        strip = np.repeat(np.arange(strips), np.diff(cuts, prepend=0, append=count))
+        key = strip * (int(level.max(initial=0)) + 1) + level
+        order = np.argsort(key if strips > 1 else key.astype(np.int32), kind="stable")
+        first = np.flatnonzero(np.diff(key[order], prepend=-1))
+        chunks = Strips(
+            chunk=np.append(first, count),
+            level=level[order[first]],
+            strip=np.searchsorted(strip[order[first]], np.arange(strips + 1)),
+        )
+        number = np.empty(count, dtype=np.int64)
+        number[order] = np.arange(count)
+        return self._sorted(self.factors, number[self.scopes], count), order, chunks
 
     @classmethod
     def _sorted(cls, factors: Indices, scopes: Indices, num_variables: int) -> Places:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from dabp.kernels.local_search.together import APART
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
-from dabp.solvers.local_search import colouring, crew
+from dabp.solvers.local_search import colouring
 from dabp.solvers.local_search.crew import Sweepers
+from dabp.solvers.trials import Trials
 from tests.problems import exhaustive_optimum, random_problem
 
 
@@ -21,8 +23,7 @@ from tests.problems import exhaustive_optimum, random_problem
 def _small_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(colouring, "LARGE", 1)
     monkeypatch.setattr(colouring, "FEWEST", 0)
-    monkeypatch.setattr(crew, "TRIALS", (True,))
-    monkeypatch.setattr(crew, "TRY_EVERY", 1)
+    monkeypatch.setattr(Trials, "turn", lambda self, work: contextlib.nullcontext(True))
 
 
 def _drawn(seed: int, *, binary: bool, forbidden: float, ternary: bool, real: bool, wide: bool = False) -> Problem:
@@ -162,9 +163,10 @@ def test_nobody_waits_for_a_thread_that_was_interrupted() -> None:
 
 
 def test_one_thread_alone_where_that_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways are tried."""
-    monkeypatch.setattr(crew, "TRIALS", (True, False))
-    monkeypatch.setattr(crew, "TRY_EVERY", 10)
+    """Sweeps are in threads or not as `Trials` say."""
+    ways = [True, False, True, False, False]
+    each = iter(ways)
+    monkeypatch.setattr(Trials, "turn", lambda self, work: contextlib.nullcontext(next(each)))
     sweepers = _without_edges()
     calls: list[int] = []
 
@@ -173,8 +175,7 @@ def test_one_thread_alone_where_that_is_faster(monkeypatch: pytest.MonkeyPatch) 
             calls.append(len(room.done) // APART)
         return 9
 
-    monkeypatch.setattr(crew.time, "perf_counter", iter([0.0, 5.0, 6.0, 7.0, *np.arange(8.0, 30.0)]).__next__)
-    for _ in range(6):
+    for _ in ways:
         sweepers.sweep(part, 3)
     sweepers.close()
-    assert calls == [2, 1, 1, 1, 1, 1]
+    assert calls == [2 if together else 1 for together in ways]

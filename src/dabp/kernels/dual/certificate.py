@@ -7,6 +7,7 @@ at most t·u·Σ|terms|, u = 2⁻⁵³; each minimum is taken over the sums lowe
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -196,10 +197,13 @@ def _lowest_at(pairs: Pairs, p: int, i: int, m: Array, rooms: Array) -> float:
 
 
 @kernel
-def certified_pairs(pairs: Pairs, m: Array, room: Room) -> float:
-    """`certified_bound` of a pairwise problem in double precision, with messages of any."""
+def certified_pairs(pairs: Pairs, m: Array, room: Room, first: int, last: int) -> tuple[float, float, float]:
+    """`certified_bound` of a pairwise problem in double precision, with messages of any, as a sum to go on with.
+
+    What is added up are a range of variables and their factors with variables before them. See `certified_sum`.
+    """
     total, scratch = (0.0, 0.0, 0.0), np.empty((3, len(room.cost)))
-    for i in range(len(pairs.middle)):
+    for i in range(first, last):
         size, own = pairs.domain[i], pairs.row[i]
         for a in range(size):
             room.cost[a] = pairs.unary[own + a]
@@ -216,4 +220,12 @@ def certified_pairs(pairs: Pairs, m: Array, room: Room) -> float:
         total = _added(total, lowest)
         for p in range(pairs.start[i], pairs.middle[i]):
             total = _added(total, _lowest_at(pairs, p, i, m, scratch))
-    return float(_sum_of(total, len(pairs.middle) + len(pairs.other) // 2))
+    return total
+
+
+def certified_sum(sums: list[tuple[float, float, float]], parts: int) -> float:
+    """What sums of so many parts in all surely reach together: `_sum_of`, the sums themselves added without error."""
+    bound = math.fsum(total[0] for total in sums)
+    whole = math.fsum(number for total in sums for number in total[:2])
+    magnitude = sum(total[2] for total in sums)
+    return whole - 2 * ROUNDOFF * abs(bound) - 4 * (parts + 2.0) ** 2 * ROUNDOFF**2 * magnitude

@@ -4,8 +4,11 @@
 The messages, the order and the bound are those of `dabp.kernels.dual.passes`; what differs is how a factor's
 min-marginal is taken: in O(L) for Potts and truncated linear tables, and over whole vectors for others.
 
-Variables lie level by level (`dabp.graph.places.Places.by_level`): those of a level share no factor, so that threads
-can have a part of each level, and the result is the same for any number of them.
+Variables lie in strips of consecutive numbers, and in a strip level by level (`dabp.graph.places.Places.in_strips`). A
+pass goes through the strips one after the other; a variable waits only for neighbours of lower levels in its own strip
+or in one before. So a thread may follow another one through the next strip, some levels behind, and the result is the
+same for any number of them. Each has memory of its own in front of it that way: with a part of every level each, one
+thread's prefetching takes lines from the other, which then was slower than one thread alone.
 
 Rows of values are padded to whole vectors with copies of the last value: what is computed for a copy equals what is
 computed for that value, so padding changes no minimum, no maximum and no first place.
@@ -17,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dabp.kernels.atomics import heard, tell
+from dabp.kernels.atomics import APART, heard, tell, zeros_apart
 from dabp.kernels.decorators import kernel, part
-from dabp.kernels.simd import full_like, lanes_of, least, load, maximum, minimum, splat, store
+from dabp.kernels.simd import full_like, lanes_of, least, load, maximum, minimum, prefetch, splat, store
 
 Array = Any
 WIDTH = 8
@@ -31,8 +34,9 @@ OPTIONS = {"fastmath": LENIENT, "_nrt": False}
 PATIENCE = 1_000_000
 """How often a thread looks whether the others are done with a level before it gives up its core for a while: about
 a millisecond, as long as it takes others to notice."""
-APART = 8
-"""Numbers of different threads lie on cache lines of their own."""
+
+LEAD = 64
+"""One in so many levels is what a thread that has to wait lets others get ahead."""
 
 
 class Pairs(NamedTuple):
@@ -66,8 +70,14 @@ class Pairs(NamedTuple):
     """General tables, both ways round."""
     parameters: Array
     """(same, different, –) of Potts and (base, slope, top) of truncated linear tables, [T, 3]."""
-    levels: Array
-    """The first variable of each level, [K + 1]."""
+    chunk: Array
+    """The first variable of each chunk: the variables of one level in one strip, [C + 1]."""
+    level: Array
+    """The level of each chunk; levels rise in a strip, [C]."""
+    strip: Array
+    """The first chunk of each strip, [S + 1]."""
+    levels: int
+    """How many levels there are."""
 
 
 class Answer(NamedTuple):
@@ -79,6 +89,8 @@ class Answer(NamedTuple):
     """What each variable adds to the bound; −inf if something that it consists of is not finite, [N]."""
     cost: Array
     """What the variable's value, and its factors with variables before it in the pass, cost, [N]."""
+    sums: Array
+    """Of each strip the sums of `bound` and `cost`, in cache lines of their own, [S · APART]."""
 
 
 class Room(NamedTuple):
@@ -93,9 +105,11 @@ class Room(NamedTuple):
 
 
 def room_for(pairs: Pairs) -> Room:
-    """Room for the widest row of a problem, in the precision of its costs."""
+    """Room for the widest row of a problem, in the precision of its costs; nothing of others is near it."""
     width, real = int(np.diff(pairs.row).max(initial=WIDTH)), pairs.unary.dtype
-    return Room(np.zeros(width, real), np.zeros(width, real), np.full(6 * width, np.inf, real))
+    whole = zeros_apart(8 * width, real)
+    whole[2 * width :] = np.inf
+    return Room(whole[:width], whole[width : 2 * width], whole[2 * width :])
 
 
 @part(**OPTIONS)
@@ -277,16 +291,50 @@ def pairs_cost(pairs: Pairs, values: Array) -> float:
     return total
 
 
+def progress_of(pairs: Pairs) -> Array:
+    """Before a pass: how far each strip is, in cache lines of their own."""
+    return zeros_apart((len(pairs.strip) - 1) * APART)
+
+
 @part(**OPTIONS)
-def _others_done(done: Array, threads: int, level: int) -> bool:
-    """Wait until all threads have told that they are done with so many levels; False if that takes long."""
-    for thread in range(threads):
+def _reached(progress: Array, turn: int, level: int, levels: int) -> int:
+    """Levels that all strips before the one at `turn` are done with; waits for `level` of them, gives −1 after long.
+
+    Whoever has to wait lets the others get some levels ahead, so as not to ask again after each.
+    """
+    known, level = levels, min(level + levels // LEAD, levels)
+    for before in range(turn):
         looks = 0
-        while heard(done, thread * APART) < level:
+        done = heard(progress, before * APART)
+        while done < level:
             looks += 1
             if looks > PATIENCE:
-                return False
-    return True
+                return -1
+            done = heard(progress, before * APART)
+        known = min(known, done)
+    return known
+
+
+@part(**OPTIONS)
+def _fetch_behind(forward: bool, pairs: Pairs, i: int, m: Array, answer: Answer) -> None:
+    """Ask for what a variable hears of those before it, which another thread may have written."""
+    first, last = (pairs.start[i], pairs.middle[i]) if forward else (pairs.middle[i], pairs.start[i + 1])
+    for p in range(first, last):
+        prefetch(m, pairs.other_message[p])
+        prefetch(answer.values, pairs.other[p])
+
+
+@part(**OPTIONS)
+def _add_up(answer: Answer, first: int, last: int, strip: int) -> None:
+    """Add up what a strip's variables add to bound and cost, as their thread has just written it.
+
+    If another thread read these lines the next pass would first have to take each of them back.
+    """
+    bound, cost = 0.0, 0.0
+    for i in range(first, last):
+        bound += answer.bound[i]
+        cost += answer.cost[i]
+    answer.sums[strip * APART], answer.sums[strip * APART + 1] = bound, cost
 
 
 @kernel(**OPTIONS)
@@ -296,36 +344,54 @@ def pairs_pass(
     m: Array,
     room: Room,
     answer: Answer,
-    level: int,
+    chunk: int,
     thread: int,
-    done: Array,
+    threads: int,
+    progress: Array,
 ) -> int:
-    """One pass over the variables in (or against) their order; changes the messages `m` and decodes values.
+    """A thread's part of a pass over the variables in (or against) their order; changes `m` and decodes values.
 
-    See `dabp.kernels.dual.passes.dual_pass`, which this equals on pairwise problems.
+    See `dabp.kernels.dual.passes.dual_pass`, which this equals on pairwise problems. Of T threads each has every T-th
+    strip and does its chunks one by one, each when the strips before are done with the levels before. Backward all of
+    this is turned round.
 
     Parameters
     ----------
     pairs, m
         Costs in the precision of the messages `m`, in which what the decoded values cost is looked up, too.
-    level, thread, done
-        Where to begin; which part of each level is whose; how many levels each thread has done, one in `APART`.
+    chunk
+        Where to go on, of all chunks in the order of the pass; 0 to begin.
+    thread, threads, progress
+        Who this is, of how many; see `progress_of`; changed.
 
     Returns
     -------
-    level
-        How many levels are done: all of them, or what to go on with when other threads had their time.
+    chunk
+        What to go on with when other threads had their time; the number of all chunks if nothing is left.
     """
-    count, threads = len(pairs.levels) - 1, len(done) // APART
-    while level < count:
-        if threads > 1 and not _others_done(done, threads, level):
-            return level
-        k = level if forward else count - 1 - level
-        begin, size = pairs.levels[k], pairs.levels[k + 1] - pairs.levels[k]
-        first, last = begin + size * thread // threads, begin + size * (thread + 1) // threads
-        for turn in range(last - first):
-            _update(forward, pairs, first + turn if forward else last - 1 - turn, m, room, answer)
-        level += 1
+    chunks, strips, levels = len(pairs.level), len(pairs.strip) - 1, pairs.levels
+    for turn in range(strips):
+        strip = turn if forward else strips - 1 - turn
+        first, last = pairs.strip[strip], pairs.strip[strip + 1]
+        begun = chunk - (first if forward else chunks - last)
+        if strip % threads != thread or begun >= last - first:
+            continue
+        known = levels if turn == 0 or threads == 1 else 0
+        for done in range(max(0, begun), last - first):
+            k = first + done if forward else last - 1 - done
+            level = pairs.level[k] if forward else levels - 1 - pairs.level[k]
+            if threads > 1:
+                tell(progress, turn * APART, level)
+            if known < level:
+                known = _reached(progress, turn, level, levels)
+                if known < 0:
+                    return int(done + (first if forward else chunks - last))
+            begin, end = pairs.chunk[k], pairs.chunk[k + 1]
+            if done + 1 < last - first and threads > 1:
+                _fetch_behind(forward, pairs, end if forward else begin - 1, m, answer)
+            for at in range(end - begin):
+                _update(forward, pairs, begin + at if forward else end - 1 - at, m, room, answer)
         if threads > 1:
-            tell(done, thread * APART, level)
-    return level
+            tell(progress, turn * APART, levels)
+        _add_up(answer, pairs.chunk[first], pairs.chunk[last], strip)
+    return chunks

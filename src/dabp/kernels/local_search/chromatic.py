@@ -15,11 +15,17 @@ from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.local_costs import add_difference, add_weighted, change_violated
 from dabp.kernels.local_search.randomness import STEP, mixed
 from dabp.kernels.local_search.together import (
+    ABROAD,
     CHANGE,
     COUNT,
     FLIPPED,
+    NEW,
+    OLD,
+    VARIABLE,
     Crew,
+    begin_sweep,
     end_sweep,
+    note_move,
     note_moves,
     others_done,
     remember_part,
@@ -66,7 +72,7 @@ def _choose(c: Costs, s: State, crew: Crew, k: int, thread: int, noise: NDArray[
     part = k * threads_of(crew) + thread
     first, last = crew.first[part], crew.first[part + 1]
     crew.told[thread * APART + FLIPPED] = 0
-    moved, change = first, np.int64(0)
+    moved, abroad, change = first, first, np.int64(0)
     random = state_at(s.random, first)
     for i in range(first, last):
         random += np.uint64(STEP)
@@ -79,20 +85,22 @@ def _choose(c: Costs, s: State, crew: Crew, k: int, thread: int, noise: NDArray[
             for entry in range(c.wide.offsets[i], c.wide.offsets[i + 1]):
                 s.position[c.wide.factor[entry]] += (new - old) * c.wide.stride[entry]
             s.x[i] = new
-            crew.moved[moved] = i
-            crew.before[moved] = old
+            abroad = note_move(crew, thread, moved, abroad, i, old, new, c.wide.offsets[i] < c.wide.offsets[i + 1])
             moved += 1
     crew.told[thread * APART + COUNT] = moved - first
+    crew.told[thread * APART + ABROAD] = abroad - first
     crew.told[thread * APART + CHANGE] = change
 
 
 @inlined
-def _tell_rows(edges: Edges, s: State, crew: Crew, begin: int, end: int, thread: int, width: int) -> None:
+def _tell_rows(
+    edges: Edges, s: State, crew: Crew, moves: NDArray[np.int32], begin: int, end: int, thread: int, width: int
+) -> None:
     """`_tell` for the moves in a range of places, of problems without violations whose rows all have one width."""
     threads = threads_of(crew)
     for at in range(begin, end):
-        i = crew.moved[at]
-        plus, minus = s.x[i] * width, crew.before[at] * width
+        i = moves[at, VARIABLE]
+        plus, minus = moves[at, NEW] * width, moves[at, OLD] * width
         part = i * threads + thread
         for e in range(crew.bounds[part], crew.bounds[part + 1]):
             row, table = item(edges.target, e) * width, item(edges.soft_at, e)
@@ -100,12 +108,13 @@ def _tell_rows(edges: Edges, s: State, crew: Crew, begin: int, end: int, thread:
 
 
 @array_inner
-def _tell_any(c: Costs, edges: Edges, s: State, crew: Crew, begin: int, end: int, thread: int) -> None:
+def _tell_any(
+    c: Costs, edges: Edges, s: State, crew: Crew, moves: NDArray[np.int32], begin: int, end: int, thread: int
+) -> None:
     """`_tell` for the moves in a range of places, for edges of all kinds."""
     threads = threads_of(crew)
     for at in range(begin, end):
-        i = crew.moved[at]
-        old, new = crew.before[at], s.x[i]
+        i, old, new = moves[at, VARIABLE], moves[at, OLD], moves[at, NEW]
         part = i * threads + thread
         for e in range(crew.bounds[part], crew.bounds[part + 1]):
             j = edges.target[e]
@@ -120,13 +129,13 @@ def _tell_any(c: Costs, edges: Edges, s: State, crew: Crew, begin: int, end: int
 
 
 @array_inner
-def _tell_wide(c: Costs, s: State, crew: Crew, begin: int, end: int, thread: int) -> None:
+def _tell_wide(c: Costs, s: State, crew: Crew, moves: NDArray[np.int32], begin: int, end: int, thread: int) -> None:
     """`_tell` for the moves in a range of places, for factors of arity 3 or more."""
     for at in range(begin, end):
-        i = crew.moved[at]
+        i = moves[at, VARIABLE]
         for entry in range(c.wide.offsets[i], c.wide.offsets[i + 1]):
             f = c.wide.factor[entry]
-            shift = (s.x[i] - crew.before[at]) * c.wide.stride[entry]
+            shift = (moves[at, NEW] - moves[at, OLD]) * c.wide.stride[entry]
             for q in range(c.wide.scope_offsets[f], c.wide.scope_offsets[f + 1]):
                 j, stride = c.wide.scope_variable[q], c.wide.scope_stride[q]
                 if j == i or crew.owner[j] != thread:
@@ -149,15 +158,16 @@ def _tell(c: Costs, edges: Edges, s: State, crew: Crew, k: int, thread: int) -> 
     threads = threads_of(crew)
     for other in range(threads):
         begin = crew.first[k * threads + other]
-        end = begin + crew.told[other * APART + COUNT]
+        moves = crew.moved if other == thread else crew.abroad
+        end = begin + crew.told[other * APART + (COUNT if other == thread else ABROAD)]
         if len(s.weights) or c.rows.uniform == 0 or c.rows.uniform > 2 * LANES:
-            _tell_any(c, edges, s, crew, begin, end, thread)
+            _tell_any(c, edges, s, crew, moves, begin, end, thread)
         elif c.rows.uniform == LANES:
-            _tell_rows(edges, s, crew, begin, end, thread, LANES)
+            _tell_rows(edges, s, crew, moves, begin, end, thread, LANES)
         else:
-            _tell_rows(edges, s, crew, begin, end, thread, 2 * LANES)
+            _tell_rows(edges, s, crew, moves, begin, end, thread, 2 * LANES)
         if len(s.position):
-            _tell_wide(c, s, crew, begin, end, thread)
+            _tell_wide(c, s, crew, moves, begin, end, thread)
 
 
 @array_inner
@@ -202,11 +212,13 @@ def sweep_together(
         if k == classes:
             remember_part(s, s.x, crew, thread)
         elif telling == 0:
+            if k == 0:
+                begin_sweep(s, crew, thread)
             _choose(c, s, crew, k, thread, noise, np.float32(temperatures[t]))
         else:
             if thread == 0:
                 _note_violated(s, crew)
-                note_moves(s, crew, k)
+            note_moves(s, crew, k, thread)
             _tell(c, edges, s, crew, k, thread)
             if thread == 0 and k == classes - 1:
                 lowest[t] = end_sweep(s, crew)

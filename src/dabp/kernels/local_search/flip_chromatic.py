@@ -13,10 +13,15 @@ from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.flips import THRESHOLDS, Couplings, Flips
 from dabp.kernels.local_search.randomness import STEP, mixed
 from dabp.kernels.local_search.together import (
+    ABROAD,
     CHANGE,
     COUNT,
+    NEW,
+    VARIABLE,
     Crew,
+    begin_sweep,
     end_sweep,
+    note_move,
     note_moves,
     others_done,
     remember_part,
@@ -32,7 +37,7 @@ def _choose(s: Flips, crew: Crew, k: int, thread: int, thresholds: NDArray[np.fl
     part = k * threads_of(crew) + thread
     first, last = crew.first[part], crew.first[part + 1]
     ceiling = np.int64(temperature * thresholds[0])
-    moved, change = first, np.int64(0)
+    moved, abroad, change = first, first, np.int64(0)
     start = state_at(s.random, 1)
     for row in range(first // LANES * LANES, last, LANES):
         # Lanes of others, which may be flipping, lead nowhere.
@@ -48,9 +53,10 @@ def _choose(s: Flips, crew: Crew, k: int, thread: int, thresholds: NDArray[np.fl
                     continue
             s.step[i] = -s.step[i]
             change += rise
-            crew.moved[moved] = i
+            abroad = note_move(crew, thread, moved, abroad, i, -s.step[i], s.step[i], False)
             moved += 1
     crew.told[thread * APART + COUNT] = moved - first
+    crew.told[thread * APART + ABROAD] = abroad - first
     crew.told[thread * APART + CHANGE] = change
 
 
@@ -60,11 +66,11 @@ def _tell(c: Couplings, s: Flips, crew: Crew, k: int, thread: int) -> None:
     threads = threads_of(crew)
     for other in range(threads):
         begin = crew.first[k * threads + other]
-        for at in range(begin, begin + crew.told[other * APART + COUNT]):
-            i = crew.moved[at]
-            part = i * threads + thread
+        moves = crew.moved if other == thread else crew.abroad
+        for at in range(begin, begin + crew.told[other * APART + (COUNT if other == thread else ABROAD)]):
+            part, step = moves[at, VARIABLE] * threads + thread, moves[at, NEW]
             for e in range(crew.bounds[part], crew.bounds[part + 1]):
-                s.field[c.target[e]] -= s.step[i] * c.weight[e]
+                s.field[c.target[e]] -= step * c.weight[e]
 
 
 @local_kernel
@@ -93,10 +99,11 @@ def flip_together(
         if k == classes:
             remember_part(s, s.step, crew, thread)
         elif telling == 0:
+            if k == 0:
+                begin_sweep(s, crew, thread)
             _choose(s, crew, k, thread, thresholds, temperatures[t])
         else:
-            if thread == 0:
-                note_moves(s, crew, k)
+            note_moves(s, crew, k, thread)
             _tell(c, s, crew, k, thread)
             if thread == 0 and k == classes - 1:
                 lowest[t] = end_sweep(s, crew)

@@ -17,13 +17,19 @@ from dabp.kernels.atomics import APART, heard
 from dabp.kernels.local_search.columns import BEST, FEASIBLE, JOURNAL, NOTHING, SOFT, VIOLATIONS
 from dabp.kernels.local_search.compilation import inlined
 from dabp.kernels.local_search.randomness import STEP
+from dabp.kernels.simd import item
 
-PATIENCE = 2000
-"""How often a thread looks at what the others have done before it lets others have its core."""
+PATIENCE = 300_000
+"""How often a thread looks at what the others have done before it lets others have its core: about 0.1 ms, longer than
+most stages. Whoever gives up has to come back through Python, which takes as long as a stage."""
 
-COUNT, CHANGE, FLIPPED = range(3)
+COUNT, CHANGE, FLIPPED, ABROAD, WRITTEN = range(5)
 """What threads tell each other of their part of a class: how many variables moved, how much the cost changed, how many
-factors began or ceased to forbid the assignment."""
+factors began or ceased to forbid the assignment, how many of those that moved have neighbours of other threads; and how
+many entries of the journal are written, which each knows for itself."""
+
+VARIABLE, OLD, NEW = range(3)
+"""What is noted of a move."""
 
 
 class Crew(NamedTuple):
@@ -37,13 +43,13 @@ class Crew(NamedTuple):
     """Where the edges of variable i to the variables of thread t begin, at i · T + t, of those that are sorted by
     variable and owner of the other variable, [N · T + 1]."""
     moved: NDArray[np.int32]
-    """The variables that moved, each thread's from its first place in the class on, [N]."""
-    before: NDArray[np.int32]
-    """The values they had, [N]."""
+    """Moves, each thread's from its first place in the class on: see `VARIABLE`, [N, 3]."""
+    abroad: NDArray[np.int32]
+    """Likewise the moves of variables with neighbours of other threads, which are all that those look at, [N, 3]."""
     flips: NDArray[np.int64]
     """Factors that began (f) or ceased (−1 − f) to forbid the assignment, room for all for each thread, [T · H]."""
     told: NDArray[np.int64]
-    """`COUNT`, `CHANGE` and `FLIPPED` of each thread, `APART`."""
+    """`COUNT`, `CHANGE`, `FLIPPED`, `ABROAD` and `WRITTEN` of each thread, `APART`."""
     done: NDArray[np.int64]
     """How many stages of the sweeps each thread has done, `APART`."""
     copies: NDArray[np.int64]
@@ -75,16 +81,45 @@ def state_at(random: NDArray[np.uint64], i: int) -> Any:
 
 
 @inlined
-def note_moves(s: Any, crew: Crew, k: int) -> None:
-    """What class k did to the cost and to the journal."""
+def note_move(crew: Crew, thread: int, place: int, at: int, i: int, old: int, new: int, wide: bool) -> Any:
+    """Note a move at `place`, and at `at` if others must hear of it; gives where the next one of those goes.
+
+    All threads hear of variables in factors of arity 3 or more.
+    """
+    crew.moved[place, VARIABLE], crew.moved[place, OLD], crew.moved[place, NEW] = i, old, new
     threads = threads_of(crew)
-    for thread in range(threads):
-        begin, used = crew.first[k * threads + thread], s.tally[JOURNAL]
-        fit = min(crew.told[thread * APART + COUNT], len(s.journal) - used)
-        for at in range(fit):
-            s.journal[used + at] = crew.moved[begin + at]
-        s.tally[JOURNAL] = used + fit
-        s.tally[SOFT] += crew.told[thread * APART + CHANGE]
+    if threads > 1:
+        part, last = i * threads + thread, (i + 1) * threads
+        own = item(crew.bounds, part + 1) - item(crew.bounds, part)
+        if wide or own < item(crew.bounds, last) - item(crew.bounds, last - threads):
+            crew.abroad[at, VARIABLE], crew.abroad[at, OLD], crew.abroad[at, NEW] = i, old, new
+            return at + 1
+    return at
+
+
+@inlined
+def begin_sweep(s: Any, crew: Crew, thread: int) -> None:
+    """Each thread counts for itself how full the journal is: only before the first class nobody changes the tally."""
+    crew.told[thread * APART + WRITTEN] = s.tally[JOURNAL]
+
+
+@inlined
+def note_moves(s: Any, crew: Crew, k: int, thread: int) -> None:
+    """A thread's own moves of class k go to the journal, in the order of the variables; the first notes the cost."""
+    threads, room = threads_of(crew), len(s.journal)
+    used, change = crew.told[thread * APART + WRITTEN], np.int64(0)
+    for other in range(threads):
+        count = crew.told[other * APART + COUNT]
+        if other == thread:
+            begin = crew.first[k * threads + thread]
+            for at in range(min(count, room - used)):
+                s.journal[used + at] = crew.moved[begin + at, VARIABLE]
+        used = min(used + count, room)
+        change += crew.told[other * APART + CHANGE]
+    crew.told[thread * APART + WRITTEN] = used
+    if thread == 0:
+        s.tally[JOURNAL] = used
+        s.tally[SOFT] += change
 
 
 @inlined
@@ -107,8 +142,9 @@ def remember_part(s: Any, values: NDArray[Any], crew: Crew, thread: int) -> None
     """A thread's part of what is to be remembered of the assignment."""
     threads = threads_of(crew)
     if crew.copies[0] > len(s.journal):
-        for i in range(len(s.best) * thread // threads, len(s.best) * (thread + 1) // threads):
-            s.best[i] = values[i]
+        for part in range(thread, len(crew.first) - 1, threads):  # its own variables, class by class
+            for i in range(crew.first[part], crew.first[part + 1]):
+                s.best[i] = values[i]
     else:
         for at in range(crew.copies[0] * thread // threads, crew.copies[0] * (thread + 1) // threads):
             s.best[s.journal[at]] = values[s.journal[at]]

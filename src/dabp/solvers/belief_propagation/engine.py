@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from dabp.graph import FactorGraph
 from dabp.graph.meetings import meeting_of
 from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout
+from dabp.kernels.atomics import zeros_apart
 from dabp.kernels.belief_propagation.iteration import (
     MANY_CHANGES,
     gain_of,
@@ -247,8 +248,8 @@ class MinSum:
                 across[k],
                 factors[k],
                 rest[k],
-                np.zeros_like(memory.values),
-                memory.f2v if len(memory.f2v) == len(memory.v2f) else aligned_zeros(len(memory.f2v), memory.f2v.dtype),
+                zeros_apart(len(memory.values)),
+                memory.f2v if len(memory.f2v) == len(memory.v2f) else zeros_apart(len(memory.f2v), memory.f2v.dtype),
             )
             for k in range(threads)
         ]

@@ -9,16 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.graph.message_layout import aligned_zeros
 from dabp.graph.places import Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
-from dabp.kernels.dual.certificate import certified_pairs
+from dabp.kernels.atomics import APART, zeros_apart
+from dabp.kernels.dual.certificate import certified_pairs, certified_sum
 from dabp.kernels.dual.excess import pairs_excess
-from dabp.kernels.dual.pairs import APART, WIDTH, Answer, Pairs, pairs_cost, pairs_pass, room_for
+from dabp.kernels.dual.pairs import WIDTH, Answer, Pairs, pairs_cost, pairs_pass, progress_of, room_for
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant, offsets_of, own_costs
 from dabp.problem.guard import Guard
 from dabp.solvers.dual.passes import largest_total
 from dabp.solvers.stopped import ask
+from dabp.solvers.trials import Trials
 
 Costs = NDArray[np.float64]
 Allowed = NDArray[np.bool_]
@@ -26,6 +29,10 @@ Allowed = NDArray[np.bool_]
 
 WORTH_THREADS, WIDE_LEVELS = 100_000, 48
 """Costs in messages, and variables in a level on average, below which threads would wait more than they work."""
+
+STRIPS = 16
+"""Into how many strips variables are cut where threads may share passes, whatever their number: what is added up
+depends on how variables lie."""
 
 COARSE_TABLES, COARSE_COSTS = 50_000_000, 1e30
 """Most costs in general tables, and the largest of them, for which passes begin in single precision: half the memory
@@ -35,16 +42,12 @@ BLOCK, ROWS = 2**20, 2**16
 """Costs of tables that are copied in one go, between which the guard is asked; and of rows, which then stay in the
 processor's cache on the way."""
 
-TRIALS, TRY_EVERY = (True, False, True), 20
-"""Whether passes are in threads when both ways are tried, and after how many passes they are tried again: on a busy
-machine threads wait for each other's cores."""
-
 
 class PairPasses:
     """A pairwise problem's relaxation; stands where `dabp.solvers.dual.passes.Passes` does.
 
-    With several threads each has a part of every level; this changes nothing but time. Large problems are begun in
-    single precision, which the bound is proved in spite of, until `refine`.
+    Several threads go through strips of the variables one behind the other; this changes nothing but time. Large
+    problems are begun in single precision, which the bound is proved in spite of, until `refine`.
     """
 
     def __init__(self, problem: Problem, threads: int = 1, guard: Guard | None = None):
@@ -52,15 +55,20 @@ class PairPasses:
         self._exact, length, self._order = pairs_of(problem, guard or Guard())
         self._pairs = _coarse(self._exact) if length >= WORTH_THREADS else self._exact
         self._rounded = not _equal(self._pairs, self._exact)  # what passes add up is not what it costs then
-        self.messages = np.zeros(length, self._pairs.unary.dtype)
+        self.messages = aligned_zeros(length, self._pairs.unary.dtype)
         self.largest = largest_total(problem)
         count = problem.num_variables
-        self._answer = Answer(np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count))
-        wide = count >= WIDE_LEVELS * (len(self._pairs.levels) - 1)
-        self._threads = threads if wide and len(self.messages) >= WORTH_THREADS else 1
+        self._strips = len(self._pairs.strip) - 1
+        self._answer = Answer(
+            np.zeros(count, dtype=np.int64),
+            np.zeros(count),
+            np.zeros(count),
+            zeros_apart(self._strips * APART, np.float64),
+        )
+        self._threads = threads if self._strips > 1 else 1
         self._rooms = [room_for(self._pairs) for _ in range(self._threads)]
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
-        self._runs, self._seconds = 0, {True: np.inf, False: np.inf}
+        self._trials = Trials()
         self._place = np.empty(count, dtype=np.int64)
         """Where each variable is in the order of passes."""
         self._place[self._order] = np.arange(count)
@@ -74,36 +82,39 @@ class PairPasses:
 
     def refine(self) -> None:
         """Go on in double precision."""
-        self._pairs, self.messages = self._exact, self.messages.astype(np.float64)
+        coarse, self._pairs = self.messages, self._exact
+        self.messages = aligned_zeros(len(coarse), np.float64)
+        self.messages[:] = coarse
         self._rooms = [room_for(self._pairs) for _ in range(self._threads)]
 
     def run(self, forward: bool) -> float:
         """One pass; returns the bound, which is not finite if some cost is not."""
         if self._pool is None:
-            self._part(forward, 0, np.zeros(APART, dtype=np.int64))
-            return float(self._answer.bound.sum())
-        trial = self._runs % TRY_EVERY
-        together = TRIALS[trial] if trial < len(TRIALS) else self._seconds[True] < self._seconds[False]
-        self._runs += 1
-        started = time.perf_counter()
-        done = np.zeros(APART * (self._threads if together else 1), dtype=np.int64)
-        others = [self._pool.submit(self._part, forward, k, done) for k in range(1, len(done) // APART)]
-        self._part(forward, 0, done)
-        for other in others:
-            other.result()
-        self._seconds[together] = time.perf_counter() - started
-        return float(self._answer.bound.sum())
+            self._share(forward, 1)
+        else:
+            with self._trials.turn() as together:
+                self._share(forward, self._threads if together else 1)
+        return float(self._answer.bound.sum() if self._strips == 1 else self._answer.sums[::APART].sum())
 
     def certified(self) -> float:
         """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
-        return float(certified_pairs(self._exact, self.messages, room_for(self._exact)))
+        pairs = self._exact
+        first = pairs.chunk[pairs.strip]
+
+        def sums(thread: int) -> list[tuple[float, float, float]]:
+            room, strips = room_for(pairs), range(thread, self._strips, self._threads)
+            return [certified_pairs(pairs, self.messages, room, first[k], first[k + 1]) for k in strips]
+
+        others = [self._pool.submit(sums, k) for k in range(1, self._threads)] if self._pool is not None else []
+        parts = sums(0) + [part for other in others for part in other.result()]
+        return certified_sum(parts, len(pairs.middle) + len(pairs.other) // 2)
 
     @property
     def cost(self) -> float:
         """The cost of the assignment that the last pass decoded, without the constant."""
         if self.coarse and self._rounded:
             return float(pairs_cost(self._exact, self._answer.values))
-        return float(self._answer.cost.sum())
+        return float(self._answer.cost.sum() if self._strips == 1 else self._answer.sums[1::APART].sum())
 
     def decoded(self) -> Assignment:
         """The assignment that the last pass decoded."""
@@ -141,21 +152,25 @@ class PairPasses:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _part(self, forward: bool, thread: int, done: Indices) -> None:
+    def _share(self, forward: bool, threads: int) -> None:
+        """One pass by so many threads."""
+        progress, submit = progress_of(self._pairs), self._pool.submit if self._pool is not None else None
+        others = [submit(self._part, forward, k, threads, progress) for k in range(1, threads)] if submit else []
+        try:
+            self._part(forward, 0, threads, progress)
+        except BaseException:  # interrupted: nobody shall wait for this thread any more
+            progress[:] = self._pairs.levels
+            raise
+        finally:
+            for other in others:
+                other.result()
+
+    def _part(self, forward: bool, thread: int, threads: int, progress: Indices) -> None:
         """A thread's part of a pass; where it had to wait for long it lets others have its core."""
-        level, levels = 0, len(self._pairs.levels) - 1
+        pairs, room, chunk = self._pairs, self._rooms[thread], 0
         while True:
-            level = pairs_pass(
-                forward,
-                self._pairs,
-                self.messages,
-                self._rooms[thread],
-                self._answer,
-                level,
-                thread,
-                done,
-            )
-            if level == levels:
+            chunk = pairs_pass(forward, pairs, self.messages, room, self._answer, chunk, thread, threads, progress)
+            if chunk == len(pairs.level):
                 return
             time.sleep(0)
 
@@ -163,9 +178,14 @@ class PairPasses:
 def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
     """The columns of a problem with factors of arity 2 at most, how many costs messages have, and the variables.
 
-    Variables are in an order of their own, level by level.
+    Variables are in an order of their own, level by level; in strips if threads may share passes.
     """
-    places, order, levels = Places.of(problem).by_level()
+    plain = Places.of(problem)
+    level = plain.levels()
+    levels = int(level.max(initial=-1)) + 1
+    costs = -(-problem.domain_sizes // WIDTH) * WIDTH * np.diff(plain.start)
+    shared = costs.sum() >= WORTH_THREADS and problem.num_variables >= WIDE_LEVELS * levels
+    places, order, strips = plain.in_strips(level, STRIPS if shared else 1)
     domain = problem.domain_sizes[order]
     width = -(-domain // WIDTH) * WIDTH
     message = offsets_of(width[places.variable])
@@ -192,6 +212,7 @@ def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
         tables=_general_tables(problem, domain, places, np.flatnonzero(kinds[factor_table] == GENERAL), table, guard),
         parameters=parameters,
         levels=levels,
+        **strips._asdict(),
     )
     return pairs, int(message[-1]), order
 

@@ -11,18 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
-from dabp.kernels.atomics import APART
+from dabp.kernels.atomics import APART, zeros_apart
 from dabp.kernels.local_search.together import Crew
 from dabp.problem.columns import Indices, offsets_of
+from dabp.solvers.trials import Trials
 
 Part = Callable[[Crew, Any, int, int], int]
 """A kernel that does a thread's part of sweeps from a stage on, with edges sorted for that: gives the stage reached."""
 Arranged = Callable[[Indices], Any]
 """A kernel's edges in another order."""
-
-TRIALS, TRY_EVERY = (True, False, True), 24
-"""Whether sweeps are in threads when both ways are tried, and after how many calls they are tried again: on a busy
-machine threads wait for each other's cores."""
 
 OFFER = 4
 """An offer of a new value takes about as long as telling so many neighbours of a move, of which there are fewer."""
@@ -64,22 +61,18 @@ class Sweepers:
             self._all = crew._replace(bounds=bounds), arranged(order)
         self._threads, self._stages = threads, 2 * len(starts) - 1
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self._calls, self._seconds = 0, {True: np.inf, False: np.inf}
+        self._trials = Trials()
 
     def sweep(self, part: Part, sweeps: int) -> None:
         """So many sweeps."""
         if self._pool is None:
             self._run(part, *self._alone, sweeps, 0)
             return
-        trial = self._calls % TRY_EVERY
-        together = TRIALS[trial] if trial < len(TRIALS) else self._seconds[True] < self._seconds[False]
-        self._calls += 1
-        started = time.perf_counter()
-        if together:
-            self._together(part, sweeps, self._pool)
-        else:
-            self._run(part, *self._alone, sweeps, 0)
-        self._seconds[together] = (time.perf_counter() - started) / sweeps
+        with self._trials.turn(sweeps) as together:
+            if together:
+                self._together(part, sweeps, self._pool)
+            else:
+                self._run(part, *self._alone, sweeps, 0)
 
     def _together(self, part: Part, sweeps: int, pool: ThreadPoolExecutor) -> None:
         """Sweeps in threads."""
@@ -121,10 +114,10 @@ def _crew(starts: Indices, offsets: Indices, violable: int, threads: int) -> Cre
         first=first,
         owner=owner.astype(np.int32),
         bounds=offsets,
-        moved=np.zeros(count, dtype=np.int32),
-        before=np.zeros(count, dtype=np.int32),
+        moved=np.zeros((count, 3), dtype=np.int32),
+        abroad=np.zeros((count if threads > 1 else 0, 3), dtype=np.int32),
         flips=np.zeros(threads * violable, dtype=np.int64),
-        told=np.zeros(threads * APART, dtype=np.int64),
-        done=np.zeros(threads * APART, dtype=np.int64),
+        told=zeros_apart(threads * APART),
+        done=zeros_apart(threads * APART),
         copies=np.zeros(1, dtype=np.int64),
     )
