@@ -15,7 +15,7 @@ from tests.kernels.attention.blocks import DEGREES, STARTS, block_of
 def expected(
     weights: list[torch.Tensor], damping: torch.Tensor, v2f: torch.Tensor, f2v: torch.Tensor, edges: Edges, around: list
 ) -> torch.Tensor:
-    """λ v2f + (1 − λ)(unary + W f2v) at the values of each edge's domain, shifted to minimum 0; unary costs if alone."""
+    """λ v2f + (1 − λ)(unary + W f2v) at the values of each domain, shifted to minimum 0; unary costs if alone."""
     new, unary = torch.zeros_like(v2f), torch.tensor(edges.unary)
     for matrix, here in zip(weights, around, strict=True):
         others = matrix @ f2v[here]
@@ -50,10 +50,9 @@ def test_equals_autograd(width: int, mixed: bool) -> None:
     np.testing.assert_allclose(step.new, wanted.detach(), atol=1e-12)
     gradient = rng.normal(size=wanted.shape) * inside
     wanted.backward(torch.tensor(gradient))
-    made = Gradients(*(np.full_like(one, np.nan) for one in (*step[:3], held.weights)), True)
-    pass_on_backward(0, variables, around, held, edges, step, gradient, made)
-    again = made._replace(fresh=False)
-    pass_on_backward(0, variables, around, held, edges, step, gradient, again)
+    made = Gradients(*(np.full_like(one, np.nan) for one in (*step[:3], held.weights)))
+    pass_on_backward(0, variables, around, held, edges, step, gradient, made, True)
+    pass_on_backward(0, variables, around, held, edges, step, gradient, made, False)
     for mine, theirs in zip(made[:3], given, strict=True):
         np.testing.assert_allclose(mine, theirs.grad, atol=1e-11)
     for i in range(1, variables):

@@ -56,8 +56,6 @@ class Gradients(NamedTuple):
     v2f: Floats
     f2v: Floats
     weights: Floats
-    fresh: bool
-    """Whether those of the weights are written; they are added to what is there otherwise."""
 
 
 @part(_nrt=False)
@@ -148,8 +146,9 @@ def pass_on_backward(
     step: Step,
     gradient: Floats,
     gradients: Gradients,
+    fresh: bool,
 ) -> None:
-    """Write the gradients of `pass_on`, given that of its new messages."""
+    """Write the gradients of `pass_on`, given that of new messages; those of weights are added to unless `fresh`."""
     offsets, f2v = around.offsets, step.f2v
     largest, width, kind = longest_row(offsets, first, last), f2v.shape[1], f2v.dtype
     wide = whole_blocks(width)
@@ -167,5 +166,4 @@ def pass_on_backward(
         product(degree, degree, held.weights, start, 1, broad, of_others, 0, wide, out, 0, True)
         _scatter(here, out, wide, gradients.f2v)
         _turn(here, f2v, broad, columns)
-        fresh = gradients.fresh
         product(degree, width, of_others, 0, wide, 1, columns, 0, broad, gradients.weights, start, fresh)

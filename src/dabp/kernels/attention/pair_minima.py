@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 
 from dabp.kernels.attention.one_variable import BLOCK, LANES, whole_blocks
 from dabp.kernels.decorators import kernel, part
-from dabp.kernels.simd import as_int32, full_like, item, lanes_of, load, minimum, rounded_product, splat, store, where_less
+from dabp.kernels.simd import (
+    as_int32,
+    full_like,
+    item,
+    lanes_of,
+    load,
+    minimum,
+    rounded_product,
+    splat,
+    store,
+    where_less,
+)
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
@@ -57,7 +68,7 @@ def pair_tables(tables: Floats, table_index: Integers, scales: Floats) -> PairTa
 def _minima(
     rows: int, columns: int, cells: Floats, table: int, scale: Any, heard: Floats, start: int, room: Room
 ) -> None:
-    """Minima over the rows of table + message, and the row of each, into `room`; the message begins at ``heard[start]``.
+    """Minima over the rows of table + message, which begins at ``heard[start]``, and the row of each, into `room`.
 
     Two vectors take turns, as each waits for what it found in the row before; the second is the first again if there
     is one alone.

@@ -96,6 +96,10 @@ class Backend(ABC):
         """The rows of the matrix times the features, and the bias: [n, inputs], [outputs, inputs] → [n, outputs]."""
         return torch.addmm(bias, features, matrix.T)
 
+    def change(self, before: Tensor, after: Tensor) -> float:
+        """The largest |after − before|; no number that is below another if one of them is not finite."""
+        return float((after - before).abs().max())
+
     def hold(self, query: Tensor, key: Tensor) -> Held | None:
         """All weights w × (d − 1), to be used again by `pass_on`; None where `attention` is the better way.
 

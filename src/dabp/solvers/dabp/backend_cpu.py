@@ -16,7 +16,16 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from dabp.graph import FactorGroup
-from dabp.kernels.attention import attentive_messages, beliefs, composition, dense, held_messages, held_weights, pair_minima
+from dabp.kernels.attention import (
+    attentive_messages,
+    beliefs,
+    composition,
+    dense,
+    held_messages,
+    held_weights,
+    pair_minima,
+)
+from dabp.kernels.attention.change import largest_change
 from dabp.kernels.attention.chebyshev import interpolation
 from dabp.kernels.attention.composition import Edges
 from dabp.kernels.attention.hub_attention import Hubs
@@ -116,6 +125,13 @@ class CpuBackend(Backend):
         """See `Backend.compose`."""
         result: Tensor = _Compose.apply(damping, v2f, others, self)  # type: ignore[no-untyped-call]
         return result
+
+    def change(self, before: Tensor, after: Tensor) -> float:
+        """See `Backend.change`."""
+        largest = np.empty(dense.blocks_of(len(before)), after.detach().numpy().dtype)
+        parts = self.row_parts(len(before), 0.2 * before.shape[1])
+        self.threads.run(Job(parts, largest_change, (*arrays(before, after), largest)))
+        return float(largest.max())
 
     def hold(self, query: Tensor, key: Tensor) -> Held | None:
         """See `Backend.hold`: blocks as `weight_starts` says; not for hubs, whose blocks are large."""
@@ -284,8 +300,8 @@ class _PassOn(torch.autograd.Function):
         if fresh:
             held.gradient = backend.pool.empty(weights.shape, weights)
         made = tuple(backend.pool.empty(one.shape, one) for one in (damping, v2f, f2v))
-        gradients = held_messages.Gradients(*arrays(*made, held.gradient), fresh)
-        arguments = *_held_arguments(backend, *given), *arrays(gradient), gradients
+        gradients = held_messages.Gradients(*arrays(*made, held.gradient))
+        arguments = *_held_arguments(backend, *given), *arrays(gradient), gradients, fresh
         backend.threads.run(Job(backend.variable_parts, held_messages.pass_on_backward, arguments))
         return held.gradient if fresh else None, *made, None, None
 
