@@ -111,5 +111,9 @@ class Backend(ABC):
         """`compose` with others = (d − 1) Σ w f2v of held weights: [E], [E, D] twice → [E, D]."""
         raise NotImplementedError
 
+    def held_range(self, held: Held) -> tuple[float, float]:
+        """Least and largest of the held weights, without those of targets themselves."""
+        raise NotImplementedError
+
     def close(self) -> None:  # noqa: B027 - optional
         """Release what is held."""

@@ -24,6 +24,7 @@ from dabp.kernels.attention import (
     held_messages,
     held_weights,
     pair_minima,
+    weight_range,
 )
 from dabp.kernels.attention.change import largest_change
 from dabp.kernels.attention.chebyshev import interpolation
@@ -143,6 +144,11 @@ class CpuBackend(Backend):
         """See `Backend.pass_on`."""
         result: Tensor = _PassOn.apply(held.weights, damping, v2f, f2v, held, self)  # type: ignore[no-untyped-call]
         return result
+
+    def held_range(self, held: Held) -> tuple[float, float]:
+        """See `Backend.held_range`."""
+        low, high = weight_range.held_range(self.variable_edges, self.weight_starts, *arrays(held.weights))
+        return low, high
 
     def row_parts(self, rows: int, nanoseconds: float) -> Parts:
         """Thread shares of blocks of rows that take so long each."""
