@@ -51,7 +51,7 @@ def weight_range(around: VariableEdges, query: Floats, key: Floats) -> tuple[flo
     return (low, high) if low <= high else (1.0, 1.0)
 
 
-@kernel(fastmath=FAST)
+@kernel(fastmath={"nnan", "nsz"})
 def held_range(around: VariableEdges, starts: Integers, weights: Floats) -> tuple[float, float]:
     """`weight_range` of weights that are held, as `held_weights` lays them out."""
     low, high, kind = np.inf, -np.inf, weights.dtype.type
@@ -65,5 +65,5 @@ def held_range(around: VariableEdges, starts: Integers, weights: Floats) -> tupl
                 least, most = min(least, row[m]), max(most, row[m])
             for m in range(target + 1, degree):
                 least, most = min(least, row[m]), max(most, row[m])
-            low, high = min(low, least), max(high, most)
+            low, high = min(low, float(least)), max(high, float(most))
     return (low, high) if low <= high else (1.0, 1.0)
