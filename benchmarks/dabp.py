@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 import time
+from unittest import mock
 
 import numpy as np
 
@@ -97,11 +98,18 @@ def make_problem(kind: str, size: int):
     )
 
 
-def time_ours(problem, threads: int) -> tuple[list[np.ndarray], int]:
-    """The solver itself, whole windows after the first, which compiles."""
+def time_ours(problem, threads: int, deepest: bool = False) -> tuple[list[np.ndarray], int]:
+    """The solver itself, whole windows after the first, which compiles.
+
+    Which iterations are learned from decides how deep a backward pass goes; if `deepest` these are always the last two.
+    """
     from dabp.solvers import make_solver
     from dabp.solvers.base import Budget
+    from dabp.solvers.dabp.window import Window
 
+    if deepest:
+        with mock.patch.object(Window, "effective", return_value=[LENGTH - 2, LENGTH - 1]):
+            return time_ours(problem, threads)
     search = make_solver("dabp", {"update_interval": LENGTH}).start(problem, seed=0, budget=Budget(threads=threads))
     times = []
     for _ in range(9 if problem.num_variables <= 200 else 3):

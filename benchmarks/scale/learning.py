@@ -21,14 +21,20 @@ def measurements() -> Iterator[dict[str, Any]]:
 
 
 def measured(kind: str, variables: int, threads: int) -> dict[str, Any]:
-    """Milliseconds of an iteration, its share of the update included: the median of windows."""
+    """Milliseconds of an iteration, its share of the update included: the median of windows.
+
+    `us_an_edge_deepest` is from windows whose backward pass goes through all their iterations, whatever the problem.
+    """
     torch.set_num_threads(threads)
-    times, edges = time_ours(make_problem(kind, variables), threads)
+    problem = make_problem(kind, variables)
+    times, edges = time_ours(problem, threads)
     wall, cpu = (1e3 * statistics.median(one) / LENGTH for one in zip(*times, strict=True))
+    _, deep = (1e3 * statistics.median(one) / LENGTH for one in zip(*time_ours(problem, threads, True)[0], strict=True))
     return {
         "edges": edges,
         "ms": round(wall, 2),
         "cpu_ms": round(cpu, 2),
         "us_an_edge": round(1e3 * cpu / edges, 3),
+        "us_an_edge_deepest": round(1e3 * deep / edges, 3),
         "gigabytes": round(peak_gigabytes(), 2),
     }

@@ -29,23 +29,28 @@ def measurements() -> Iterator[dict[str, Any]]:
 def measured(kind: str, solver: str, variables: int) -> dict[str, Any]:
     """Milliseconds an iteration with one and two threads, in turns, the least of each; their ratio, and the machine's.
 
-    The machine's own is how much more two processes of one thread do than one does alone.
+    DABP's iterations differ, as those that are learned from decide how deep its backward pass goes: both make the same
+    ones in each round, and the round with the middle ratio counts. The machine's own is how much more two processes of
+    one thread do than one does alone.
     """
     problem = KINDS[kind](variables)
-    best: dict[int, float] = {}
-    searches = {count: _started(problem, solver, count) for count in (1, 2)}
-    for search in searches.values():
-        _run(search, 0.5)
-    for _ in range(ROUNDS):
-        for count, search in searches.items():
-            best[count] = min(best.get(count, float("inf")), _run(search, SECONDS))
-    for search in searches.values():
-        search.close()
+    alone, shared = (_started(problem, solver, count) for count in (1, 2))
+    rounds = []
+    for seconds in (0.5, *[SECONDS] * ROUNDS):
+        one, iterations = _run(alone, seconds)
+        two, _ = _run(shared, seconds if solver != "dabp" else 0.0, iterations if solver == "dabp" else 1)
+        rounds.append((one, two))
+    alone.close()
+    shared.close()
+    if solver == "dabp":
+        one, two = sorted(rounds[1:], key=lambda pair: pair[0] / pair[1])[ROUNDS // 2]
+    else:
+        one, two = (min(times) for times in zip(*rounds[1:], strict=True))
     return {
-        "one": round(1e3 * best[1], 3),
-        "two": round(1e3 * best[2], 3),
-        "speed_up": round(best[1] / best[2], 2),
-        "machine": round(2 * best[1] / _both_at_once(kind, solver, variables), 2),
+        "one": round(1e3 * one, 3),
+        "two": round(1e3 * two, 3),
+        "speed_up": round(one / two, 2),
+        "machine": round(2 * min(rounds[1:])[0] / _both_at_once(kind, solver, variables), 2),
     }
 
 
@@ -80,14 +85,17 @@ def _alone(kind: str, solver: str, variables: int) -> list[float]:
     times = []
     for _ in range(ROUNDS):
         _meeting.wait()
-        times.append(_run(search, SECONDS))
+        times.append(_run(search, SECONDS)[0])
     search.close()
     return times
 
 
-def _run(search: Search, seconds: float) -> float:
-    """Seconds an iteration: steps for about so long; DABP to the end of a window, so that an update is in it."""
+def _run(search: Search, seconds: float, least: int = 1) -> tuple[float, int]:
+    """Seconds an iteration, and how many: steps for about so long and for at least so many.
+
+    DABP to the end of a window, so that an update is in it.
+    """
     start, iterations = time.perf_counter(), 0
-    while time.perf_counter() - start < seconds or not search.at_boundary or not iterations:
+    while time.perf_counter() - start < seconds or not search.at_boundary or iterations < least:
         iterations += len(search.step().costs)
-    return (time.perf_counter() - start) / iterations
+    return (time.perf_counter() - start) / iterations, iterations

@@ -5,6 +5,7 @@ import pytest
 
 from dabp.kernels.decorators import array_kernel
 from dabp.kernels.simd import (
+    as_int32,
     first_equal,
     full_like,
     item,
@@ -13,8 +14,10 @@ from dabp.kernels.simd import (
     load,
     maximum,
     minimum,
+    rounded_product,
     splat,
     store,
+    where_less,
     where_negative,
 )
 
@@ -66,3 +69,22 @@ def test_division_and_choice_by_sign(dtype):
     out = np.zeros(8, dtype=dtype)
     quotients(data, out, lanes_of(4))
     np.testing.assert_array_equal(out, [*(data[:4] / data[4:]), 4, 0, 0, 3])
+
+
+@array_kernel
+def choices(data, out, whole, lanes):
+    first, second = load(data, 0, lanes), load(data, len(lanes), lanes)
+    store(out, 0, where_less(first, second, first, second))
+    store(out, len(lanes), rounded_product(first, second) - first * second)
+    store(whole, 0, as_int32(first))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_comparison_and_whole_numbers(dtype):
+    """What is not less is left, numbers that are none too; whole numbers are towards 0; products are rounded once."""
+    data = np.array([-1.5, 2.9, 6.0, 3.0, -1.0, 2.9, np.nan, 1 / 3], dtype=dtype)
+    out, whole = np.zeros(8, dtype=dtype), np.zeros(4, dtype=np.int32)
+    choices(data, out, whole, lanes_of(4))
+    np.testing.assert_array_equal(out[:4], [-1.5, data[5], np.nan, data[7]])
+    assert whole.tolist() == [-1, 2, 6, 3]
+    assert np.abs(out[[4, 5, 7]]).max() <= np.finfo(dtype).eps * 8

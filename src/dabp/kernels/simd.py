@@ -156,6 +156,16 @@ def where_negative(typing: Any, value: Any, a: Any, b: Any) -> Any:
     return a(value, a, b), generate
 
 
+@intrinsic
+def where_less(typing: Any, one: Any, other: Any, a: Any, b: Any) -> Any:
+    """Lanes of `a` where those of `one` are below those of `other`, else of `b`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(_compare(builder, "<", args[0], args[1]), args[2], args[3])
+
+    return a(one, other, a, b), generate
+
+
 def _fold(builder: Any, value: Any, count: int, join: Callable[[Any, Any, Any], Any] = _lesser) -> Any:
     """All lanes joined (the least of them), by halves."""
     i32 = ir.IntType(32)
@@ -244,6 +254,23 @@ def as_float32(typing: Any, value: Any) -> Any:
 
 
 @intrinsic
+def as_int32(typing: Any, value: Any) -> Any:
+    """Numbers as whole ones, towards 0."""
+    whole = Vector(types.int32, value.count)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fptosi(args[0], context.get_value_type(whole))
+
+    return whole(value), generate
+
+
+@intrinsic
+def rounded_product(typing: Any, a: Any, b: Any) -> Any:
+    """``a * b`` of floats that is rounded before anything is added to it: it never becomes a fused multiply-add."""
+    return a(a, b), lambda context, builder, signature, args: builder.fmul(*args)
+
+
+@intrinsic
 def widened(typing: Any, value: Any, like: Any) -> Any:
     """Integers as those of a vector such as `like`, which has as many bits or more."""
     wide = Vector(like.dtype, value.count)
@@ -285,6 +312,7 @@ __all__ = [
     "Vector",
     "any_below",
     "as_float32",
+    "as_int32",
     "first_equal",
     "full_like",
     "item",
@@ -296,9 +324,11 @@ __all__ = [
     "next_equal",
     "prefetch",
     "prefetch_early",
+    "rounded_product",
     "splat",
     "store",
     "sum_of",
+    "where_less",
     "where_negative",
     "widened",
 ]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+from threading import Event, Thread, active_count
+from time import sleep
+
 import numpy as np
 import pytest
 
@@ -36,3 +40,31 @@ def test_every_part_of_every_job_runs_once(count: int) -> None:
     with pytest.raises(ValueError, match="in a thread"):
         threads.run(Job([(0, 0)] * (count - 1) + [(0, 1)], fail, ()))
     threads.close()
+
+
+def test_threads_end_and_an_interruption_is_no_answer() -> None:
+    """What a thread does late, after its round was interrupted, is not taken for the next round's; `close` ends all."""
+    before, threads, done = active_count(), Threads(2), []
+    waiting, go = Event(), Event()
+
+    def slow(first: int, last: int) -> None:
+        if first == 0:
+            raise KeyboardInterrupt
+        waiting.set()
+        go.wait()
+
+    interrupted = Thread(target=lambda: _ignoring(threads, Job([(0, 1), (1, 2)], slow, ())))
+    interrupted.start()
+    waiting.wait()
+    go.set()
+    interrupted.join()
+    threads.run(Job([(0, 1), (1, 2)], lambda first, last: done.append(first), ()))
+    assert sorted(done) == [0, 1]
+    threads.close()
+    while active_count() > before:
+        sleep(0.001)
+
+
+def _ignoring(threads: Threads, job: Job) -> None:
+    with contextlib.suppress(KeyboardInterrupt):
+        threads.run(job)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.one_variable import VariableEdges
+from dabp.kernels.attention.one_variable import BLOCK, LANES, VariableEdges
 from dabp.kernels.decorators import kernel
+from dabp.kernels.simd import load, store
 
 Floats = NDArray[np.floating]
 
@@ -18,14 +19,21 @@ Floats = NDArray[np.floating]
 @kernel
 def beliefs(first: int, last: int, around: VariableEdges, unary: Floats, f2v: Floats, result: Floats) -> None:
     """Write [N, D] for variables first..last − 1."""
+    width = result.shape[1]
     for i in range(first, last):
-        own = result[i]
-        for x in range(len(own)):
-            own[x] = unary[i, x]
-        for n in range(around.offsets[i], around.offsets[i + 1]):
-            message = f2v[around.edges[n]]
-            for x in range(len(own)):
-                own[x] += message[x]
+        edges = around.edges[around.offsets[i] : around.offsets[i + 1]]
+        if width < BLOCK:
+            for x in range(width):
+                total = unary[i, x]
+                for m in range(len(edges)):
+                    total += f2v[edges[m], x]
+                result[i, x] = total
+        for x in range(0, width if width >= BLOCK else 0, BLOCK):
+            begin = min(x, width - BLOCK)  # the last vector ends with the row, and overlaps the one before
+            whole = load(unary, i * width + begin, LANES)
+            for m in range(len(edges)):
+                whole = whole + load(f2v, edges[m] * width + begin, LANES)
+            store(result, i * width + begin, whole)
 
 
 @kernel

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Weights that stay for several iterations, and weighted sums of messages with them: small dense products, gradients.
+"""Weights that stay for several iterations, as blocks of the variables, and their gradients.
 
 Variable i with d edges has its weights w × (d − 1) as a block of d rows, one of each target, from ``starts[i]`` of a
 flat array: the neighbours', zero on the diagonal, and room up to whole vectors. Variables are independent, so a range
@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.dense import product
 from dabp.kernels.attention.one_variable import VariableEdges, gather_factors, whole_blocks
-from dabp.kernels.decorators import kernel, part
+from dabp.kernels.decorators import kernel
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import longest_row
 from dabp.kernels.scratch import apart, rows_apart
@@ -94,72 +93,3 @@ def hold_backward(
         for m in range(degree):
             for k in range(heads):
                 grad_key[edges[m], k] = of_keys[k, m]
-
-
-@part()
-def _copy_rows(edges: Integers, by_edge: Floats, wide: int, flat: Floats) -> None:
-    """[E, D] → rows of `wide`, zero beyond D."""
-    width = by_edge.shape[1]
-    for m in range(len(edges)):
-        for x in range(width):
-            flat[m * wide + x] = by_edge[edges[m], x]
-        for x in range(width, wide):
-            flat[m * wide + x] = 0.0
-
-
-@kernel
-def mix(
-    first: int,
-    last: int,
-    around: VariableEdges,
-    starts: Integers,
-    weights: Floats,
-    f2v: Floats,
-    summed: Floats,
-) -> None:
-    """Write (d − 1) Σ w f2v into `summed` [E, D] for the edges of variables first..last − 1; 0 where d = 1."""
-    offsets, width = around.offsets, f2v.shape[1]
-    largest, wide = longest_row(offsets, first, last), whole_blocks(width)
-    messages, out = np.empty(largest * wide, f2v.dtype), np.empty(largest * wide, f2v.dtype)
-    for i in range(first, last):
-        edges = around.edges[offsets[i] : offsets[i + 1]]
-        degree = len(edges)
-        _copy_rows(edges, f2v, wide, messages)
-        product(degree, degree, weights, starts[i], whole_blocks(degree), 1, messages, 0, wide, out, 0, True)
-        for m in range(degree):
-            for x in range(width):
-                summed[edges[m], x] = out[m * wide + x]
-
-
-@kernel
-def mix_backward(
-    first: int,
-    last: int,
-    around: VariableEdges,
-    starts: Integers,
-    weights: Floats,
-    f2v: Floats,
-    gradient: Floats,
-    grad_weights: Floats,
-    grad_f2v: Floats,
-) -> None:
-    """Write the gradients of `mix`, given that of `summed`."""
-    offsets, width, kind = around.offsets, f2v.shape[1], f2v.dtype
-    largest, wide = longest_row(offsets, first, last), whole_blocks(width)
-    gradients, out = np.empty(largest * wide, kind), np.empty(largest * wide, kind)
-    columns = np.zeros(width * whole_blocks(largest), kind)
-    for i in range(first, last):
-        edges = around.edges[offsets[i] : offsets[i + 1]]
-        degree = len(edges)
-        broad = whole_blocks(degree)
-        _copy_rows(edges, gradient, wide, gradients)
-        product(degree, degree, weights, starts[i], 1, broad, gradients, 0, wide, out, 0, True)
-        for x in range(width):
-            for m in range(degree):
-                columns[x * broad + m] = f2v[edges[m], x]
-            for m in range(degree, broad):
-                columns[x * broad + m] = 0.0
-        product(degree, width, gradients, 0, wide, 1, columns, 0, broad, grad_weights, starts[i], True)
-        for m in range(degree):
-            for x in range(width):
-                grad_f2v[edges[m], x] = out[m * wide + x]

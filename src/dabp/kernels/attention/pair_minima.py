@@ -6,19 +6,31 @@ A range of factors, copies counted, is a thread's share: the edges of factor n a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.one_variable import BLOCK, LANES, whole_blocks
-from dabp.kernels.decorators import kernel
-from dabp.kernels.rows import copy_row
-from dabp.kernels.simd import full_like, least, load, minimum, splat, store, where_negative
+from dabp.kernels.decorators import kernel, part
+from dabp.kernels.simd import (
+    as_int32,
+    full_like,
+    item,
+    lanes_of,
+    load,
+    minimum,
+    rounded_product,
+    splat,
+    store,
+    where_less,
+)
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
 Winners = NDArray[np.int32]
+
+SINGLE = lanes_of(1)
 
 
 class PairTables(NamedTuple):
@@ -28,61 +40,114 @@ class PairTables(NamedTuple):
     columns: int
     cells: Floats
     """Each different table once, one after the other, and a vector's room behind them."""
+    turned: Floats
+    """The same with rows and columns exchanged: minima over either variable are then taken lane by lane."""
     table_index: Integers
     """[G]: which of them each factor has."""
     scales: Floats
     """[C]: what each copy multiplies it with."""
 
 
+class Room(NamedTuple):
+    """Scratch for a message, whole vectors."""
+
+    lowest: Floats
+    made_by: Winners
+    numbers: Floats
+    """0, 1, 2, …"""
+
+
 def pair_tables(tables: Floats, table_index: Integers, scales: Floats) -> PairTables:
     """From tables [U, rows, columns]."""
-    cells = np.concatenate([tables.ravel(), np.zeros(BLOCK, dtype=tables.dtype)])
-    return PairTables(tables.shape[1], tables.shape[2], cells, table_index, scales)
+    room = np.zeros(BLOCK, dtype=tables.dtype)
+    cells, turned = (np.concatenate([one.ravel(), room]) for one in (tables, tables.transpose(0, 2, 1)))
+    return PairTables(tables.shape[1], tables.shape[2], cells, turned, table_index, scales)
+
+
+@part(_nrt=False)
+def _minima(
+    rows: int, columns: int, cells: Floats, table: int, scale: Any, heard: Floats, start: int, room: Room
+) -> None:
+    """Minima over the rows of table + message, which begins at ``heard[start]``, and the row of each, into `room`.
+
+    Two vectors take turns, as each waits for what it found in the row before; the second is the first again if there
+    is one alone.
+    """
+    far = full_like(heard.dtype.type(np.finfo(heard.dtype).max), scale)
+    for x in range(0, columns, 2 * BLOCK):
+        y = x + BLOCK if x + BLOCK < columns else x
+        low_x = low_y = far
+        row_x = row_y = full_like(0.0, scale)
+        for a in range(rows):
+            here, number = splat(heard, start + a, LANES), splat(room.numbers, a, LANES)
+            at_x = rounded_product(scale, load(cells, table + a * columns + x, LANES)) + here
+            at_y = rounded_product(scale, load(cells, table + a * columns + y, LANES)) + here
+            row_x, row_y = where_less(at_x, low_x, number, row_x), where_less(at_y, low_y, number, row_y)
+            low_x, low_y = minimum(at_x, low_x), minimum(at_y, low_y)
+        store(room.lowest, x, low_x)
+        store(room.lowest, y, low_y)
+        store(room.made_by, x, as_int32(row_x))
+        store(room.made_by, y, as_int32(row_y))
+
+
+@part(_nrt=False)
+def _write(columns: int, room: Room, f2v: Floats, winners: Winners, edge: int) -> None:
+    """Copy a message; its last vector ends with it, and overlaps the one before."""
+    start = edge * f2v.shape[1]
+    if columns < BLOCK:
+        for b in range(columns):
+            f2v[edge, b] = room.lowest[b]
+            winners[edge, b] = room.made_by[b]
+    for x in range(0, columns if columns >= BLOCK else 0, BLOCK):
+        begin = min(x, columns - BLOCK)
+        store(f2v, start + begin, load(room.lowest, begin, LANES))
+        store(winners, start + begin, load(room.made_by, begin, LANES))
 
 
 @kernel
 def pair_messages(first: int, last: int, costs: PairTables, v2f: Floats, f2v: Floats, winners: Winners) -> None:
     """Write the messages, [edges, D], and the other variable's value of each, the first of equals."""
-    rows, columns, cells, table_index, scales = costs
-    copies, wide, kind = len(scales), whole_blocks(columns), v2f.dtype.type
-    heard, lowest, places = np.empty(wide, v2f.dtype), np.empty(wide, v2f.dtype), np.empty(wide, v2f.dtype)
-    numbers = np.arange(max(rows, wide)).astype(v2f.dtype)
-    far = kind(np.finfo(v2f.dtype).max)
-    heard[columns:] = far
+    rows, columns, cells, turned, table_index, scales = costs
+    copies, wide, width = len(scales), whole_blocks(max(rows, columns)), v2f.shape[1]
+    room = Room(np.empty(wide, v2f.dtype), np.empty(wide, np.int32), np.arange(wide).astype(v2f.dtype))
     for factor in range(first, last):
         table, scale = table_index[factor // copies] * rows * columns, splat(scales, factor % copies, LANES)
-        edge = 2 * factor
-        copy_row(v2f[edge + 1], columns, heard, 0)
-        top = full_like(far, scale)
-        for x in range(0, wide, BLOCK):
-            store(lowest, x, top)
-            store(places, x, full_like(0.0, scale))
-        for a in range(rows):
-            ours, here = splat(v2f, edge * v2f.shape[1] + a, LANES), splat(numbers, a, LANES)
-            low, place = top, full_like(0.0, scale)
-            for x in range(0, wide, BLOCK):
-                cost = scale * load(cells, table + a * columns + x, LANES)
-                down, before = cost + ours, load(lowest, x, LANES)
-                store(places, x, where_negative(down - before, here, load(places, x, LANES)))
-                store(lowest, x, minimum(down, before))
-                across = cost + load(heard, x, LANES)
-                place = where_negative(across - low, load(numbers, x, LANES), place)
-                low = minimum(across, low)
-            value = least(low)
-            f2v[edge, a] = value
-            best = least(where_negative(full_like(value, low) - low, top, place))
-            winners[edge, a] = np.int32(min(best, numbers[columns - 1]))  # what is not finite may win beyond the end
-        for b in range(columns):
-            f2v[edge + 1, b] = lowest[b]
-            winners[edge + 1, b] = np.int32(places[b])
+        one, two = 2 * factor, 2 * factor + 1
+        _minima(columns, rows, turned, table, scale, v2f, two * width, room)
+        _write(rows, room, f2v, winners, one)
+        _minima(rows, columns, cells, table, scale, v2f, one * width, room)
+        _write(columns, room, f2v, winners, two)
+
+
+@part(_nrt=False)
+def _pass_back(value: int, edge: int, other: int, winners: Winners, gradient: Floats, made: Floats) -> None:
+    """Add the gradient of a message's value to the other edge's value that made it."""
+    width = made.shape[1]
+    here = edge * width + value
+    there = other * width + item(winners, here)
+    store(made, there, load(made, there, SINGLE) + load(gradient, here, SINGLE))
 
 
 @kernel
 def pair_gradients(first: int, last: int, costs: PairTables, winners: Winners, gradient: Floats, made: Floats) -> None:
-    """Add each message's gradient to the other variable's value that made it."""
-    for factor in range(first, last):
-        one, two = 2 * factor, 2 * factor + 1
-        for a in range(costs.rows):
-            made[two, winners[one, a]] += gradient[one, a]
-        for b in range(costs.columns):
-            made[one, winners[two, b]] += gradient[two, b]
+    """Write the gradient of v2f: that of each message goes to the other variable's value that made it.
+
+    One value often makes many, and an addition to it waits for the one before: those of four edges take turns.
+    """
+    rows, columns, width, zero = costs.rows, costs.columns, made.shape[1], made.dtype.type(0.0)
+    for begin in range(first, last, 2):
+        one, two = 2 * begin, 2 * begin + 1
+        three, four = (one + 2, two + 2) if begin + 1 < last else (one, two)
+        for x in range(width):
+            made[one, x] = made[two, x] = made[three, x] = made[four, x] = zero
+        common = min(rows, columns) if begin + 1 < last else 0
+        for a in range(common):
+            _pass_back(a, one, two, winners, gradient, made)
+            _pass_back(a, two, one, winners, gradient, made)
+            _pass_back(a, three, four, winners, gradient, made)
+            _pass_back(a, four, three, winners, gradient, made)
+        for factor in range(begin, min(begin + 2, last)):
+            for a in range(common, rows):
+                _pass_back(a, 2 * factor, 2 * factor + 1, winners, gradient, made)
+            for b in range(common, columns):
+                _pass_back(b, 2 * factor + 1, 2 * factor, winners, gradient, made)

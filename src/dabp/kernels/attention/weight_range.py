@@ -6,13 +6,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.one_variable import VariableEdges
+from dabp.kernels.attention.one_variable import VariableEdges, whole_blocks
 from dabp.kernels.decorators import kernel
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import longest_row
 from dabp.kernels.scratch import apart, rows_apart
 
 Floats = NDArray[np.floating]
+Integers = NDArray[np.int64]
 
 
 @kernel(fastmath=FAST)
@@ -47,4 +48,22 @@ def weight_range(around: VariableEdges, query: Floats, key: Floats) -> tuple[flo
             for m in range(degree):
                 if m != target:
                     low, high = min(low, weights[m]), max(high, weights[m])
+    return (low, high) if low <= high else (1.0, 1.0)
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def held_range(around: VariableEdges, starts: Integers, weights: Floats) -> tuple[float, float]:
+    """`weight_range` of weights that are held, as `held_weights` lays them out."""
+    low, high, kind = np.inf, -np.inf, weights.dtype.type
+    for variable in range(len(starts)):
+        degree = around.offsets[variable + 1] - around.offsets[variable]
+        for target in range(degree if degree > 1 else 0):
+            begin = starts[variable] + target * whole_blocks(degree)
+            row = weights[begin : begin + degree]
+            least, most = kind(np.inf), kind(-np.inf)
+            for m in range(target):
+                least, most = min(least, row[m]), max(most, row[m])
+            for m in range(target + 1, degree):
+                least, most = min(least, row[m]), max(most, row[m])
+            low, high = min(low, float(least)), max(high, float(most))
     return (low, high) if low <= high else (1.0, 1.0)

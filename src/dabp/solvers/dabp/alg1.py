@@ -168,7 +168,7 @@ class DabpSearch(Search):
         self.messages, window.learned = made.messages, made.learned
         window.add(made.beliefs)
         self.place.iterations += 1
-        return made, float((made.messages.v2f.detach() - before.detach()).abs().max())
+        return made, self.backend.change(before.detach(), made.messages.v2f.detach())
 
     def _update(self, window: Window, effective: list[int]) -> float | None:
         """θ ← AdamW(θ, ∇L(θ)) if the window is learned from; the loss L of Eq. 16, if there is one.

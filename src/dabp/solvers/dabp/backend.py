@@ -7,6 +7,7 @@ the two.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -39,6 +40,16 @@ class Layer(NamedTuple):
     def averages(self) -> bool:
         """Whether heads are averaged."""
         return len(self.bias) == self.channels
+
+
+@dataclass
+class Held:
+    """Weights that several iterations use."""
+
+    weights: Tensor
+    """w × (d − 1) of every target and neighbour, laid out as the backend likes."""
+    gradient: Tensor | None = None
+    """The sum of their gradients, on the way back."""
 
 
 class Backend(ABC):
@@ -85,15 +96,23 @@ class Backend(ABC):
         """The rows of the matrix times the features, and the bias: [n, inputs], [outputs, inputs] → [n, outputs]."""
         return torch.addmm(bias, features, matrix.T)
 
-    def hold(self, query: Tensor, key: Tensor) -> Tensor | None:
-        """All weights w × (d − 1), to be used again by `mix`; None where `attention` is the better way.
+    def change(self, before: Tensor, after: Tensor) -> float:
+        """The largest |after − before|; no number that is below another if one of them is not finite."""
+        return float((after - before).abs().max())
+
+    def hold(self, query: Tensor, key: Tensor) -> Held | None:
+        """All weights w × (d − 1), to be used again by `pass_on`; None where `attention` is the better way.
 
         [F, K] twice → flat blocks of the variables.
         """
         return None
 
-    def mix(self, weights: Tensor, f2v: Tensor) -> Tensor:
-        """(d − 1) Σ w f2v with held weights: these, [E, D] → [E, D]."""
+    def pass_on(self, held: Held, damping: Tensor, v2f: Tensor, f2v: Tensor) -> Tensor:
+        """`compose` with others = (d − 1) Σ w f2v of held weights: [E], [E, D] twice → [E, D]."""
+        raise NotImplementedError
+
+    def held_range(self, held: Held) -> tuple[float, float]:
+        """Least and largest of the held weights, without those of targets themselves."""
         raise NotImplementedError
 
     def close(self) -> None:  # noqa: B027 - optional

@@ -16,7 +16,17 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from dabp.graph import FactorGroup
-from dabp.kernels.attention import attentive_messages, beliefs, composition, dense, held_weights, pair_minima
+from dabp.kernels.attention import (
+    attentive_messages,
+    beliefs,
+    composition,
+    dense,
+    held_messages,
+    held_weights,
+    pair_minima,
+    weight_range,
+)
+from dabp.kernels.attention.change import largest_change
 from dabp.kernels.attention.chebyshev import interpolation
 from dabp.kernels.attention.composition import Edges
 from dabp.kernels.attention.hub_attention import Hubs
@@ -25,7 +35,7 @@ from dabp.kernels.attention.pair_minima import PairTables, pair_tables
 from dabp.kernels.belief_propagation import min_marginals
 from dabp.kernels.belief_propagation.min_marginals import Tables
 from dabp.problem.columns import offsets_of
-from dabp.solvers.dabp.backend import Backend, Layer
+from dabp.solvers.dabp.backend import Backend, Held, Layer
 from dabp.solvers.dabp.network_cpu import Attend, Join, Linear, Recurrence, padded
 from dabp.solvers.dabp.pool import Pool
 from dabp.solvers.dabp.recurrence import Cell
@@ -59,6 +69,8 @@ class CpuBackend(Backend):
         self.edge_factor = torch.from_numpy(structure.edge_factor)
         self.variable_edges = structure.by_variable
         self.interpolation = interpolation(structure.graph.dtype)
+        self.equal_domains = bool((structure.edge_size == structure.width).all())
+        """Whether messages have no room beyond their domains."""
         self.edges = Edges(structure.edge_size, structure.alone, structure.edge_unary)
         degrees = np.diff(structure.graph.variable_edge_offsets)
         self.variable_parts = even_shares(1.7 * degrees.astype(np.float64) ** 2, threads)
@@ -115,17 +127,28 @@ class CpuBackend(Backend):
         result: Tensor = _Compose.apply(damping, v2f, others, self)  # type: ignore[no-untyped-call]
         return result
 
-    def hold(self, query: Tensor, key: Tensor) -> Tensor | None:
+    def change(self, before: Tensor, after: Tensor) -> float:
+        """See `Backend.change`."""
+        largest = np.empty(dense.blocks_of(len(before)), after.detach().numpy().dtype)
+        parts = self.row_parts(len(before), 0.2 * before.shape[1])
+        self.threads.run(Job(parts, largest_change, (*arrays(before, after), largest)))
+        return float(largest.max())
+
+    def hold(self, query: Tensor, key: Tensor) -> Held | None:
         """See `Backend.hold`: blocks as `weight_starts` says; not for hubs, whose blocks are large."""
         if not self.holds:
             return None
-        result: Tensor = _Hold.apply(query, key, self)  # type: ignore[no-untyped-call]
+        return Held(_Hold.apply(query, key, self))  # type: ignore[no-untyped-call]
+
+    def pass_on(self, held: Held, damping: Tensor, v2f: Tensor, f2v: Tensor) -> Tensor:
+        """See `Backend.pass_on`."""
+        result: Tensor = _PassOn.apply(held.weights, damping, v2f, f2v, held, self)  # type: ignore[no-untyped-call]
         return result
 
-    def mix(self, weights: Tensor, f2v: Tensor) -> Tensor:
-        """See `Backend.mix`."""
-        result: Tensor = _Mix.apply(weights, f2v, self)  # type: ignore[no-untyped-call]
-        return result
+    def held_range(self, held: Held) -> tuple[float, float]:
+        """See `Backend.held_range`."""
+        low, high = weight_range.held_range(self.variable_edges, self.weight_starts, *arrays(held.weights))
+        return low, high
 
     def row_parts(self, rows: int, nanoseconds: float) -> Parts:
         """Thread shares of blocks of rows that take so long each."""
@@ -154,7 +177,9 @@ class _MinMarginals(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, v2f: Tensor, backend: CpuBackend) -> Tensor:
-        result = backend.pool.empty(v2f.shape, v2f).zero_()
+        result = backend.pool.empty(v2f.shape, v2f)
+        if not backend.equal_domains:
+            result.zero_()
         given, made = arrays(v2f, result)
         winners = []
         for sizes, costs, here, parts in backend.groups:
@@ -172,10 +197,12 @@ class _MinMarginals(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-        result = ctx.backend.pool.empty(gradient.shape, gradient).zero_()
+        result = ctx.backend.pool.empty(gradient.shape, gradient)
         grads, made = arrays(gradient, result)
         for (sizes, costs, here, parts), winners in zip(ctx.backend.groups, ctx.winners, strict=True):
             pairs = isinstance(costs, PairTables)
+            if not pairs:
+                made[here] = 0.0
             kernel = pair_minima.pair_gradients if pairs else min_marginals.gradients
             arguments = costs if pairs else sizes, winners.numpy(), grads[here], made[here]
             ctx.backend.threads.run(Job(parts, kernel, arguments))
@@ -253,28 +280,42 @@ class _Hold(torch.autograd.Function):
         return grad_query, torch.zeros_like(key).index_add_(0, backend.edge_factor, of_key), None
 
 
-class _Mix(torch.autograd.Function):
-    """See `Backend.mix`."""
+class _PassOn(torch.autograd.Function):
+    """See `Backend.pass_on`.
+
+    The gradients of the weights are added up in one place: the first iteration on the way back hands it over, and
+    those before it add to it until `_Hold` takes it.
+    """
 
     @staticmethod
-    def forward(ctx: Any, weights: Tensor, f2v: Tensor, backend: CpuBackend) -> Tensor:
-        result = backend.pool.empty(f2v.shape, f2v)
-        given, messages, made = arrays(weights, f2v, result)
-        arguments = backend.variable_edges, backend.weight_starts, given, messages, made
-        backend.threads.run(Job(backend.variable_parts, held_weights.mix, arguments))
-        ctx.save_for_backward(weights, f2v)
-        ctx.backend = backend
+    def forward(
+        ctx: Any, weights: Tensor, damping: Tensor, v2f: Tensor, f2v: Tensor, held: Held, backend: CpuBackend
+    ) -> Tensor:
+        result, shifts = backend.pool.empty(v2f.shape, v2f), torch.empty_like(damping)
+        ctx.save_for_backward(weights, damping, v2f, f2v, result, shifts)
+        ctx.held, ctx.backend = held, backend
+        arguments = _held_arguments(backend, weights, damping, v2f, f2v, result, shifts)
+        backend.threads.run(Job(backend.variable_parts, held_messages.pass_on, arguments))
         return result
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
-        weights, f2v = ctx.saved_tensors
-        backend: CpuBackend = ctx.backend
-        made = backend.pool.empty(weights.shape, weights), backend.pool.empty(f2v.shape, f2v)
-        where = backend.variable_edges, backend.weight_starts
-        arguments = *where, *arrays(weights, f2v), *arrays(gradient, *made)
-        backend.threads.run(Job(backend.variable_parts, held_weights.mix_backward, arguments))
-        return *made, None
+        weights, damping, v2f, f2v, *_ = given = ctx.saved_tensors
+        backend, held = ctx.backend, ctx.held
+        fresh = held.gradient is None
+        if fresh:
+            held.gradient = backend.pool.empty(weights.shape, weights)
+        made = tuple(backend.pool.empty(one.shape, one) for one in (damping, v2f, f2v))
+        gradients = held_messages.Gradients(*arrays(*made, held.gradient))
+        arguments = *_held_arguments(backend, *given), *arrays(gradient), gradients, fresh
+        backend.threads.run(Job(backend.variable_parts, held_messages.pass_on_backward, arguments))
+        return held.gradient if fresh else None, *made, None, None
+
+
+def _held_arguments(backend: CpuBackend, weights: Tensor, *step: Tensor) -> tuple[Any, ...]:
+    """What the kernels of held weights take first."""
+    blocks = held_messages.HeldBlocks(backend.weight_starts, *arrays(weights))
+    return backend.variable_edges, blocks, backend.edges, held_messages.Step(*arrays(*step))
 
 
 class _Compose(torch.autograd.Function):

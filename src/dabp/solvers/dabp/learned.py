@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from dabp.solvers.dabp.backend import Backend
+from dabp.solvers.dabp.backend import Backend, Held
 from dabp.solvers.dabp.network import HIDDEN, PreparedNetwork
 from dabp.solvers.dabp.structure import Structure, tensor
 
@@ -33,8 +33,8 @@ class Learned(NamedTuple):
     """λ, [E]; of no use where a variable has one factor."""
     others: Tensor
     """(d − 1) Σ w f2v over a variable's other factors, [E, D]: what the weights w are used for."""
-    weights: Tensor | None = None
-    """w × (d − 1) of every target and neighbour, as `Backend.hold` lays them out, if they are used again."""
+    held: Held | None = None
+    """The weights themselves, if this iteration uses those of an earlier one; `others` is that one's then."""
 
 
 class Inference:
@@ -83,10 +83,16 @@ class Inference:
         """The same λ and w on the messages of a later iteration, without the network."""
         if self.weights == "uniform":
             return learned._replace(others=self._sum_of_others(f2v, beliefs))
-        weights = learned.weights if learned.weights is not None else self.backend.hold(learned.query, learned.key)
-        if weights is None:
+        held = learned.held or self.backend.hold(learned.query, learned.key)
+        if held is None:
             return learned._replace(others=self.backend.attention(learned.query, learned.key, f2v)[1])
-        return learned._replace(others=self.backend.mix(weights, f2v), weights=weights)
+        return learned._replace(held=held)
+
+    def new_messages(self, learned: Learned, v2f: Tensor, f2v: Tensor) -> Tensor:
+        """Eq. 6."""
+        if learned.held is None:
+            return self.backend.compose(learned.damping, v2f, learned.others)
+        return self.backend.pass_on(learned.held, learned.damping, v2f, f2v)
 
     def _sum_of_others(self, f2v: Tensor, beliefs: Tensor) -> Tensor:
         """Uniform weights: a belief without its unary costs and the target's own message."""

@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dabp.graph import FactorGroup
 from dabp.problem import Assignment, Problem
 from dabp.solvers.dabp.structure import Structure, tensor
 
@@ -23,7 +24,11 @@ class Loss:
         graph = structure.graph
         self.unary = tensor(structure.padded(graph.unary), device)
         self.groups = [
-            (tensor(group.tables, device), tensor(group.table_index, device), tensor(group.scope, device))
+            (
+                tensor(group.tables, device),
+                None if _each_its_own(group) else tensor(group.table_index, device),
+                tensor(group.scope, device),
+            )
             for group in graph.groups
         ]
 
@@ -39,10 +44,10 @@ class Loss:
         """
         total = (self.unary * probabilities).sum()
         for tables, index, scope in self.groups:
-            expected = tables[index]
+            expected = tables if index is None else tables[index]
             for position in range(scope.shape[1] - 1, 0, -1):
                 chances = probabilities[scope[:, position], : expected.shape[-1]]
-                expected = (expected @ chances.view(len(index), *[1] * (position - 1), -1, 1)).squeeze(-1)
+                expected = (expected @ chances.view(len(scope), *[1] * (position - 1), -1, 1)).squeeze(-1)
             expected = expected * probabilities[scope[:, 0], : expected.shape[-1]]
             total = total + expected.sum()
         return total
@@ -55,6 +60,11 @@ class Loss:
         """Smoothed cost + 0.1 × entropy."""
         probabilities = self.probabilities(beliefs)
         return self.smoothed_cost(probabilities) + ENTROPY_WEIGHT * self.entropy(probabilities)
+
+
+def _each_its_own(group: FactorGroup) -> bool:
+    """Whether no two factors share a table, and they are in order: there is nothing to look up then."""
+    return np.array_equal(group.table_index, np.arange(len(group.tables)))
 
 
 def theorem1_bound(problem: Problem, assignment: Assignment, chances: NDArray[np.float64]) -> float:

@@ -91,4 +91,4 @@ class Propagation:
             learned, after = self.inference(network, v2f, f2v, beliefs, after)
         else:
             learned = self.inference.held(held, f2v, beliefs)
-        return learned, Messages(self.backend.compose(learned.damping, v2f, learned.others), *after)
+        return learned, Messages(self.inference.new_messages(learned, v2f, f2v), *after)

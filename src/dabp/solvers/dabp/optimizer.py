@@ -29,29 +29,38 @@ class AdamW:
 
         If a gradient, or what would follow from it, is not finite, everything stays as it was and the answer is false.
         """
-        before = [tensor.clone() for tensor in self._state()]
+        before = self._flat()
         self._advance()
-        if all(bool(tensor.isfinite().all()) for tensor in self._state()):
+        if bool(self._flat().isfinite().all()):
             return True
-        for tensor, value in zip(self._state(), before, strict=True):
-            tensor.copy_(value)
+        sizes = [tensor.numel() for tensor in self._state()]
+        for tensor, values in zip(self._state(), torch.split(before, sizes), strict=True):
+            tensor.copy_(values.view_as(tensor))
         self.steps -= 1
         return False
 
     def _state(self) -> list[Tensor]:
         return [*self.parameters.values(), *self.mean.values(), *self.square.values()]
 
+    def _flat(self) -> Tensor:
+        """All numbers of the state: one copy, as each operation of PyTorch on a small tensor costs the same."""
+        return torch.cat([tensor.reshape(-1) for tensor in self._state()])
+
     def _advance(self) -> None:
         self.steps += 1
         first, second = 1 - BETA1**self.steps, 1 - BETA2**self.steps
-        for name, parameter in self.parameters.items():
-            gradient = parameter.grad
-            if gradient is None:
-                continue
+        moved = {name: parameter for name, parameter in self.parameters.items() if parameter.grad is not None}
+        if not moved:
+            return
+        parameters, gradients = list(moved.values()), [one.grad for one in moved.values() if one.grad is not None]
+        means, squares = [self.mean[name] for name in moved], [self.square[name] for name in moved]
+        torch._foreach_mul_(parameters, 1 - self.learning_rate * self.weight_decay)
+        torch._foreach_lerp_(means, gradients, 1 - BETA1)
+        torch._foreach_mul_(squares, BETA2)
+        torch._foreach_addcmul_(squares, gradients, gradients, value=1 - BETA2)
+        scales = torch._foreach_sqrt(squares)
+        torch._foreach_div_(scales, second**0.5)
+        torch._foreach_add_(scales, EPSILON)
+        torch._foreach_addcdiv_(parameters, means, scales, value=-self.learning_rate / first)
+        for parameter in parameters:
             parameter.grad = None
-            mean, square = self.mean[name], self.square[name]
-            parameter.mul_(1 - self.learning_rate * self.weight_decay)
-            mean.lerp_(gradient, 1 - BETA1)
-            square.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
-            scale = (square.sqrt() / second**0.5).add_(EPSILON)
-            parameter.addcdiv_(mean, scale, value=-self.learning_rate / first)

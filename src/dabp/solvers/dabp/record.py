@@ -44,7 +44,9 @@ def _quality(window: Window, effective: list[int], loss: Loss, structure: Struct
 
 def _learned(learned: Learned, inference: Inference, structure: Structure) -> dict[str, Any]:
     low, high = 1.0, 1.0
-    if inference.weights == "learned":
+    if learned.held is not None:
+        low, high = inference.backend.held_range(learned.held)
+    elif inference.weights == "learned":
         query, key = learned.query.detach().cpu().numpy(), learned.key.detach().cpu().numpy()
         low, high = weight_range(structure.by_variable, query, key)
     damping = learned.damping[inference.several]
