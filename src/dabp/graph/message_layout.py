@@ -20,7 +20,6 @@ from dabp.graph.grouping import grouped
 from dabp.kernels.belief_propagation.layout import (
     EARLY,
     PADDING,
-    UNIT,
     ExactCosts,
     Ints,
     Layout,
@@ -253,10 +252,14 @@ def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_S
     groups, blocks = _pair_groups(graph, lanes)
     rank = np.empty(graph.num_edges, dtype=np.int32)
     if count:
+        width = np.diff(variables.unary_start)
         edges = Edges(
-            *map(_fixed, (graph.variable_edges, graph.variable_edge_offsets)),
-            *map(_fixed, (variables.unary_start, variables.message_start)),
-            len(graph.scales),
+            by_variable=_fixed(graph.variable_edges),
+            start=_fixed(graph.variable_edge_offsets),
+            unary_start=_fixed(variables.unary_start),
+            message_start=_fixed(variables.message_start),
+            uniform=int(width[0]) if (width == width[0]).all() else 0,
+            copies=len(graph.scales),
         )
         fill_ranks(edges.by_variable, rank)
         hear_pairs(edges, groups, rank, heard)
@@ -270,8 +273,8 @@ def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_S
         PairTables(stack.start, len(stack.table_order), int(groups.senders[number, side]), stack.step)
         for (number, side), stack in zip(blocks, stacks, strict=True)
     ]
-    tables = np.array(rows, dtype=np.int64).reshape(-1, len(PairTables._fields))
-    return Pairs(tables, heard.table, heard.source, heard.rows, heard.other)
+    shapes = np.array(rows, dtype=np.int64).reshape(-1, len(PairTables._fields))
+    return Pairs(shapes, heard.table, heard.source, heard.rows, heard.other)
 
 
 def _with_more(count: int, filling: int, dtype: Any) -> Any:

@@ -103,7 +103,8 @@ def _dear(problem: Problem, given: Given) -> int:
     """
     sizes = problem.domain_sizes if problem.num_variables else np.full(1, 2)
     least, most = int(sizes.min()), int(sizes.max())
-    if least < 2 or given.scope_offsets[-1] - given.scope_offsets[0] != 2 * len(given.table_start) or not pairs_differ(problem):
+    entries = int(given.scope_offsets[-1] - given.scope_offsets[0])
+    if least < 2 or entries != 2 * len(given.table_start) or not pairs_differ(problem):
         return UNLIMITED
     neighbours = 3
     while least**neighbours <= most * most:

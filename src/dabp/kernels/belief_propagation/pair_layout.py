@@ -24,6 +24,8 @@ class Edges(NamedTuple):
     """[N + 1]: `Variables.unary_start`; a message of a variable is as long as its padded slice there."""
     message_start: Ints
     """[N + 1]: `Variables.message_start`."""
+    uniform: int
+    """The length of all messages, 0 if they differ."""
     copies: int
 
 
@@ -102,8 +104,10 @@ def hear_pairs(edges: Edges, groups: PairGroups, rank: NDArray[np.int32], heard:
             heard.table_order[side, groups.table[group] + number] = groups.table_index[factor]
             heard.used[group, side] += 1
         other, across = groups.scope[2 * factor + 1 - side], rank[edge + 1 - 2 * side]
-        width = edges.unary_start[other + 1] - edges.unary_start[other]
-        position = edges.message_start[other] + (across - edges.start[other]) * width
+        position = np.int64(across) * edges.uniform
+        if edges.uniform == 0:
+            width = edges.unary_start[other + 1] - edges.unary_start[other]
+            position = edges.message_start[other] + (across - edges.start[other]) * width
         heard.table[here] = groups.stack[group, side] + number * groups.cells[group, side]
         heard.source[here] = position // UNIT
         heard.rows[here] = groups.senders[group, side]

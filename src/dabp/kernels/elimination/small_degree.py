@@ -97,15 +97,13 @@ def _joined(
 
 
 @inner
-def _gather(
-    variable: int, given: Given, factors: Factors, room: Room, bucket: Bucket
-) -> tuple[int, int, float, float]:
+def _gather(variable: int, given: Given, factors: Factors, room: Room, bucket: Bucket) -> tuple[int, int, float, float]:
     """Collect a variable's living factors and their other variables, the newest first; dead ones go on the way.
 
     Returns how many factors and neighbours there are, the cells of all their tables and of the largest. It ends once
     there are more than `MAX_SCOPE` neighbours.
     """
-    count, width, before, entry = 0, 0, -1, np.int64(room.head[variable])
+    count, width, before, entry = 0, 0, np.int64(-1), np.int64(room.head[variable])
     removed, largest = 0.0, 0.0
     while entry >= 0 and width <= MAX_SCOPE:
         factor = factors.owner[entry]
@@ -123,13 +121,13 @@ def _gather(
         before, entry = entry, factors.following[entry]
     place = free = room.row[variable + 1] - 1
     while place >= room.living[variable] and width <= MAX_SCOPE:
-        factor = np.int64(room.factor[place])
+        old = np.int64(room.factor[place])
         place -= 1
-        if factor < 0 or not room.alive[factor]:
+        if old < 0 or not room.alive[old]:
             continue
-        room.factor[free] = factor
+        room.factor[free] = old
         free -= 1
-        width, cells = _joined(factor, variable, count, width, given, factors, room, bucket)
+        width, cells = _joined(old, variable, count, width, given, factors, room, bucket)
         removed += cells
         largest = max(largest, cells)
         count += 1
@@ -253,7 +251,7 @@ def _next(room: Room, position: int, waiting: int, most: int, dear: int) -> tupl
         waiting -= 1
         queued[variable] = 0
         if not gone[variable] and degree[variable] <= most and given_degree[variable] < dear:
-            return variable, position, waiting
+            return int(variable), position, waiting
     return -1, position, waiting
 
 

@@ -65,13 +65,13 @@ def order_edges(given: Directed, start: Ints, by_target: NDArray[Any], made: Ord
     for i in range(variables):
         start[i] = offsets[i]
     for k in range(len(by_target)):
-        edge = np.int64(by_target[k])
-        direction = 1 if edge >= count else 0
-        f = edge - direction * count
-        source = pairs[f, direction]
+        kept = np.int64(by_target[k])
+        direction = 1 if kept >= count else 0
+        factor = kept - direction * count
+        source = pairs[factor, direction]
         place = start[source]
         start[source] += 1
-        made.target[place] = pairs[f, 1 - direction]
-        made.soft_at[place] = soft[edge]
+        made.target[place] = pairs[factor, 1 - direction]
+        made.soft_at[place] = soft[kept]
         if hardness:
-            made.hard_at[place], made.weight[place] = hard[edge], given.weight[f]
+            made.hard_at[place], made.weight[place] = hard[kept], given.weight[factor]

@@ -14,6 +14,7 @@ from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
 from dabp.kernels.dual.certificate import certified_pairs
 from dabp.kernels.dual.excess import pairs_excess
 from dabp.kernels.dual.pairs import APART, WIDTH, Answer, Pairs, pairs_cost, pairs_pass, room_for
+from dabp.kernels.dual.tables import copy_tables
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant, offsets_of, own_costs
 from dabp.problem.guard import Guard
@@ -264,19 +265,9 @@ def _general_tables(
         for start in range(0, len(members), block):
             ask(guard)
             these = members[start : start + block]
-            _copy_tables(problem.pool, begin[these // 2], these % 2, int(lanes), padded[start : start + block])
+            copy_tables(problem.pool, begin, these, int(lanes), padded[start : start + block])
     table[places.place[rows]] = starts[inverse]
     return result
-
-
-def _copy_tables(pool: Costs, begin: Indices, side: Indices, lanes: int, padded: Costs) -> None:
-    """Copy tables that begin there in the pool, each with its first variable (side 0) or its second in the lanes."""
-    others = padded.shape[1]
-    cells = np.arange(lanes * others)
-    first, second = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
-    padded[first, :, :lanes] = pool[begin[first, None] + cells].reshape(-1, lanes, others).transpose(0, 2, 1)
-    padded[second, :, :lanes] = pool[begin[second, None] + cells].reshape(-1, others, lanes)
-    padded[:, :, lanes:] = padded[:, :, lanes - 1 : lanes]
 
 
 def _of_one_shape(lanes: Indices, others: Indices) -> list[Indices]:

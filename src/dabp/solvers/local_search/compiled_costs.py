@@ -135,9 +135,7 @@ def _directed(
     return pool, bases.ravel()
 
 
-def _by_shape(
-    sizes: Indices, pairs: Indices, present: NDArray[np.bool_]
-) -> Iterator[tuple[int, int, Indices | slice]]:
+def _by_shape(sizes: Indices, pairs: Indices, present: NDArray[np.bool_]) -> Iterator[tuple[int, int, Indices | slice]]:
     """The numbers of values of the first and of the second variable, and the factors present that have them."""
     if (sizes == sizes[0]).all():
         yield int(sizes[0]), int(sizes[0]), slice(None) if present.all() else np.flatnonzero(present)
