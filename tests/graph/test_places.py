@@ -33,7 +33,7 @@ def test_by_level() -> None:
     for seed in range(40):
         problem = random_problem(seed)
         plain = Places.of(problem)
-        places, order, levels = plain.by_level()
+        places, order, levels = Places.by_level(problem)
         assert sorted(order.tolist()) == list(range(problem.num_variables))
         assert levels[0] == 0
         assert levels[-1] == problem.num_variables

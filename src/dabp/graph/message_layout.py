@@ -32,7 +32,7 @@ from dabp.kernels.belief_propagation.layout import (
 from dabp.kernels.belief_propagation.pair_layout import Edges, Heard, PairGroups, fill_ranks, hear_pairs
 from dabp.kernels.belief_propagation.pricing import LARGEST
 from dabp.problem import Problem
-from dabp.problem.columns import cell_strides, offsets_of
+from dabp.problem.columns import as_fixed, cell_strides, offsets_of
 
 KEPT_FRAMES = 8
 """Frames that are kept of one structure: for a few widths of vectors and ratios of splitting."""
@@ -254,10 +254,10 @@ def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_S
     if count:
         width = np.diff(variables.unary_start)
         edges = Edges(
-            by_variable=_fixed(graph.variable_edges),
-            start=_fixed(graph.variable_edge_offsets),
-            unary_start=_fixed(variables.unary_start),
-            message_start=_fixed(variables.message_start),
+            by_variable=as_fixed(graph.variable_edges),
+            start=as_fixed(graph.variable_edge_offsets),
+            unary_start=as_fixed(variables.unary_start),
+            message_start=as_fixed(variables.message_start),
             uniform=int(width[0]) if (width == width[0]).all() else 0,
             copies=len(graph.scales),
         )
@@ -317,21 +317,14 @@ def _pair_groups(graph: FactorGraph, lanes: int) -> tuple[PairGroups, list[tuple
         senders=senders,
         cells=cells,
         stack=stack,
-        scope=_fixed(_one_after_another([group.scope.ravel() for _, group in pairs])),
-        table_index=_fixed(_one_after_another([group.table_index for _, group in pairs])),
+        scope=as_fixed(_one_after_another([group.scope.ravel() for _, group in pairs])),
+        table_index=as_fixed(_one_after_another([group.table_index for _, group in pairs])),
     )
     return groups, [(number, side) for number, _ in pairs for side in range(2)]
 
 
 def _one_after_another(parts: list[Ints]) -> Ints:
     return parts[0] if len(parts) == 1 else _joined(parts, (0,))
-
-
-def _fixed(column: Ints) -> Ints:
-    """A column as kernels are to see it, read-only: another kind of array would be compiled for apart."""
-    fixed = np.ascontiguousarray(column).view()
-    fixed.flags.writeable = False
-    return fixed
 
 
 def _many(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_Stack]) -> Many:

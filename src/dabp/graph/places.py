@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dabp.kernels.places import fill_levels, fill_places
+from dabp.kernels.places import fill_behind, fill_levels, fill_places
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, offsets_of
+from dabp.problem.columns import Indices, as_fixed, offsets_of
 
 
 class Places(NamedTuple):
@@ -34,16 +34,11 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, problem: Problem) -> Places:
         """The places of a problem's binary factors."""
-        factors = np.flatnonzero(problem.arities == 2)
-        if len(factors) and factors[-1] - factors[0] == len(factors) - 1:  # side by side
-            first = problem.scope_offsets[factors[0]]
-            scopes = problem.scope_variables[first : first + 2 * len(factors)].reshape(-1, 2)
-        else:
-            scopes = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(2)]
-        return cls._sorted(factors, scopes, problem.num_variables)
+        return cls._sorted(*_binary(problem), problem.num_variables)
 
-    def by_level(self) -> tuple[Places, Indices, Indices]:
-        """The same factors with the variables in another order, in which no two of a *level* share a factor.
+    @classmethod
+    def by_level(cls, problem: Problem) -> tuple[Places, Indices, Indices]:
+        """Those of the problem with its variables in another order, in which no two of a *level* share a factor.
 
         A variable's level is one more than the highest of its neighbours with smaller numbers: what is done to
         variables one after the other, each with a look at its neighbours, can be done level by level with the same
@@ -54,21 +49,38 @@ class Places(NamedTuple):
         places, order, levels
             The places by new numbers; the old number of each variable, [N]; the first variable of each level, [K + 1].
         """
-        level = np.empty(len(self.middle), dtype=np.int64)
-        fill_levels(self.start, self.middle, self.other, level)
+        factors, scopes = _binary(problem)
+        count = problem.num_variables
+        first = offsets_of(np.bincount(np.maximum(*scopes.T), minlength=count))
+        behind = np.empty(len(scopes), dtype=np.int32 if count < 2**31 else np.int64)
+        fill_behind(as_fixed(scopes), first[:-1].copy(), behind)
+        level = np.empty(count, dtype=np.int64)
+        fill_levels(first, behind, level)
+        del behind
         levels = offsets_of(np.bincount(level))
         order = np.argsort(level.astype(np.int32), kind="stable")
-        number = np.empty(len(order), dtype=np.int64)
-        number[order] = np.arange(len(order))
-        return self._sorted(self.factors, number[self.scopes], len(order)), order, levels
+        number = np.empty(count, dtype=np.int64)
+        number[order] = np.arange(count)
+        return cls._sorted(factors, number[scopes], count), order, levels
 
     @classmethod
     def _sorted(cls, factors: Indices, scopes: Indices, num_variables: int) -> Places:
         """Sort by variable, then by which has the smaller number, then by factor."""
-        larger = np.bincount(scopes.min(axis=1), minlength=num_variables)
-        smaller = np.bincount(scopes.max(axis=1), minlength=num_variables)
+        larger = np.bincount(np.minimum(*scopes.T), minlength=num_variables)
+        smaller = np.bincount(np.maximum(*scopes.T), minlength=num_variables)
         start = offsets_of(smaller + larger)
         middle = start[:-1] + smaller
-        place, columns = np.empty_like(scopes), np.empty((3, scopes.size), dtype=np.int64)
-        fill_places(scopes, start[:-1].copy(), middle.copy(), place, columns)
+        place, columns = np.empty(scopes.shape, dtype=np.int64), np.empty((3, scopes.size), dtype=np.int64)
+        fill_places(as_fixed(scopes), start[:-1].copy(), middle.copy(), place, columns)
         return cls(factors, scopes, place, start, middle, *columns)
+
+
+def _binary(problem: Problem) -> tuple[Indices, Indices]:
+    """A problem's factors of arity 2, and their scopes, [F, 2]."""
+    factors = np.flatnonzero(problem.arities == 2)
+    if len(factors) and factors[-1] - factors[0] == len(factors) - 1:  # side by side
+        first = problem.scope_offsets[factors[0]]
+        scopes = problem.scope_variables[first : first + 2 * len(factors)].reshape(-1, 2)
+    else:
+        scopes = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(2)]
+    return factors, scopes

@@ -166,7 +166,7 @@ def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
 
     Variables are in an order of their own, level by level.
     """
-    places, order, levels = Places.of(problem).by_level()
+    places, order, levels = Places.by_level(problem)
     domain = problem.domain_sizes[order]
     width = -(-domain // WIDTH) * WIDTH
     message = offsets_of(width[places.variable])

@@ -14,7 +14,7 @@ from dabp.graph.message_layout import aligned_zeros
 from dabp.kernels.local_search.columns import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.kernels.local_search.edge_order import Directed, Ordered, order_edges
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, add_at, cells_of_tables, distinct, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, add_at, as_fixed, cells_of_tables, distinct, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.units import Units
 from dabp.solvers.stopped import ask
@@ -86,9 +86,8 @@ def _edges(units: Units) -> Edges:
         hard_at=np.full(kept, -1, dtype=np.int64),
         weight=np.full(kept, -1, dtype=np.int64),
     )
-    fixed = np.ascontiguousarray(pairs).view()
-    fixed.flags.writeable = False  # as columns of problems are: another kind of array would be compiled for apart
-    given = Directed(fixed, soft, hard if anything else hard[:0], units.weight_of[factors] if anything else hard[:0])
+    forbidding = (hard, units.weight_of[factors]) if anything else (hard[:0], hard[:0])
+    given = Directed(as_fixed(pairs), soft, *forbidding)
     start = np.zeros(problem.num_variables + 1, dtype=np.int64)
     order_edges(given, start, np.empty(kept, dtype=np.int32 if len(soft) < 2**31 else np.int64), made)
     return Edges(made.offsets, made.target, made.soft_at, made.hard_at, made.weight, soft_pool, hard_pool)
