@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dabp.graph.places import Places
+from dabp.graph.places import Levels, Places
 from tests.problems import random_problem
 
 
@@ -37,8 +37,9 @@ def test_in_strips(strips: int) -> None:
     for seed in range(40):
         problem = random_problem(seed)
         plain = Places.of(problem)
-        level = plain.levels()
-        places, order, cut = plain.in_strips(level, strips)
+        level, degree = Levels.of(problem)
+        assert degree.tolist() == np.diff(plain.start).tolist()
+        places, order, cut = Places.in_strips(problem, Levels(level, degree), strips)
         assert sorted(order.tolist()) == list(range(problem.num_variables))
         assert (cut.strip[0], cut.strip[-1], len(cut.strip)) == (0, len(cut.level), strips + 1)
         assert (cut.chunk[0], cut.chunk[-1]) == (0, problem.num_variables)

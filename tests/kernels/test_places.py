@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.graph.places import Places
-from dabp.kernels.places import fill_levels
+from dabp.kernels.places import fill_behind, fill_levels
 from tests.problems import random_problem
 
 
@@ -14,8 +14,12 @@ def test_levels_are_longest_ways() -> None:
     for seed in range(40):
         problem = random_problem(seed)
         places = Places.of(problem)
-        level = np.full(problem.num_variables, -1)
-        fill_levels(places.start, places.middle, places.other, level)
+        level, behind = np.full(problem.num_variables, -1), np.empty(len(places.scopes), dtype=np.int32)
+        start = np.append(0, np.cumsum(places.middle - places.start[:-1]))
+        scopes = places.scopes.copy()
+        scopes.flags.writeable = False
+        fill_behind(scopes, start[:-1].copy(), behind)
+        fill_levels(start, behind, level)
         wanted = np.zeros(problem.num_variables, dtype=np.int64)
         for _ in range(problem.num_variables):
             for i, j in np.sort(places.scopes, axis=1).tolist():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from dabp.presolve import presolve
-from dabp.presolve.effort import Effort
+from dabp.presolve import elimination, presolve
+from dabp.presolve.effort import UNLIMITED, Effort
 from dabp.presolve.elimination import Eliminated
 from dabp.problem import Problem
 from tests.presolve.shapes import ring, shared_pairs
@@ -55,3 +56,33 @@ def test_a_large_tree_vanishes() -> None:
     reduced = presolve(problem)
     assert reduced.problem.num_variables == 0
     assert problem.cost(reduced.lift(np.zeros(0, dtype=np.int64))) == reduced.problem.constant
+
+
+def test_variables_that_surely_stay_need_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at all variables, also those with more neighbours than a table may have, leaves the same problem."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(2, 4, 14) if seed % 2 else np.full(14, 5)
+        pairs = [(i, j) for j in range(14) for i in range(j) if rng.random() < 0.2]
+        problem = Problem.from_tables(
+            sizes.tolist(), [(pair, rng.integers(0, 9, sizes[list(pair)]) * 1.0) for pair in pairs]
+        )
+        few = Eliminated(problem)
+        with monkeypatch.context() as patched:
+            patched.setattr(elimination, "_dear", lambda problem, given: UNLIMITED)
+            every = Eliminated(problem)
+        assert few.count == every.count
+        assert few.problem == every.problem
+        values = np.array([int(rng.integers(size)) for size in few.problem.domain_sizes])
+        assert np.array_equal(few.lift(values), every.lift(values))
+
+
+def test_factors_need_not_lie_side_by_side() -> None:
+    """Unary factors between those of two variables change nothing but the order of the factors that are left."""
+    rng = np.random.default_rng(3)
+    pairs = [((i, (i + step) % 9), rng.integers(0, 9, (3, 3)) * 1.0) for i in range(9) for step in (1, 2)]
+    single = [((i,), rng.integers(0, 9, 3) * 1.0) for i in range(9)]
+    apart = Eliminated(Problem.from_tables([3] * 9, [*pairs[:7], *single, *pairs[7:]]), components=True)
+    together = Eliminated(Problem.from_tables([3] * 9, [*single, *pairs]), components=True)
+    assert apart.count == together.count == 9
+    assert apart.problem.constant == together.problem.constant

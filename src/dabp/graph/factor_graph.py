@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,9 @@ PERTURBATION = 1e-3
 """The tie-breaking perturbation as a fraction of the smallest cost difference …"""
 QUIET = 1e-6
 """… and at most this fraction of the temperature, if there is one: probabilities must not depend on it."""
+
+BLOCK = 1 << 16
+"""Numbers that are drawn or added at a time where there are many: they stay in the processor's cache."""
 
 SORTED_CELLS = 1 << 20
 """Costs that are sorted at a time to find that difference."""
@@ -84,14 +88,21 @@ class FactorGraph:
     """Costs of the problem were divided by this."""
     forbidden: float
     """A forbidden cell is its table's least finite cost plus this; larger than any finite total."""
-    edge_variable: NDArray[np.int64]
-    """[E]: the variable at each edge."""
-    edge_offsets: NDArray[np.int64]
-    """[E + 1]: slices of `v2f` and `f2v`."""
     variable_edge_offsets: NDArray[np.int64]
     """[N + 1]: edges of variable i are ``variable_edges[variable_edge_offsets[i]:variable_edge_offsets[i + 1]]``."""
     variable_edges: NDArray[np.int64]
     """[E]: edges by variable, ascending within one."""
+
+    @cached_property
+    def edge_variable(self) -> NDArray[np.int64]:
+        """[E]: the variable at each edge; made when first asked for, as large graphs are compiled without it."""
+        scopes = (np.repeat(group.scope, len(self.scales), axis=0).ravel() for group in self.groups)
+        return np.concatenate([np.zeros(0, dtype=np.int64), *scopes])
+
+    @cached_property
+    def edge_offsets(self) -> NDArray[np.int64]:
+        """[E + 1]: slices of `v2f` and `f2v`; made when first asked for."""
+        return offsets_of(self.domain_sizes[self.edge_variable])
 
     @property
     def num_variables(self) -> int:
@@ -101,12 +112,12 @@ class FactorGraph:
     @property
     def num_edges(self) -> int:
         """E, copies counted."""
-        return len(self.edge_variable)
+        return len(self.variable_edges)
 
     @property
     def num_messages(self) -> int:
         """Length of `v2f` and of `f2v`."""
-        return int(self.edge_offsets[-1])
+        return sum(group.num_factors * sum(group.shape) for group in self.groups) * len(self.scales)
 
     @property
     def num_cells(self) -> int:
@@ -152,30 +163,37 @@ class FactorGraph:
         _check(problem, split_ratio, cost_scale, perturbation)
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
         lowest, ranges = table_ranges(problem)
-        factor_ranges = ranges[problem.factor_table]
-        total = float(np.abs(lowest)[problem.factor_table].sum() + factor_ranges.sum())
+        of_factors = np.abs(lowest)[problem.factor_table]
+        total = of_factors.sum()
+        np.take(ranges, problem.factor_table, out=of_factors, mode="clip")  # they are within: nothing is clipped
+        all_ranges = of_factors.sum()
+        total = float(total + all_ranges)
         if dtype is None and cost_scale is not None and total / MOST_SCALED > cost_scale:
             raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
-        scale = _default_scale(factor_ranges, total) if cost_scale is None else float(cost_scale)
+        scale = _default_scale(of_factors, total) if cost_scale is None else float(cost_scale)
+        del of_factors  # large, and used up
         real = np.dtype((np.float64 if problem.forbidding.any() else np.float32) if dtype is None else dtype)
         perturbation = _unseen(problem, temperature) / scale if perturbation is None else perturbation
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
-        forbidden = 2 * factor_ranges.sum() / scale + problem.num_variables * perturbation + 1.0
+        forbidden = 2 * all_ranges / scale + problem.num_variables * perturbation + 1.0
         stand_ins = lowest / scale + forbidden
         skeleton = problem.structural(_skeleton, len(scales), bulky=True)
-        count = int(skeleton.variable_offsets[-1])
-        unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, size=count)
-        groups = tuple(_group(problem, part, scale, stand_ins, unary, real) for part in skeleton.parts)
+        unary = _perturbed(seed, perturbation, skeleton, real)
+        groups = []
+        for part in skeleton.parts:
+            if len(part.shape) == 1:
+                _add_unary(problem, part, skeleton.variable_offsets, scale, stand_ins, unary)
+                continue
+            costs = _scaled(problem, part.used, scale, stand_ins, real).reshape(-1, *part.shape)
+            groups.append(FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first))
         return cls(
             domain_sizes=problem.domain_sizes,
             variable_offsets=skeleton.variable_offsets,
-            unary=unary.astype(real),
-            groups=tuple(group for group in groups if group is not None),
+            unary=unary.astype(real, copy=False),
+            groups=tuple(groups),
             scales=scales,
             cost_scale=scale,
             forbidden=float(forbidden),
-            edge_variable=skeleton.edge_variable,
-            edge_offsets=skeleton.edge_offsets,
             variable_edge_offsets=skeleton.variable_edge_offsets,
             variable_edges=skeleton.variable_edges,
         )
@@ -215,6 +233,8 @@ def _numbered(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], N
     """The different keys, all below `count`, in ascending order, and the number of each key among them."""
     seen = np.zeros(count, dtype=np.bool_)
     seen[keys] = True
+    if seen.all():
+        return np.arange(count), keys
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
 
 
@@ -227,8 +247,6 @@ class _Part(NamedTuple):
     used: NDArray[np.int64]
     """[U]: the different tables of the problem that they use."""
     table_index: NDArray[np.int64]
-    targets: NDArray[np.int64]
-    """Arity 1: where the costs of each factor are added to `FactorGraph.unary`, flat."""
     first: int
 
 
@@ -237,61 +255,66 @@ class _Skeleton(NamedTuple):
 
     variable_offsets: NDArray[np.int64]
     parts: tuple[_Part, ...]
-    edge_variable: NDArray[np.int64]
-    edge_offsets: NDArray[np.int64]
     variable_edge_offsets: NDArray[np.int64]
     variable_edges: NDArray[np.int64]
 
 
 def _skeleton(problem: Problem, copies: int) -> _Skeleton:
     """Edges and groups of a graph with so many copies of each factor."""
-    sizes, variable_offsets = problem.domain_sizes, offsets_of(problem.domain_sizes)
-    nowhere = np.zeros(0, dtype=np.int64)
     parts, edges = [], 0
     for shape, factors, scope in _by_shape(problem):
         used, index = _numbered(problem.factor_table[factors], len(problem.pool_offsets) - 1)
-        unary = (variable_offsets[scope] + np.arange(shape[0])).ravel() if len(shape) == 1 else nowhere
-        parts.append(_Part(shape, factors, scope, used, index, unary, edges))
+        parts.append(_Part(shape, factors, scope, used, index, edges))
         edges += scope.size * copies if len(shape) > 1 else 0
-    edge_variable = _concatenated(np.repeat(p.scope, copies, axis=0).ravel() for p in parts if len(p.shape) > 1)
-    variable_edges, variable_edge_offsets = grouped(edge_variable, len(sizes))
-    return _Skeleton(
-        variable_offsets,
-        tuple(parts),
-        edge_variable,
-        edge_offsets=offsets_of(sizes[edge_variable]),
-        variable_edge_offsets=variable_edge_offsets,
-        variable_edges=variable_edges,
-    )
+    higher = [part.scope for part in parts if len(part.shape) > 1]
+    scopes = [(scope if copies == 1 else np.repeat(scope, copies, axis=0)).ravel() for scope in higher]
+    edge_variable = scopes[0] if len(scopes) == 1 else np.concatenate([np.zeros(0, dtype=np.int64), *scopes])
+    variable_edges, variable_edge_offsets = grouped(edge_variable, problem.num_variables)
+    return _Skeleton(offsets_of(problem.domain_sizes), tuple(parts), variable_edge_offsets, variable_edges)
 
 
-def _group(
+def _perturbed(seed: int, perturbation: float, skeleton: _Skeleton, dtype: np.dtype[Any]) -> NDArray[np.floating]:
+    """The perturbation of each value; in double precision if unary costs are to be added, and drawn in blocks if not.
+
+    What is drawn block by block is what is drawn at once.
+    """
+    rng, count = generator(seed, _PERTURBATION_STREAM), int(skeleton.variable_offsets[-1])
+    if any(len(part.shape) == 1 for part in skeleton.parts):
+        return rng.uniform(0.0, perturbation, size=count)
+    unary = np.empty(count, dtype=dtype)
+    for start in range(0, count, BLOCK):
+        unary[start : start + BLOCK] = rng.uniform(0.0, perturbation, size=min(BLOCK, count - start))
+    return unary
+
+
+def _add_unary(
     problem: Problem,
     part: _Part,
+    variable_offsets: NDArray[np.int64],
     scale: float,
     stand_ins: NDArray[np.float64],
-    unary: NDArray[np.float64],
-    dtype: np.dtype[Any],
-) -> FactorGroup | None:
-    """The factors of one shape with their costs; those of arity 1 go to `unary`, in double precision."""
-    if len(part.shape) == 1:
-        stacked = _scaled(problem, part.used, scale, stand_ins, np.dtype(np.float64))
-        add_at(unary, part.targets, stacked[part.table_index].ravel())
-        return None
-    costs = _scaled(problem, part.used, scale, stand_ins, dtype).reshape(-1, *part.shape)
-    return FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first)
-
-
-def _concatenated(parts: Iterator[NDArray[np.int64]]) -> NDArray[np.int64]:
-    joined = list(parts)
-    return joined[0] if len(joined) == 1 else np.concatenate([np.zeros(0, dtype=np.int64), *joined])
+    unary: NDArray[np.floating],
+) -> None:
+    """Add the costs of factors of arity 1, some factors at a time: places in memory are reused."""
+    size = part.shape[0]
+    block = max(1, BLOCK // size)
+    for start in range(0, len(part.factors), block):
+        tables = part.used[part.table_index[start : start + block]]
+        costs = _scaled(problem, tables, scale, stand_ins, np.dtype(np.float64))
+        targets = variable_offsets[part.scope[start : start + block]] + np.arange(size)
+        add_at(unary, targets.ravel(), costs.ravel())
 
 
 def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64], NDArray[np.int64]]]:
     """(shape, factors [G], scope [G, arity]) for every arity ≥ 1, by arity and then by shape."""
+    size = int(problem.domain_sizes.max(initial=0))
+    uniform = bool((problem.domain_sizes == size).all())
     for arity_group in problem.arity_groups:
         arity = arity_group.variables.shape[1]
         if arity == 0:
+            continue
+        if uniform:
+            yield (size,) * arity, arity_group.factors, arity_group.variables
             continue
         lengths = problem.domain_sizes[arity_group.variables]
         if (lengths == lengths[0]).all():
@@ -307,10 +330,16 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
 
 
 def _default_scale(ranges: NDArray[np.float64], total: float) -> float:
-    """Half the median of the positive ranges, more where the sum of all costs would be too large then."""
-    positive = np.sort(ranges[ranges > 0])
+    """Half the median of the positive ranges, more where the sum of all costs would be too large then.
+
+    `ranges` are in another order afterwards.
+    """
+    positive = ranges if (ranges > 0).all() else ranges[ranges > 0]
     count = len(positive)
-    usual = float(positive[(count - 1) // 2] + positive[count // 2]) / 4 if count else 1.0
+    middle = [(count - 1) // 2, count // 2]
+    if count:
+        positive.partition(middle)
+    usual = float(positive[middle].sum()) / 4 if count else 1.0
     return max(usual, total / MOST_RANGE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.problem.columns import Indices, offsets_of
+from dabp.problem.columns import Indices, as_fixed, offsets_of
 
 FEW = 50_000
 """Up to so many entries NumPy sorts them as fast as it takes to load a kernel."""
@@ -20,7 +20,5 @@ def grouped(variables: Indices, count: int) -> tuple[Indices, Indices]:
     from dabp.kernels.grouping import group_by_variable  # compiled, loaded only when it pays
 
     start, entry = np.zeros(count + 1, dtype=np.int64), np.empty(len(variables), dtype=np.int64)
-    keys = np.ascontiguousarray(variables).view()
-    keys.flags.writeable = False  # as columns of problems are: another kind of array would be compiled for apart
-    group_by_variable(keys, start, entry)
+    group_by_variable(as_fixed(variables), start, entry)
     return entry, start

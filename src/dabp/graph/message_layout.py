@@ -20,7 +20,6 @@ from dabp.graph.grouping import grouped
 from dabp.kernels.belief_propagation.layout import (
     EARLY,
     PADDING,
-    UNIT,
     ExactCosts,
     Ints,
     Layout,
@@ -30,9 +29,10 @@ from dabp.kernels.belief_propagation.layout import (
     Reals,
     Variables,
 )
+from dabp.kernels.belief_propagation.pair_layout import Edges, Heard, PairGroups, fill_ranks, hear_pairs
 from dabp.kernels.belief_propagation.pricing import LARGEST
 from dabp.problem import Problem
-from dabp.problem.columns import cell_strides, offsets_of
+from dabp.problem.columns import as_fixed, cell_strides, offsets_of
 
 KEPT_FRAMES = 8
 """Frames that are kept of one structure: for a few widths of vectors and ratios of splitting."""
@@ -134,19 +134,23 @@ def _frames(problem: Problem) -> dict[tuple[Any, ...], _Frame]:
 
 def _frame(problem: Problem, graph: FactorGraph, lanes: int) -> _Frame:
     variables = _variables(graph, lanes)
-    rank = np.empty(graph.num_edges, dtype=np.int64)
-    rank[graph.variable_edges] = np.arange(graph.num_edges)
-    position = _message_positions(graph, variables, rank)
     stacks: list[_Stack] = []
-    pairs = _pairs(graph, lanes, rank, position, stacks)
-    many = _many(graph, lanes, position, stacks)
+    pairs = _pairs(graph, lanes, variables, stacks)
+    many = _many(graph, lanes, variables, stacks)
     return _Frame(variables, tuple(stacks), pairs, many, exact=_exact_costs(problem, graph))
 
 
 def _padded(graph: FactorGraph, starts: Ints, padding: float, values: Any) -> Reals:
     """Numbers of all values of all variables, or one for all, where unary costs lie, and `padding` elsewhere."""
     padded = aligned_zeros(int(starts[-1]), graph.dtype)
-    padded[:] = padding
+    if padding:
+        padded[:] = padding
+    put_values(graph, starts, values, padded)
+    return padded
+
+
+def put_values(graph: FactorGraph, starts: Ints, values: Any, padded: Reals) -> None:
+    """Write numbers of all values of all variables, or one for all, where unary costs lie."""
     sizes = graph.domain_sizes
     if len(sizes) and (sizes == sizes[0]).all():
         rows = padded.reshape(len(sizes), -1)[:, : sizes[0]]
@@ -154,7 +158,6 @@ def _padded(graph: FactorGraph, starts: Ints, padding: float, values: Any) -> Re
     else:
         count = int(graph.variable_offsets[-1])
         padded[np.repeat(starts[:-1] - graph.variable_offsets[:-1], sizes) + np.arange(count)] = values
-    return padded
 
 
 def _variables(graph: FactorGraph, lanes: int) -> Variables:
@@ -186,16 +189,13 @@ def _edge_scales(graph: FactorGraph, scales: Reals) -> Reals:
     return scales[edge_copy[graph.variable_edges]]
 
 
-def _message_positions(graph: FactorGraph, variables: Variables, ranks: Ints) -> Ints:
-    """[E]: where the message of each edge starts; those of a variable lie side by side, edges in order of `ranks`."""
-    message_start, degree = variables.message_start, np.diff(graph.variable_edge_offsets)
-    width = np.diff(variables.unary_start)
-    if len(width) and (width == width[0]).all():
-        return np.asarray(ranks * width[0], dtype=np.int64)
+def _message_positions(graph: FactorGraph, variables: Variables) -> Ints:
+    """[E]: where the message of each edge starts; those of a variable lie side by side, edges in order."""
+    degree, width = np.diff(graph.variable_edge_offsets), np.diff(variables.unary_start)
     own = np.repeat(np.arange(graph.num_variables), degree)
     rank = np.arange(graph.num_edges) - graph.variable_edge_offsets[own]
     position = np.empty(graph.num_edges, dtype=np.int64)
-    position[graph.variable_edges] = message_start[own] + rank * width[own]
+    position[graph.variable_edges] = variables.message_start[own] + rank * width[own]
     return position
 
 
@@ -245,50 +245,98 @@ def _all_tables(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int) -> R
     return result
 
 
-def _pairs(graph: FactorGraph, lanes: int, rank: Ints, position: Ints, stacks: list[_Stack]) -> Pairs:
+def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_Stack]) -> Pairs:
     """What variables hear from factors of arity 2; their tables are added to `stacks`."""
-    copies = len(graph.scales)
-    count = graph.num_edges // copies
-    table, source, rows, others = (
-        np.full(count + EARLY, -1, dtype=np.int64)[:count],
-        np.zeros(count + EARLY, np.int32),
-        np.zeros(count, np.int32),
-        np.zeros(count + EARLY, np.int32),
+    count = graph.num_edges // len(graph.scales)
+    heard = Heard(
+        table=_with_more(count, -1, np.int64)[:count],
+        source=_with_more(count, 0, np.int32),
+        rows=np.empty(count, dtype=np.int32),
+        other=_with_more(count, 0, np.int32),
+        **_unused_tables(graph),
     )
-    blocks: list[PairTables] = []
-    for number, group in enumerate(graph.groups):
-        if group.arity != 2:
-            continue
-        edges = group.first + 2 * copies * np.arange(group.num_factors)
+    groups, blocks = _pair_groups(graph, lanes)
+    rank = np.empty(graph.num_edges, dtype=np.int32)
+    if count:
+        width = np.diff(variables.unary_start)
+        edges = Edges(
+            by_variable=as_fixed(graph.variable_edges),
+            start=as_fixed(graph.variable_edge_offsets),
+            unary_start=as_fixed(variables.unary_start),
+            message_start=as_fixed(variables.message_start),
+            uniform=int(width[0]) if (width == width[0]).all() else 0,
+            copies=len(graph.scales),
+        )
+        fill_ranks(edges.by_variable, rank)
+        hear_pairs(edges, groups, rank, heard)
+    for number, side in blocks:
+        first, tables = groups.table[number], len(graph.groups[number].tables)
+        start, cells = groups.stack[number, side], groups.cells[number, side]
+        order = heard.table_order[side, first : first + tables]
+        step = int(cells // groups.senders[number, side])
+        stacks.append(_Stack(number, side == 0, step, order, int(start), int(start + tables * cells)))
+    rows = [
+        PairTables(stack.start, len(stack.table_order), int(groups.senders[number, side]), stack.step)
+        for (number, side), stack in zip(blocks, stacks, strict=True)
+    ]
+    shapes = np.array(rows, dtype=np.int64).reshape(-1, len(PairTables._fields))
+    return Pairs(shapes, heard.table, heard.source, heard.rows, heard.other)
+
+
+def _with_more(count: int, filling: int, dtype: Any) -> Any:
+    """Room for `count` numbers, and `EARLY` more that are there to be read."""
+    column = np.empty(count + EARLY, dtype=dtype)
+    column[count:] = filling
+    return column
+
+
+def _unused_tables(graph: FactorGraph) -> dict[str, Ints]:
+    """The order of tables in `Heard` before any has a place."""
+    tables = sum(len(group.tables) for group in graph.groups if group.arity == 2)
+    return {
+        "number": np.full((2, tables), -1, dtype=np.int64),
+        "table_order": np.empty((2, tables), dtype=np.int64),
+        "used": np.zeros((len(graph.groups), 2), dtype=np.int64),
+    }
+
+
+def _pair_groups(graph: FactorGraph, lanes: int) -> tuple[PairGroups, list[tuple[int, int]]]:
+    """The groups as kernels know them, and the groups and sides whose tables lie one after the other."""
+    count = len(graph.groups)
+    factor, table = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    senders, cells, stack = (np.zeros((count, 2), dtype=np.int64) for _ in range(3))
+    pairs = [(number, group) for number, group in enumerate(graph.groups) if group.arity == 2]
+    factors = tables = numbers = 0
+    for number, group in pairs:
+        factor[number], table[number] = factors, tables
         for side in range(2):
-            here = rank[edges + side] // copies
-            table_order, index = _by_first_use(_sorted_by(here, count), group.table_index, len(group.tables))
-            start, step, senders = (
-                stacks[-1].stop if stacks else 0,
-                _step(group.shape[side], lanes),
-                group.shape[1 - side],
-            )
-            blocks.append(PairTables(start, len(table_order), senders, step))
-            stacks.append(
-                _Stack(number, side == 0, step, table_order, start, start + len(table_order) * senders * step)
-            )
-            table[here] = start + index * (senders * step)
-            source[here] = position[edges + 1 - side] // UNIT
-            rows[here] = senders
-            others[here] = group.scope[:, 1 - side]
-    return Pairs(np.array(blocks, dtype=np.int64).reshape(-1, len(PairTables._fields)), table, source, rows, others)
+            senders[number, side] = group.shape[1 - side]
+            cells[number, side] = group.shape[1 - side] * _step(group.shape[side], lanes)
+            stack[number, side] = numbers
+            numbers += len(group.tables) * int(cells[number, side])
+        factors, tables = factors + group.num_factors, tables + len(group.tables)
+    groups = PairGroups(
+        first=np.array([group.first for group in graph.groups], dtype=np.int64),
+        binary=np.array([group.arity == 2 for group in graph.groups], dtype=np.bool_),
+        factor=factor,
+        table=table,
+        senders=senders,
+        cells=cells,
+        stack=stack,
+        scope=as_fixed(_one_after_another([group.scope.ravel() for _, group in pairs])),
+        table_index=as_fixed(_one_after_another([group.table_index for _, group in pairs])),
+    )
+    return groups, [(number, side) for number, _ in pairs for side in range(2)]
 
 
-def _sorted_by(places: Ints, count: int) -> Ints:
-    """`np.argsort` of different numbers below `count`."""
-    order = np.full(count, -1, dtype=np.int64)
-    order[places] = np.arange(len(places))
-    return order[order >= 0]
+def _one_after_another(parts: list[Ints]) -> Ints:
+    return parts[0] if len(parts) == 1 else _joined(parts, (0,))
 
 
-def _many(graph: FactorGraph, lanes: int, position: Ints, stacks: list[_Stack]) -> Many:
+def _many(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_Stack]) -> Many:
     """The factors of higher arity by first variable; their tables are added to `stacks`."""
-    copies = len(graph.scales)
+    copies, higher = len(graph.scales), any(group.arity > 2 for group in graph.groups)
+    position = _message_positions(graph, variables) if higher else np.zeros(0, dtype=np.int64)
     arities, domains, messages, tables = [], [], [], []
     for number, group in enumerate(graph.groups):
         if group.arity == 2:
@@ -315,7 +363,8 @@ def _many(graph: FactorGraph, lanes: int, position: Ints, stacks: list[_Stack]) 
 def _factors_of_variables(problem: Problem, graph: FactorGraph) -> tuple[Ints, Ints]:
     """The factors of each variable, and where they start."""
     if len(graph.scales) == 1 and [group.num_factors for group in graph.groups] == [problem.num_factors]:
-        return graph.variable_edges // graph.groups[0].arity, graph.variable_edge_offsets  # edges are entries of scopes
+        arity, edges = graph.groups[0].arity, graph.variable_edges  # which are entries of scopes
+        return edges >> 1 if arity == 2 else edges // arity, graph.variable_edge_offsets
     entries, factor_start = grouped(problem.scope_variables, problem.num_variables)
     return np.repeat(np.arange(problem.num_factors), problem.arities)[entries], factor_start
 

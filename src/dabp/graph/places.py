@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dabp.kernels.places import fill_levels, fill_places
+from dabp.kernels.places import fill_behind, fill_levels, fill_places
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, offsets_of
+from dabp.problem.columns import Indices, as_fixed, offsets_of
 
 
 class Strips(NamedTuple):
@@ -20,6 +20,32 @@ class Strips(NamedTuple):
     """The level of each chunk's variables; levels rise in a strip, [C]."""
     strip: Indices
     """The first chunk of each strip, [S + 1]."""
+
+
+class Levels(NamedTuple):
+    """Levels of variables, no two of which in a level share a factor.
+
+    What is done to variables one after the other, each with a look at its neighbours, can be done level by level with
+    the same result, to all variables of a level at once.
+    """
+
+    level: Indices
+    """One more than the highest of a variable's neighbours with smaller numbers, [N]."""
+    degree: Indices
+    """Its binary factors, [N]."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> Levels:
+        """Those of a problem's variables, found without a list of all places."""
+        _, scopes = _binary(problem)
+        count = problem.num_variables
+        smaller = np.bincount(np.maximum(*scopes.T), minlength=count)
+        first = offsets_of(smaller)
+        behind = np.empty(len(scopes), dtype=np.int32 if count < 2**31 else np.int64)
+        fill_behind(as_fixed(scopes), first[:-1].copy(), behind)
+        level = np.empty(count, dtype=np.int64)
+        fill_levels(first, behind, level)
+        return cls(level, smaller + np.bincount(np.minimum(*scopes.T), minlength=count))
 
 
 class Places(NamedTuple):
@@ -45,26 +71,11 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, problem: Problem) -> Places:
         """The places of a problem's binary factors."""
-        factors = np.flatnonzero(problem.arities == 2)
-        if len(factors) and factors[-1] - factors[0] == len(factors) - 1:  # side by side
-            first = problem.scope_offsets[factors[0]]
-            scopes = problem.scope_variables[first : first + 2 * len(factors)].reshape(-1, 2)
-        else:
-            scopes = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(2)]
-        return cls._sorted(factors, scopes, problem.num_variables)
+        return cls._sorted(*_binary(problem), problem.num_variables)
 
-    def levels(self) -> Indices:
-        """The level of each variable, [N]: one more than the highest of its neighbours with smaller numbers.
-
-        What is done to variables one after the other, each with a look at its neighbours, can be done level by level
-        with the same result, to all variables of a level at once: no two of them share a factor.
-        """
-        level = np.empty(len(self.middle), dtype=np.int64)
-        fill_levels(self.start, self.middle, self.other, level)
-        return level
-
-    def in_strips(self, level: Indices, strips: int) -> tuple[Places, Indices, Strips]:
-        """The same factors with the variables in another order, in which neighbours keep theirs.
+    @classmethod
+    def in_strips(cls, problem: Problem, levels: Levels, strips: int) -> tuple[Places, Indices, Strips]:
+        """Those of the problem with its variables in another order, in which neighbours keep theirs.
 
         Variables are cut into *strips* of consecutive numbers with about as many factors each; a strip's variables
         lie level by level.
@@ -74,8 +85,8 @@ class Places(NamedTuple):
         places, order, strips
             The places by new numbers; the old number of each variable, [N]; where strips and their levels are.
         """
-        count = len(self.middle)
-        work = self.start + np.arange(count + 1)
+        count, level = problem.num_variables, levels.level
+        work = offsets_of(levels.degree + 1)
         cuts = np.searchsorted(work[1:], work[-1] * np.arange(1, strips) / strips, side="right")
         strip = np.repeat(np.arange(strips), np.diff(cuts, prepend=0, append=count))
         key = strip * (int(level.max(initial=0)) + 1) + level
@@ -88,15 +99,27 @@ class Places(NamedTuple):
         )
         number = np.empty(count, dtype=np.int64)
         number[order] = np.arange(count)
-        return self._sorted(self.factors, number[self.scopes], count), order, chunks
+        factors, scopes = _binary(problem)
+        return cls._sorted(factors, number[scopes], count), order, chunks
 
     @classmethod
     def _sorted(cls, factors: Indices, scopes: Indices, num_variables: int) -> Places:
         """Sort by variable, then by which has the smaller number, then by factor."""
-        larger = np.bincount(scopes.min(axis=1), minlength=num_variables)
-        smaller = np.bincount(scopes.max(axis=1), minlength=num_variables)
+        larger = np.bincount(np.minimum(*scopes.T), minlength=num_variables)
+        smaller = np.bincount(np.maximum(*scopes.T), minlength=num_variables)
         start = offsets_of(smaller + larger)
         middle = start[:-1] + smaller
-        place, columns = np.empty_like(scopes), np.empty((3, scopes.size), dtype=np.int64)
-        fill_places(scopes, start[:-1].copy(), middle.copy(), place, columns)
+        place, columns = np.empty(scopes.shape, dtype=np.int64), np.empty((3, scopes.size), dtype=np.int64)
+        fill_places(as_fixed(scopes), start[:-1].copy(), middle.copy(), place, columns)
         return cls(factors, scopes, place, start, middle, *columns)
+
+
+def _binary(problem: Problem) -> tuple[Indices, Indices]:
+    """A problem's factors of arity 2, and their scopes, [F, 2]."""
+    factors = np.flatnonzero(problem.arities == 2)
+    if len(factors) and factors[-1] - factors[0] == len(factors) - 1:  # side by side
+        first = problem.scope_offsets[factors[0]]
+        scopes = problem.scope_variables[first : first + 2 * len(factors)].reshape(-1, 2)
+    else:
+        scopes = problem.scope_variables[problem.scope_offsets[factors][:, None] + np.arange(2)]
+    return factors, scopes

@@ -43,9 +43,21 @@ def table_kinds(problem: Problem) -> tuple[Indices, NDArray[np.float64]]:
             mine = tables[labels == size]
             rows = max(1, _BLOCK // int(size * size))
             for start in range(0, len(mine), rows):
-                chosen = mine[start : start + rows]
+                chosen = _repeating(problem, mine[start : start + rows], int(size))
                 kinds[chosen], parameters[chosen] = _kinds(problem, chosen, int(size))
     return kinds, parameters
+
+
+def _repeating(problem: Problem, tables: Indices, size: int) -> Indices:
+    """Of tables with `size` × `size` cells those of which two equal cells do not say already that they are of no kind.
+
+    A function of |a − b| has f(0, 0) = f(1, 1) and f(0, 1) = f(1, 0).
+    """
+    first = problem.pool_offsets[tables]
+    some = np.flatnonzero(problem.pool[first] == problem.pool[first + size + 1])
+    first = first[some]
+    repeating: Indices = tables[some[problem.pool[first + 1] == problem.pool[first + size]]]
+    return repeating
 
 
 def _kinds(problem: Problem, tables: Indices, size: int) -> tuple[Indices, NDArray[np.float64]]:

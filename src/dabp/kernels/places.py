@@ -41,10 +41,26 @@ def fill_places(scopes: Array, behind: Array, ahead: Array, place: Array, column
 
 
 @array_kernel
-def fill_levels(start: Array, middle: Array, other: Array, level: Array) -> None:
-    """The level of each variable: one more than the highest of its neighbours with smaller numbers, 0 without any."""
-    for i in range(len(middle)):
+def fill_behind(scopes: Array, place: Array, behind: Array) -> None:
+    """The neighbours with smaller numbers of each variable, one variable's after the other's, [F].
+
+    `place` says where each variable's begin, [N], and is moved on.
+    """
+    for f in range(len(scopes)):
+        i, j = scopes[f, 0], scopes[f, 1]
+        larger, smaller = (i, j) if j < i else (j, i)
+        behind[place[larger]] = smaller
+        place[larger] += 1
+
+
+@array_kernel
+def fill_levels(start: Array, behind: Array, level: Array) -> None:
+    """The level of each variable: one more than the highest of its neighbours with smaller numbers, 0 without any.
+
+    Those are ``behind[start[i]:start[i + 1]]`` of variable i.
+    """
+    for i in range(len(level)):
         highest = -1
-        for p in range(start[i], middle[i]):
-            highest = max(highest, level[other[p]])
+        for p in range(start[i], start[i + 1]):
+            highest = max(highest, level[behind[p]])
         level[i] = highest + 1

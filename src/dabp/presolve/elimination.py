@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dabp.graph.components import component_labels
 from dabp.kernels.elimination import living_factors
-from dabp.kernels.elimination.living_factors import Given
+from dabp.kernels.elimination.living_factors import Given, Room, link
 from dabp.kernels.elimination.small_degree import Cheap, eliminate, read_back
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.presolve.effort import UNLIMITED, Effort
@@ -53,18 +53,14 @@ class Eliminated:
         effort = effort or Effort()
         unary, starts = unary_costs(problem)
         higher = np.flatnonzero(problem.arities >= 2)
-        given = Given(
-            sizes=problem.domain_sizes,
-            unary=unary,
-            starts=starts,
-            scopes=problem.scope_variables[ragged_positions(problem.scope_offsets, higher)],
-            scope_offsets=offsets_of(problem.arities[higher]),
-            table_start=problem.pool_offsets[problem.factor_table[higher]],
-            pool=problem.pool,
-        )
+        scopes, offsets = _scopes(problem, higher)
+        tables = handed_over(problem.pool_offsets[problem.factor_table[higher]])
+        given = Given(problem.domain_sizes, unary, starts, scopes, offsets, tables, problem.pool)
+        room = Room.of(problem.num_variables, len(higher), int(given.scope_offsets[-1] - given.scope_offsets[0]))
         allowance = _allowance(problem) if components else np.zeros(problem.num_variables)
         cheap = Cheap(small, growth, allowance, UNLIMITED if components else _dear(problem, given))
-        constant, self._log, factors, effort.left = eliminate(given, cheap, effort.left)
+        link(given, room)
+        constant, self._log, factors, effort.left = eliminate(given, room, cheap, effort.left)
         constant += nullary_costs(problem)
         self.count = self._log.num_steps
         self._sizes = problem.domain_sizes
@@ -78,8 +74,9 @@ class Eliminated:
             self.problem = problem
             return
         unary[np.repeat(gone, problem.domain_sizes)] = 0.0
-        old = higher[np.flatnonzero(factors.alive[: len(higher)])]
-        added = unary_factors(unary, starts), _new_factors(problem, factors, len(higher))
+        old = higher[np.flatnonzero(room.alive[: len(higher)])]
+        new = np.flatnonzero(room.alive[len(higher) : factors.num_factors])
+        added = unary_factors(unary, starts), _new_factors(problem, factors, new)
         self.problem = _without_isolated(rebuilt(problem, old, added, problem.constant + constant), self.variables)
 
     def lift(self, assignment: Assignment) -> Assignment:
@@ -104,8 +101,10 @@ def _dear(problem: Problem, given: Given) -> int:
 
     Where all factors are on two variables, and each on others: as many neighbours as factors, at least.
     """
-    least, most = int(problem.domain_sizes.min(initial=2)), int(problem.domain_sizes.max(initial=2))
-    if least < 2 or len(given.scopes) != 2 * len(given.table_start) or not pairs_differ(problem):
+    sizes = problem.domain_sizes if problem.num_variables else np.full(1, 2)
+    least, most = int(sizes.min()), int(sizes.max())
+    entries = int(given.scope_offsets[-1] - given.scope_offsets[0])
+    if least < 2 or entries != 2 * len(given.table_start) or not pairs_differ(problem):
         return UNLIMITED
     neighbours = 3
     while least**neighbours <= most * most:
@@ -123,9 +122,16 @@ def _allowance(problem: Problem) -> NDArray[np.float64]:
     return np.where(affordable[labels], np.exp2(np.minimum(digits[labels], 60)), 0.0)
 
 
-def _new_factors(problem: Problem, factors: living_factors.Factors, old: int) -> Factors:
-    """Those that elimination made, numbered from `old` on, as far as they were not eliminated again."""
-    new = old + np.flatnonzero(factors.alive[old : factors.num_factors])
+def _scopes(problem: Problem, factors: Indices) -> tuple[Indices, Indices]:
+    """The scopes of some factors and where each begins; parts of the problem's own columns if they lie side by side."""
+    if len(factors) and factors[-1] - factors[0] == len(factors) - 1:
+        return problem.scope_variables, problem.scope_offsets[factors[0] : factors[-1] + 2]
+    scopes = problem.scope_variables[ragged_positions(problem.scope_offsets, factors)]
+    return handed_over(scopes), handed_over(offsets_of(problem.arities[factors]))
+
+
+def _new_factors(problem: Problem, factors: living_factors.Factors, new: Indices) -> Factors:
+    """Of those that elimination made, the ones that were not eliminated again."""
     arities = factors.arity[new]
     cells = _cells(problem.domain_sizes, factors.scopes, factors.scope[new], arities)
     return Factors(

@@ -5,7 +5,7 @@ A ragged array is a flat one with offsets: row r is ``flat[offsets[r]:offsets[r 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,13 @@ def handed_over(column: Column) -> Column:
     """A column that its maker will not change any more: a `Problem` takes it without a copy."""
     column.flags.writeable = False
     return column
+
+
+def as_fixed(column: Column) -> Column:
+    """A contiguous view that cannot be changed, as columns of problems are: kernels are compiled for no other kind."""
+    fixed = np.ascontiguousarray(column).view()
+    fixed.flags.writeable = False
+    return cast("Column", fixed)
 
 
 def ragged_positions(offsets: Indices, rows: Indices) -> Indices:

@@ -65,6 +65,21 @@ def test_a_reset_forgets_the_start_before() -> None:
     assert np.array_equal(v2f_of(fresh), v2f_of(used))
 
 
+def test_a_reset_takes_other_unary_costs_back() -> None:
+    """After a start with costs on top the next one has the graph's own, padding included."""
+    for problem in (mixed_problem(1, 9), Problem.from_tables([3] * 4, [((0, 1), np.eye(3)), ((2,), np.arange(3.0))])):
+        graph = FactorGraph.from_problem(problem)
+        engine, other = MinSum(problem, graph), MinSum(problem, graph)
+        engine.reset(0.1, np.arange(len(graph.unary), dtype=np.float64))
+        assert not np.array_equal(engine.layout.variables.unary, other.layout.variables.unary)
+        engine.run(3, Rules())
+        engine.reset(0.1)
+        other.reset(0.1)
+        assert np.array_equal(engine.layout.variables.unary, other.layout.variables.unary)
+        for name in ("v2f", "f2v", "field", "damping", "assignment"):
+            assert np.array_equal(getattr(engine.memory, name), getattr(other.memory, name))
+
+
 def test_an_inclination_charges_every_other_value() -> None:
     """The first v2f messages are 0 at the assignment's values and the charge elsewhere."""
     problem = mixed_problem(6, 5)

@@ -1,4 +1,7 @@
-"""Factors that come and go while variables are eliminated, compiled: linked to their variables, tables in one pool."""
+"""Factors that come and go while variables are eliminated, compiled: linked to their variables, tables in one pool.
+
+Those that the problem came with stay where they are; what is known of them beside is a row of numbers a variable.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import inner
+from dabp.kernels.decorators import array_kernel, inner
 from dabp.kernels.rows import copy_row
 
 Array = Any
+
+WIDEST = 16
+"""No new factor has more variables."""
 Ints = NDArray[np.int64]
+Numbers = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 
 
@@ -33,19 +40,63 @@ class Given(NamedTuple):
     pool: Floats
 
 
-class Factors(NamedTuple):
-    """Old and new factors; the entries of each variable are a linked list through those of all scopes."""
+class Room(NamedTuple):
+    """Memory for what is known of each variable and each entry of a scope; of 32 bits where that is enough."""
 
-    num_factors: int
-    """Dead ones included."""
+    row: Ints
+    """[N + 1]: the factors given of variable i are ``factor[row[i]:row[i + 1]]``, in order; zeros before."""
+    living: Ints
+    """[N]: the first of these that has not been found dead."""
+    factor: Numbers
+    """[E]: those that were found dead and left there are −1."""
     alive: NDArray[np.uint8]
-    """[num_factors …]: whether a factor is still part of the problem."""
+    """[F + N]: whether a factor, given or new, is part of the problem."""
+    degree: Numbers
+    """[N]: living factors of each variable; zeros before."""
+    given_degree: Numbers
+    """[N]: those of them that the problem came with."""
+    head: Numbers
+    """[N]: the first entry of each variable in a new factor, −1 if there is none; so before."""
+    mark: Numbers
+    """[N]: −1, except while neighbours are collected."""
+    queue: Numbers
+    """[N]: variables that wait, in a ring; all at first."""
+    queued: NDArray[np.uint8]
+    """[N]: whether each does."""
+    gone: NDArray[np.uint8]
+    """[N]: whether it is eliminated; zeros before."""
+
+    @classmethod
+    def of(cls, variables: int, factors: int, entries: int) -> Room:
+        """For a problem of this size; made here, as NumPy asks for the large pages that kernels do not get."""
+        number = np.int32 if max(factors, entries, WIDEST * variables) < 2**31 else np.int64
+        return cls(
+            row=np.zeros(variables + 1, dtype=np.int64),
+            living=np.empty(variables, dtype=np.int64),
+            factor=np.empty(entries, dtype=number),
+            alive=np.empty(factors + variables, dtype=np.uint8),
+            degree=np.zeros(variables, dtype=number),
+            given_degree=np.empty(variables, dtype=number),
+            head=np.full(variables, -1, dtype=number),
+            mark=np.full(variables, -1, dtype=number),
+            queue=np.empty(variables, dtype=number),
+            queued=np.empty(variables, dtype=np.uint8),
+            gone=np.zeros(variables, dtype=np.uint8),
+        )
+
+
+class Factors(NamedTuple):
+    """Those that elimination makes, numbered from `num_given` on; their entries by variable are linked lists."""
+
+    num_given: int
+    num_factors: int
+    """Given and dead ones included."""
     scope: Ints
-    """[num_factors …]: its first entry."""
+    """[new …]: its first entry."""
     arity: Ints
-    """[num_factors …]."""
+    """[new …]."""
     table: Ints
-    """[num_factors …]: its first cell, in the problem's pool for the first `num_given`, in `pool` for the others."""
+    """[new …]: its first cell."""
     num_entries: int
     scopes: Ints
     """[num_entries …]: the variable of each entry."""
@@ -53,16 +104,9 @@ class Factors(NamedTuple):
     """[num_entries …]: the factor of each entry."""
     following: Ints
     """[num_entries …]: the next entry of the same variable, −1 at the end."""
-    head: Ints
-    """[N]: the first entry of each variable."""
-    degree: Ints
-    """[N]: living factors of each variable."""
-    given_degree: Ints
-    """[N]: those of them that the problem came with."""
-    num_given: int
     num_cells: int
     pool: Floats
-    """[num_cells …]: the tables of new factors."""
+    """[num_cells …]: their tables."""
 
 
 @inner
@@ -75,60 +119,63 @@ def grown(array: Array, size: int) -> Array:
     return longer
 
 
-@inner
-def linked_factors(given: Given) -> Factors:
-    """The problem's factors, each linked to its variables."""
-    num_variables, count = len(given.sizes), len(given.table_start)
-    capacity, num_entries = count + num_variables, len(given.scopes)
-    alive, scope = np.zeros(capacity, dtype=np.uint8), np.empty(capacity, dtype=np.int64)
-    arity, table = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
-    room = num_entries + num_variables + 16  # memory that nobody touches is free, and arrays that grow are copied
-    owner, following = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    scopes = np.empty(room, dtype=np.int64)
-    head, degree = np.full(num_variables, -1, dtype=np.int64), np.zeros(num_variables, dtype=np.int64)
-    for factor in range(count):
-        first, last = given.scope_offsets[factor], given.scope_offsets[factor + 1]
-        scope[factor], arity[factor], table[factor] = first, last - first, given.table_start[factor]
-        alive[factor] = last - first >= 2
-        if alive[factor]:
-            for entry in range(first, last):
-                variable = given.scopes[entry]
-                scopes[entry], owner[entry] = variable, factor
-                following[entry] = head[variable]
-                head[variable] = entry
-                degree[variable] += 1
-    return Factors(
-        count,
-        alive,
-        scope,
-        arity,
-        table,
-        num_entries,
-        scopes,
-        owner,
-        following,
-        head,
-        degree,
-        degree.copy(),
-        count,
-        0,
-        np.zeros(16),
-    )
+@array_kernel
+def link(given: Given, room: Room) -> None:
+    """Link the problem's factors to their variables: a counting sort of the entries of their scopes."""
+    scopes, offsets, row, place, factor = given.scopes, given.scope_offsets, room.row, room.living, room.factor
+    count = len(given.table_start)
+    for entry in range(offsets[0], offsets[count]):
+        row[scopes[entry] + 1] += 1
+    for i in range(len(place)):
+        room.degree[i] = room.given_degree[i] = row[i + 1]
+        row[i + 1] += row[i]
+        place[i] = row[i]
+        room.queue[i], room.queued[i] = i, 1
+    for f in range(count):
+        room.alive[f] = 1
+        for entry in range(offsets[f], offsets[f + 1]):
+            variable = scopes[entry]
+            factor[place[variable]] = f
+            place[variable] += 1
+    for i in range(len(place)):
+        place[i] = row[i]
 
 
 @inner
-def kill(factors: Factors, members: Array) -> None:
+def no_factors(num_variables: int, num_given: int) -> Factors:
+    """Before any is made; memory that nobody touches is free, and arrays that grow are copied."""
+    scope, arity = np.empty(num_variables, np.int64), np.empty(num_variables, np.int64)
+    table = np.empty(num_variables, np.int64)
+    room = num_variables + WIDEST
+    scopes, owner, following = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    return Factors(num_given, num_given, scope, arity, table, 0, scopes, owner, following, 0, np.zeros(16))
+
+
+@inner
+def entries_of(factor: int, given: Given, factors: Factors) -> tuple[int, int]:
+    """Where the scope of a factor begins and ends, among the entries given or the new ones."""
+    if factor < factors.num_given:
+        return given.scope_offsets[factor], given.scope_offsets[factor + 1]
+    first = factors.scope[factor - factors.num_given]
+    return first, first + factors.arity[factor - factors.num_given]
+
+
+@inner
+def kill(given: Given, factors: Factors, room: Room, members: Array) -> None:
     """Take some factors out of the problem."""
     for factor in members:
-        factors.alive[factor] = 0
-        given = 1 if factor < factors.num_given else 0
-        for entry in range(factors.scope[factor], factors.scope[factor] + factors.arity[factor]):
-            factors.degree[factors.scopes[entry]] -= 1
-            factors.given_degree[factors.scopes[entry]] -= given
+        room.alive[factor] = 0
+        old = factor < factors.num_given
+        first, last = entries_of(factor, given, factors)
+        for entry in range(first, last):
+            variable = given.scopes[entry] if old else factors.scopes[entry]
+            room.degree[variable] -= 1
+            if old:
+                room.given_degree[variable] -= 1
 
 
 @inner
-def with_table(factors: Factors, scope: Array, cells: int) -> Factors:
+def with_table(factors: Factors, room: Room, scope: Array, cells: int) -> Factors:
     """The factors with one more over this scope, its table all zero."""
     width = len(scope)
     pool = grown(factors.pool, factors.num_cells + cells)
@@ -137,17 +184,18 @@ def with_table(factors: Factors, scope: Array, cells: int) -> Factors:
     owner = grown(factors.owner, factors.num_entries + width)
     following = grown(factors.following, factors.num_entries + width)
     new, entry = factors.num_factors, factors.num_entries
-    factors.scope[new], factors.arity[new], factors.table[new] = entry, width, factors.num_cells
-    factors.alive[new] = 1
+    place = new - factors.num_given
+    factors.scope[place], factors.arity[place], factors.table[place] = entry, width, factors.num_cells
+    room.alive[new] = 1
     for k in range(width):
         neighbour = scope[k]
-        scopes[entry], owner[entry], following[entry] = neighbour, new, factors.head[neighbour]
-        factors.head[neighbour] = entry
-        factors.degree[neighbour] += 1
+        scopes[entry], owner[entry], following[entry] = neighbour, new, room.head[neighbour]
+        room.head[neighbour] = entry
+        room.degree[neighbour] += 1
         entry += 1
     return Factors(
+        factors.num_given,
         new + 1,
-        factors.alive,
         factors.scope,
         factors.arity,
         factors.table,
@@ -155,10 +203,6 @@ def with_table(factors: Factors, scope: Array, cells: int) -> Factors:
         scopes,
         owner,
         following,
-        factors.head,
-        factors.degree,
-        factors.given_degree,
-        factors.num_given,
         factors.num_cells + cells,
         pool,
     )

@@ -7,15 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import inner, kernel
+from dabp.kernels.decorators import array_inner, inner, kernel
 from dabp.kernels.elimination.living_factors import (
     Factors,
     Floats,
     Given,
     Ints,
+    Room,
+    entries_of,
     grown,
     kill,
-    linked_factors,
+    no_factors,
     with_table,
 )
 from dabp.kernels.rows import copy_row
@@ -64,8 +66,6 @@ class Bucket(NamedTuple):
     """[factors]."""
     neighbours: Ints
     """[neighbours]."""
-    mark: Ints
-    """[N]: −1, except while neighbours are collected."""
     dims: Ints
     """[neighbours]: their domain sizes."""
     tables: Ints
@@ -79,38 +79,64 @@ class Bucket(NamedTuple):
 
 
 @inner
-def _gather(variable: int, sizes: Array, factors: Factors, bucket: Bucket) -> tuple[int, int, float, float]:
-    """Collect a variable's living factors and their other variables; dead factors are unlinked on the way.
+def _joined(
+    factor: int, variable: int, count: int, width: int, given: Given, factors: Factors, room: Room, bucket: Bucket
+) -> tuple[int, float]:
+    """Put one of a variable's factors in its bucket; how many neighbours there are then, and its cells."""
+    cells, old = 1.0, factor < factors.num_given
+    first, last = entries_of(factor, given, factors)
+    for entry in range(first, last):
+        other = given.scopes[entry] if old else factors.scopes[entry]
+        cells *= given.sizes[other]
+        if other != variable and room.mark[other] != variable and width <= MAX_SCOPE:
+            room.mark[other] = variable
+            bucket.neighbours[width] = other
+            width += 1
+    bucket.members[count] = factor
+    return width, cells
+
+
+@inner
+def _gather(variable: int, given: Given, factors: Factors, room: Room, bucket: Bucket) -> tuple[int, int, float, float]:
+    """Collect a variable's living factors and their other variables, the newest first; dead ones go on the way.
 
     Returns how many factors and neighbours there are, the cells of all their tables and of the largest. It ends once
     there are more than `MAX_SCOPE` neighbours.
     """
-    count, width, before, entry = 0, 0, -1, factors.head[variable]
+    count, width, before, entry = 0, 0, np.int64(-1), np.int64(room.head[variable])
     removed, largest = 0.0, 0.0
     while entry >= 0 and width <= MAX_SCOPE:
         factor = factors.owner[entry]
-        if not factors.alive[factor]:
+        if not room.alive[factor]:
             if before < 0:
-                factors.head[variable] = factors.following[entry]
+                room.head[variable] = factors.following[entry]
             else:
                 factors.following[before] = factors.following[entry]
             entry = factors.following[entry]
             continue
-        cells = 1.0
-        for other_entry in range(factors.scope[factor], factors.scope[factor] + factors.arity[factor]):
-            other = factors.scopes[other_entry]
-            cells *= sizes[other]
-            if other != variable and bucket.mark[other] != variable and width <= MAX_SCOPE:
-                bucket.mark[other] = variable
-                bucket.neighbours[width] = other
-                width += 1
+        width, cells = _joined(factor, variable, count, width, given, factors, room, bucket)
         removed += cells
         largest = max(largest, cells)
-        bucket.members[count] = factor
         count += 1
         before, entry = entry, factors.following[entry]
+    place = free = room.row[variable + 1] - 1
+    while place >= room.living[variable] and width <= MAX_SCOPE:
+        old = np.int64(room.factor[place])
+        place -= 1
+        if old < 0 or not room.alive[old]:
+            continue
+        room.factor[free] = old
+        free -= 1
+        width, cells = _joined(old, variable, count, width, given, factors, room, bucket)
+        removed += cells
+        largest = max(largest, cells)
+        count += 1
+    if place < room.living[variable]:
+        room.living[variable] = free + 1
+    else:
+        room.factor[place + 1 : free + 1] = -1
     for k in range(width):
-        bucket.mark[bucket.neighbours[k]] = -1
+        room.mark[bucket.neighbours[k]] = -1
     return count, width, removed, largest
 
 
@@ -131,20 +157,20 @@ def _align(
         bucket.steps[j] = 0
         bucket.strides[j, :width] = 0
         stride = 1
-        first = factors.scope[factor]
-        for entry in range(first + factors.arity[factor] - 1, first - 1, -1):
-            other = factors.scopes[entry]
+        old = factor < factors.num_given
+        first, last = entries_of(factor, given, factors)
+        for entry in range(last - 1, first - 1, -1):
+            other = given.scopes[entry] if old else factors.scopes[entry]
             if other == variable:
                 bucket.steps[j] = stride
             for k in range(width):
                 if bucket.neighbours[k] == other:
                     bucket.strides[j, k] = stride
             stride *= sizes[other]
-        copied, table = grown(copied, filled + stride), factors.table[factor]
+        copied = grown(copied, filled + stride)
+        table = given.table_start[factor] if old else factors.table[factor - factors.num_given]
         for cell in range(stride):
-            copied[filled + cell] = (
-                given.pool[table + cell] if factor < factors.num_given else factors.pool[table + cell]
-            )
+            copied[filled + cell] = given.pool[table + cell] if old else factors.pool[table + cell]
         filled += stride
     return copied
 
@@ -211,22 +237,41 @@ def _cells(
     return product
 
 
+@array_inner
+def _next(room: Room, position: int, waiting: int, most: int, dear: int) -> tuple[int, int, int]:
+    """The next that waits and has at most `most` factors, fewer than `dear` of them given, −1 if none does.
+
+    Also where in the ring the one behind it is, and how many wait then. Apart, as most do not: what a loop holds that
+    eliminates is counted in each of its rounds.
+    """
+    queue, queued, gone, degree, given_degree = room.queue, room.queued, room.gone, room.degree, room.given_degree
+    while waiting > 0:
+        variable = np.int64(queue[position])
+        position = position + 1 if position + 1 < len(queue) else 0
+        waiting -= 1
+        queued[variable] = 0
+        if not gone[variable] and degree[variable] <= most and given_degree[variable] < dear:
+            return int(variable), position, waiting
+    return -1, position, waiting
+
+
 @kernel
-def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factors, int]:
+def eliminate(given: Given, room: Room, cheap: Cheap, work: int) -> tuple[float, Log, Factors, int]:
     """Eliminate variables as long as one is cheap: x is replaced by g(s) = min_x Σ_f f(x, s) over its neighbours s.
 
     Cheap means at most two neighbours and a table of at most `small` cells or `growth` times the cells it
     replaces, or more neighbours and a table no larger than one it replaces or than ``allowance[x]``; and
-    in any case no more operations than are left of `work`. `given.unary` is changed in place.
+    in any case no more operations than are left of `work`. `room` is that of the factors given, linked (`link`);
+    `given.unary` is changed in place, and `room.alive` tells afterwards which factors are left.
 
     Returns
     -------
     constant, log, factors, work
-        The minimum over the parts that are gone, what was eliminated, all factors, and what is left of `work`.
+        The minimum over the parts that are gone, what was eliminated, new factors, and what is left of `work`.
     """
     sizes, starts, unary = given.sizes, given.starts, given.unary
     n = len(sizes)
-    factors = linked_factors(given)
+    factors = no_factors(n, len(given.table_start))
     log = Log(
         0,
         np.empty(max(1, n), dtype=np.int64),
@@ -239,7 +284,6 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
     bucket = Bucket(
         np.zeros(MAX_FACTORS + 1, dtype=np.int64),
         np.zeros(MAX_SCOPE + 1, dtype=np.int64),
-        np.full(n, -1, dtype=np.int64),
         np.zeros(MAX_SCOPE + 1, dtype=np.int64),
         np.zeros(MAX_FACTORS + 1, dtype=np.int64),
         np.zeros(MAX_FACTORS + 1, dtype=np.int64),
@@ -248,7 +292,7 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
     )
     constant, single, copied = 0.0, np.zeros(1), np.zeros(1024)
     # Everybody waits once for the cheapest kind (at most one neighbour), then for any: trees go before they are joined.
-    queue, queued, gone = np.arange(n), np.ones(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
+    queue, queued = room.queue, room.queued
     position, waiting, leaves_only = 0, n, True
     while waiting > 0 or leaves_only:
         if waiting == 0:
@@ -256,15 +300,10 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
                 queue[v], queued[v] = v, 1
             position, waiting, leaves_only = 0, n, False
             continue
-        variable = queue[position]
-        position = (position + 1) % n
-        waiting -= 1
-        queued[variable] = 0
-        if gone[variable] or factors.degree[variable] > (1 if leaves_only else MAX_FACTORS):
+        variable, position, waiting = _next(room, position, waiting, 1 if leaves_only else MAX_FACTORS, cheap.dear)
+        if variable < 0:
             continue
-        if factors.given_degree[variable] >= cheap.dear:
-            continue
-        count, width, removed, largest = _gather(variable, sizes, factors, bucket)
+        count, width, removed, largest = _gather(variable, given, factors, room, bucket)
         product = _cells(variable, width, removed, largest, leaves_only, sizes, cheap, bucket)
         needed = product * (float(sizes[variable]) * (count + 1) + CELL_WORK)
         if product < 0 or needed > work:
@@ -275,8 +314,8 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
         log = _logged(log, variable, bucket, width, cells)
         policy = log.policies[log.policy_start[log.num_steps - 1] :]
         own = unary[starts[variable] : starts[variable + 1]]
-        gone[variable] = 1
-        kill(factors, bucket.members[:count])
+        room.gone[variable] = 1
+        kill(given, factors, room, bucket.members[:count])
         if width == 0:
             single[0] = 0.0
             _minimise(own, copied, bucket, count, 0, single, policy)
@@ -284,7 +323,7 @@ def eliminate(given: Given, cheap: Cheap, work: int) -> tuple[float, Log, Factor
         elif width == 1:
             _minimise(own, copied, bucket, count, 1, unary[starts[bucket.neighbours[0]] :], policy)
         else:
-            factors = with_table(factors, bucket.neighbours[:width], cells)
+            factors = with_table(factors, room, bucket.neighbours[:width], cells)
             out = factors.pool[factors.num_cells - cells :]
             _minimise(own, copied, bucket, count, width, out, policy)
         for k in range(width):

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
 from dabp.graph.meetings import meeting_of
-from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout
+from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout, put_values
 from dabp.kernels.atomics import zeros_apart
 from dabp.kernels.belief_propagation.iteration import (
     MANY_CHANGES,
@@ -86,8 +87,8 @@ class MinSum:
             self.layout = self.layout._replace(exact=self.layout.exact._replace(unit=0.0))
         self.memory = _memory(problem, graph, self.layout, self.in_stages)
         self._constant = problem.constant
-        self._plain_unary = self.layout.variables.unary.copy()
-        self._values = np.flatnonzero(self.layout.variables.mask > 0)
+        self._untouched, self.other_unary = True, False
+        """Whether nothing was written to the messages yet, and whether unary costs are others than the graph's."""
         if threads > 1 and _cells(self.layout).sum() + _many_cells(self.layout).sum() < WORTH_THREADS:
             threads = 1
         self._parts = self._cut(threads)
@@ -106,17 +107,26 @@ class MinSum:
     def reset(self, damping: ArrayLike, extra_unary: Reals | None = None) -> None:
         """Back to zero messages, with a damping factor (one, or one per edge) and unary costs on top of the graph's."""
         memory = self.memory
-        for array in (memory.v2f, memory.f2v, memory.field, memory.counts):
-            array[:] = 0
+        if not self._untouched:  # memory that is zero because nobody has touched it takes no time
+            for array in (memory.v2f, memory.f2v, memory.field, memory.counts):
+                array[:] = 0
+        self._untouched = False
         memory.assignment[:] = -1
         memory.stale[:] = self.layout.exact.unit > 0
         memory.costs[CURRENT] = memory.costs[BEST_OF_START] = np.inf
         given = np.asarray(damping, dtype=self.graph.dtype)
         memory.damping[:] = given if given.ndim == 0 else given[self.graph.variable_edges]
         variables = self.layout.variables
-        variables.unary[:] = self._plain_unary
+        if self.other_unary:
+            put_values(self.graph, variables.unary_start, self.graph.unary, variables.unary)
+        self.other_unary = extra_unary is not None
         if extra_unary is not None:
             variables.unary[self._values] += extra_unary.astype(self.graph.dtype)
+
+    @cached_property
+    def _values(self) -> NDArray[np.int64]:
+        """Where the values of variables lie among what is padded like the unary costs, [sum D]."""
+        return np.flatnonzero(self.layout.variables.mask)
 
     def incline(self, assignment: Assignment, charge: float) -> None:
         """First v2f messages that charge every value but the assignment's: a warm start that fades as messages do."""
@@ -268,7 +278,7 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: boo
         assignment=np.full(graph.num_variables, -1, dtype=np.int32),
         best=np.zeros(graph.num_variables, dtype=np.int64),
         moved=np.zeros(graph.num_variables, dtype=np.bool_),
-        priced=problem.pool[problem.pool_offsets[problem.factor_table]],  # everybody at its first value
+        priced=problem.pool[layout.exact.base],  # everybody at its first value
         stale=np.zeros(1, dtype=np.bool_),
         values=np.zeros(int(np.diff(layout.many.start).max(initial=1)), dtype=np.int64),
         counts=np.zeros(3, dtype=np.int64),

@@ -376,8 +376,8 @@ class LearnedSearch(Search):
         """Each iteration two messages along every edge, with an entry for each value."""
         if self._setup is not None:
             return Traffic(0, 0)
-        entries = int(self._graph.domain_sizes[self._graph.edge_variable].sum())
-        return Traffic(2 * self._iterations * self._graph.num_edges, 2 * self._iterations * entries)
+        graph = self._graph
+        return Traffic(2 * self._iterations * graph.num_edges, 2 * self._iterations * graph.num_messages)
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Messages and the field of reinforcement."""

@@ -62,6 +62,7 @@ class SoftMessages(MinSum):
         if len(self._barred) + len(places) == 0:
             return
         cost = max(min(self.graph.forbidden, BARRED), VANISHED / (self.hottest * min(self.graph.scales)))
+        self.other_unary = True
         self.layout.tables[self._barred] = cost
         self.layout.variables.unary[places] = lowest + cost
 

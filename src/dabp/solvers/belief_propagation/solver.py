@@ -342,8 +342,7 @@ class BeliefPropagationSearch(Search):
         if self._setup is not None:
             return Traffic(0, 0)
         graph = self._graph
-        entries = int(graph.domain_sizes[graph.edge_variable].sum())
-        return Traffic(2 * self._iterations * graph.num_edges, 2 * self._iterations * entries)
+        return Traffic(2 * self._iterations * graph.num_edges, 2 * self._iterations * graph.num_messages)
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Messages and the reinforced field."""

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.message_layout import aligned_zeros
-from dabp.graph.places import Places
+from dabp.graph.places import Levels, Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
 from dabp.kernels.atomics import APART, zeros_apart
 from dabp.kernels.dual.certificate import certified_pairs, certified_sum
 from dabp.kernels.dual.excess import pairs_excess
 from dabp.kernels.dual.pairs import WIDTH, Answer, Pairs, pairs_cost, pairs_pass, progress_of, room_for
+from dabp.kernels.dual.tables import copy_tables
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant, offsets_of, own_costs
 from dabp.problem.guard import Guard
@@ -180,12 +181,11 @@ def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
 
     Variables are in an order of their own, level by level; in strips if threads may share passes.
     """
-    plain = Places.of(problem)
-    level = plain.levels()
-    levels = int(level.max(initial=-1)) + 1
-    costs = -(-problem.domain_sizes // WIDTH) * WIDTH * np.diff(plain.start)
+    found = Levels.of(problem)
+    levels = int(found.level.max(initial=-1)) + 1
+    costs = -(-problem.domain_sizes // WIDTH) * WIDTH * found.degree
     shared = costs.sum() >= WORTH_THREADS and problem.num_variables >= WIDE_LEVELS * levels
-    places, order, strips = plain.in_strips(level, STRIPS if shared else 1)
+    places, order, strips = Places.in_strips(problem, found, STRIPS if shared else 1)
     domain = problem.domain_sizes[order]
     width = -(-domain // WIDTH) * WIDTH
     message = offsets_of(width[places.variable])
@@ -285,19 +285,9 @@ def _general_tables(
         for start in range(0, len(members), block):
             ask(guard)
             these = members[start : start + block]
-            _copy_tables(problem.pool, begin[these // 2], these % 2, int(lanes), padded[start : start + block])
+            copy_tables(problem.pool, begin, these, int(lanes), padded[start : start + block])
     table[places.place[rows]] = starts[inverse]
     return result
-
-
-def _copy_tables(pool: Costs, begin: Indices, side: Indices, lanes: int, padded: Costs) -> None:
-    """Copy tables that begin there in the pool, each with its first variable (side 0) or its second in the lanes."""
-    others = padded.shape[1]
-    cells = np.arange(lanes * others)
-    first, second = np.flatnonzero(side == 0), np.flatnonzero(side == 1)
-    padded[first, :, :lanes] = pool[begin[first, None] + cells].reshape(-1, lanes, others).transpose(0, 2, 1)
-    padded[second, :, :lanes] = pool[begin[second, None] + cells].reshape(-1, others, lanes)
-    padded[:, :, lanes:] = padded[:, :, lanes - 1 : lanes]
 
 
 def _of_one_shape(lanes: Indices, others: Indices) -> list[Indices]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 from dabp.graph.grouping import grouped
 from dabp.graph.message_layout import aligned_zeros
 from dabp.kernels.local_search.columns import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
+from dabp.kernels.local_search.edge_order import Directed, Ordered, order_edges
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, add_at, cells_of_tables, distinct, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, add_at, as_fixed, cells_of_tables, distinct, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.units import Units
 from dabp.solvers.stopped import ask
 
 BLOCK = 2**18
 """Costs of tables that are laid out at a time."""
+FACTORS = 2**14
+"""Unary factors whose costs are added at a time: places in memory are reused."""
 
 
 def compiled_costs(units: Units, guard: Guard) -> tuple[Costs, NDArray[np.bool_]]:
@@ -43,16 +46,25 @@ def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:
     sizes = problem.domain_sizes
     widths = -(-sizes // LANES) * LANES
     starts = offsets_of(widths)[:-1]
-    total = np.zeros(int(widths.sum()), dtype=np.int64)
-    allowed = np.zeros(len(total), dtype=bool)
-    allowed[_ranges(starts, sizes)] = True
+    unary = np.zeros(int(widths.sum()), dtype=units.dtype)
+    allowed = np.zeros(len(unary), dtype=bool)
+    if len(sizes) and (sizes == sizes[0]).all():
+        allowed.reshape(len(sizes), -1)[:, : sizes[0]] = True
+    else:
+        allowed[_ranges(starts, sizes)] = True
     group = next((g for g in problem.arity_groups if g.variables.shape[1] == 1), None)
     if group is not None:
-        lengths = sizes[group.variables[:, 0]]
-        target, costs = _ranges(starts[group.variables[:, 0]], lengths), problem.pool[_ranges(group.bases, lengths)]
-        add_at(total, target, units.rounded(costs))
-        allowed[target[np.isinf(costs)]] = False
-    unary = np.where(allowed, total, units.pad).astype(units.dtype)
+        owners = group.variables[:, 0]
+        once = int(np.bincount(owners).max()) == 1
+        for first in range(0, len(owners), FACTORS):
+            own, bases = owners[first : first + FACTORS], group.bases[first : first + FACTORS]
+            target, costs = _ranges(starts[own], sizes[own]), problem.pool[_ranges(bases, sizes[own])]
+            if once:
+                unary[target] = units.rounded(costs)
+            else:
+                add_at(unary, target, units.rounded(costs))
+            allowed[target[np.isinf(costs)]] = False
+    unary[~allowed] = units.pad
     uniform = int(widths[0]) if len(widths) and (widths == widths[0]).all() else 0
     return Rows(sizes, starts, widths, unary, units.pad, units.heaviest, uniform), allowed
 
@@ -65,19 +77,20 @@ def _edges(units: Units) -> Edges:
     pairs = np.zeros((0, 2), dtype=np.int64) if group is None else group.variables
     soft_pool, soft = _directed(units, factors, pairs, units.rounded, units.soft_factor)
     hard_pool, hard = _directed(units, factors, pairs, np.isinf, units.hard_factor)
-    kept = np.flatnonzero((soft >= 0) | (hard >= 0))
-    by_target = kept[grouped(pairs[:, ::-1].T.ravel()[kept], problem.num_variables)[0]]
-    by_source, offsets = grouped(pairs.T.ravel()[by_target], problem.num_variables)
-    order = by_target[by_source]
-    return Edges(
-        offsets=offsets,
-        target=pairs[:, ::-1].T.ravel()[order],
-        soft_at=soft[order],
-        hard_at=hard[order],
-        weight=np.tile(units.weight_of[factors], 2)[order],
-        soft=soft_pool,
-        hard=hard_pool,
+    anything = bool((hard >= 0).any())
+    kept = int(np.count_nonzero((soft >= 0) | (hard >= 0) if anything else soft >= 0))
+    made = Ordered(
+        offsets=np.zeros(problem.num_variables + 1, dtype=np.int64),
+        target=np.empty(kept, dtype=np.int64),
+        soft_at=np.empty(kept, dtype=np.int64),
+        hard_at=np.full(kept, -1, dtype=np.int64),
+        weight=np.full(kept, -1, dtype=np.int64),
     )
+    forbidding = (hard, units.weight_of[factors]) if anything else (hard[:0], hard[:0])
+    given = Directed(as_fixed(pairs), soft, *forbidding)
+    start = np.zeros(problem.num_variables + 1, dtype=np.int64)
+    order_edges(given, start, np.empty(kept, dtype=np.int32 if len(soft) < 2**31 else np.int64), made)
+    return Edges(made.offsets, made.target, made.soft_at, made.hard_at, made.weight, soft_pool, hard_pool)
 
 
 def _directed(
@@ -92,19 +105,16 @@ def _directed(
     Factors that share a table share its padded copies. `of_costs` makes the numbers of the tables of their costs.
     """
     problem = units.problem
-    sizes, tables = problem.domain_sizes, problem.factor_table[factors]
-    bases = np.full((2, len(factors)), -1, dtype=np.int64)
-    chosen = np.flatnonzero(present[factors])
-    if not len(chosen):
+    bases = np.empty((2, len(factors)), dtype=np.int64)
+    mine = present[factors]
+    if not mine.all():
+        bases[:] = -1
+    if not mine.any():
         return np.zeros(0, dtype=units.table_dtype), bases.ravel()
     stacks: list[tuple[Indices, int, int]] = []
     length = 0
-    kinds, kind_of = numbered(sizes, int(sizes.max(initial=0)) + 1)
-    of_pair = kind_of[pairs[chosen]]
-    shapes, shape_of = numbered(of_pair[:, 0] * len(kinds) + of_pair[:, 1], len(kinds) ** 2)
-    for number, (rows, columns) in enumerate(kinds[np.column_stack(np.divmod(shapes, len(kinds)))].tolist()):
-        members = chosen[shape_of == number]
-        unique, which = numbered(tables[members], len(problem.pool_offsets))
+    for rows, columns, members in _by_shape(problem.domain_sizes, pairs, mine):
+        unique, which = numbered(problem.factor_table[factors[members]], len(problem.pool_offsets) - 1)
         stacks.append((unique, rows, columns))
         for direction, cells in enumerate((rows * _padded(columns), columns * _padded(rows))):
             bases[direction, members] = length + which * cells
@@ -122,6 +132,19 @@ def _directed(
             backwards[start : start + block] = numbers.transpose(0, 2, 1)
         end += there + back
     return pool, bases.ravel()
+
+
+def _by_shape(sizes: Indices, pairs: Indices, present: NDArray[np.bool_]) -> Iterator[tuple[int, int, Indices | slice]]:
+    """The numbers of values of the first and of the second variable, and the factors present that have them."""
+    if (sizes == sizes[0]).all():
+        yield int(sizes[0]), int(sizes[0]), slice(None) if present.all() else np.flatnonzero(present)
+        return
+    chosen = np.flatnonzero(present)
+    kinds, kind_of = numbered(sizes, int(sizes.max(initial=0)) + 1)
+    of_pair = kind_of[pairs[chosen]]
+    shapes, shape_of = numbered(of_pair[:, 0] * len(kinds) + of_pair[:, 1], len(kinds) ** 2)
+    for number, (rows, columns) in enumerate(kinds[np.column_stack(np.divmod(shapes, len(kinds)))].tolist()):
+        yield rows, columns, chosen[shape_of == number]
 
 
 def _padded(size: int) -> int:
@@ -202,11 +225,13 @@ def _same_neighbours(problem: Problem, edges: Edges) -> Neighbours | None:
         return None
     if len(edges.target) != 2 * np.count_nonzero(problem.arities == 2):
         return None
-    source = np.repeat(np.arange(problem.num_variables), np.diff(edges.offsets))
-    other = np.ones(len(source), dtype=bool)
-    other[1:] = (edges.target[1:] != edges.target[:-1]) | (source[1:] != source[:-1])
+    other = np.ones(len(edges.target) + 1, dtype=bool)
+    np.not_equal(edges.target[1:], edges.target[:-1], out=other[1:-1])
+    other[edges.offsets] = True
+    other = other[:-1]
     if other.all():
         return Neighbours(edges.offsets, edges.target)
+    source = np.repeat(np.arange(problem.num_variables), np.diff(edges.offsets))
     return Neighbours(_grouped(source[other], problem.num_variables), edges.target[other])
 
 
@@ -214,6 +239,8 @@ def numbered(values: Indices, bound: int) -> tuple[Indices, Indices]:
     """The different values, all below `bound`, in order, and which of them each is: `np.unique` without sorting."""
     used = np.zeros(bound, dtype=bool)
     used[values] = True
+    if used.all():
+        return np.arange(bound), values
     return np.flatnonzero(used), (np.cumsum(used) - 1)[values]
 
 

@@ -14,7 +14,7 @@ from dabp.kernels.local_search.exchanges import Sets, exchange_changes, sweep_an
 from dabp.kernels.local_search.local_costs import remember_now, restart
 from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices
+from dabp.problem.columns import Indices, ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.local_search.colouring import Classes, in_classes
 from dabp.solvers.local_search.compiled_costs import compiled_costs
@@ -197,14 +197,20 @@ class LocalCosts(Table[State, Moves]):
     def differences(self, state: State, rng: np.random.Generator, most: int) -> Differences:
         """What other values cost, for a sample of the variables that have anywhere to go uphill; of exchanges, too."""
         rows, sets = self.costs.rows, self.sets
-        owner = np.repeat(np.arange(len(state.x)), rows.width)
-        rise = (state.local - np.repeat(state.local[rows.start + state.x], rows.width)).astype(np.float64)
-        uphill = self.allowed & (rise > 0) if sets is None else self.allowed & (rise > 0) & ~sets.only[owner]
-        open_to = np.flatnonzero(np.bincount(owner[uphill], minlength=len(state.x)))
-        chosen = np.zeros(len(state.x), dtype=bool)
-        chosen[rng.choice(open_to, min(len(open_to), most), replace=False)] = True
-        keep = chosen[owner] & self.allowed
-        single = Differences(np.unique(owner[keep], return_inverse=True)[1], rise[keep])
+        now = state.local[rows.start + state.x]
+        if rows.uniform:
+            uphill = self.allowed.reshape(-1, rows.uniform) & (state.local.reshape(-1, rows.uniform) > now[:, None])
+            able = uphill.any(axis=1)
+        else:
+            uphill = self.allowed & (state.local > np.repeat(now, rows.width))
+            able = np.logical_or.reduceat(uphill, rows.start) if len(rows.start) else np.zeros(0, dtype=bool)
+        open_to = np.flatnonzero(able if sets is None else able & ~sets.only)
+        chosen = np.sort(rng.choice(open_to, min(len(open_to), most), replace=False))
+        places = ragged_positions(np.append(rows.start, len(rows.unary)), chosen)
+        owner = np.repeat(np.arange(len(chosen)), rows.width[chosen])
+        rise = (state.local[places] - np.repeat(now[chosen], rows.width[chosen])).astype(np.float64)
+        keep = self.allowed[places]
+        single = Differences(owner[keep], rise[keep])
         return single if sets is None else joined(single, self._exchanges(state, sets, rng, most))
 
     def _exchanges(self, state: State, sets: Sets, rng: np.random.Generator, most: int) -> Differences:

@@ -118,6 +118,8 @@ class Units:
 
     def _most_hard_factors(self) -> int:
         """How many factors with forbidden combinations one variable has at most."""
+        if not self.hard_factor.any():
+            return 0
         hard = np.repeat(self.hard_factor, self.problem.arities)
         return int(np.bincount(self.problem.scope_variables[hard], minlength=1).max())
 
