@@ -241,3 +241,14 @@ def test_a_second_tabu_search_where_most_is_forbidden() -> None:
     names = [{kind.name for kind in line_up(each, 10.0, threads=t).kinds} for each in (soft, crisp) for t in (1, 2)]
     assert ["tabu 2" in each for each in names] == [False, False, False, True]
     assert next(kind for kind in line_up(crisp, 10.0).kinds if kind.name == "tabu 2").turn == 0
+
+
+def test_few_variables_of_many_values_have_long_runs() -> None:
+    """Where an iteration takes long and neighbours are few, not where there is time, nor where all are neighbours."""
+    sparse = replace(features_of(generate("random-cop", variables=100, density=0.08, seed=0)), num_cells=8_000_000)
+    dense = replace(sparse, degree=50.0)
+    learned = [
+        "bp-learned" in {kind.name for kind in line_up(each, seconds, threads=2).kinds}
+        for each, seconds in ((sparse, 2.0), (sparse, 60.0), (dense, 2.0))
+    ]
+    assert learned == [True, False, False]

@@ -50,6 +50,7 @@ from dabp.solvers.portfolio.plan import (
     few_iterations,
     first_rate,
     proved_by_search,
+    slow_and_sparse,
     window_seconds,
     worth_opening,
 )
@@ -74,8 +75,10 @@ def line_up(
     `threads` are those that one member may have all of, None where a clock may not decide.
     """
     kind, reason = character(features)
-    large = features.num_variables >= LARGE
-    alone = kind == "large" and few_iterations(features, horizon)
+    if kind in ("small", "medium") and slow_and_sparse(features, horizon):
+        kind, reason = "large", f"{reason}; few iterations in that time: long runs of belief propagation come first"
+    large = features.num_variables >= LARGE or kind == "large"
+    alone = kind == "large" and features.num_variables >= LARGE and few_iterations(features, horizon)
     first = first_rate(features, horizon)
     timed_image = kind == "image" and threads is not None
     ways = {

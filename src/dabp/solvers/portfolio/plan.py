@@ -269,6 +269,17 @@ def few_iterations(features: Features, horizon: float) -> bool:
     return ALONE_ITERATIONS * iteration_seconds(features) > horizon
 
 
+FEW_NEIGHBOURS = 0.25
+"""A sparse problem on which there is time for few iterations (few variables, many values) is treated as a large one, if
+variables have neighbours among no more than this part of the others: short runs of BP would not come to their end."""
+
+
+def slow_and_sparse(features: Features, horizon: float) -> bool:
+    """Whether a problem of few variables is one for long runs of belief propagation for all that."""
+    sparse = features.degree <= min(SPARSE_DEGREE, FEW_NEIGHBOURS * features.num_variables)
+    return sparse and few_iterations(features, horizon)
+
+
 FEWEST_ITERATIONS, PREPARED = 9, 0.9
 """A run of BP with fewer iterations than this in what is left of the time is worth less than descent, …"""
 
