@@ -78,7 +78,7 @@ def line_up(
     if kind in ("small", "medium") and slow_and_sparse(features, horizon):
         kind, reason = "large", f"{reason}; few iterations in that time: long runs of belief propagation come first"
     large = features.num_variables >= LARGE or kind == "large"
-    alone = kind == "large" and features.num_variables >= LARGE and few_iterations(features, horizon)
+    alone = kind == "large" and few_iterations(features, horizon)
     first = first_rate(features, horizon)
     timed_image = kind == "image" and threads is not None
     ways = {
