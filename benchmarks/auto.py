@@ -14,7 +14,8 @@
 - ``between``: the paper's families with 200, 300 and 500 variables beside the members alone.
 - ``max-cut``: Gset graphs of the folder and fresh ones.
 - ``structured``: frequencies, satellites, pedigrees and proteins beside toulbar2's modes after 2, 10 and 30 s.
-- ``forbidding``: warehouses, independent sets, covers, colourings, queens, matchings, knapsacks beside single members.
+- ``forbidding``: warehouses, independent sets, covers, colourings, queens, matchings, knapsacks, capacities, Latin
+  squares, many values beside single members.
 - ``kinds``: random problems of all kinds with limits of 0.5 and 3 s: no first guess where a member alone finds better,
   and no overrun.
 

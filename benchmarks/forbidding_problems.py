@@ -7,6 +7,9 @@
 - ``queens``: as many as fit on a board, none attacking another, each with prices for its columns.
 - ``matching``: points of a pattern to points of a scene, distances kept: few variables, many values, real costs.
 - ``knapsack``: items of most worth below three limits, stated as sums through partial sums.
+- ``capacities``: jobs to agents, each with a price and a load there, agents with capacities (generalised assignment).
+- ``latin``: a square to complete so that no row or column has a number twice, with prices for the numbers.
+- ``values``: few variables of 200 values each, sparse, a third of all combinations forbidden.
 """
 
 from __future__ import annotations
@@ -122,6 +125,48 @@ def knapsack(seed: int, *, items: int = 60, limits: int = 3) -> Problem:
     return model.build()
 
 
+def capacities(seed: int, *, jobs: int = 40, agents: int = 6) -> Problem:
+    """Prices of 10 to 49, loads of 5 to 24, four fifths of an even share as capacity."""
+    rng = np.random.default_rng([seed, 0xCA9])
+    model = Model(f"capacities {jobs} on {agents} ({seed})", maximize=False)
+    names = model.add_variables([f"job{job}" for job in range(jobs)], agents)
+    for name, costs in zip(names, rng.integers(10, 50, (jobs, agents)).astype(float), strict=True):
+        model.add_cost([name], costs)
+    for agent, loads in enumerate(rng.integers(5, 25, (agents, jobs))):
+        on = model.add_variables([f"{name} on {agent}" for name in names], 2)
+        told = np.where(np.arange(2) == (np.arange(agents) == agent)[:, None], 0.0, np.inf)
+        for name, copy in zip(names, on, strict=True):
+            model.add_cost([name, copy], told)
+        model.linear(dict(zip(on, loads.tolist(), strict=True)), "<=", int(0.8 * loads.sum() / agents))
+    return model.build()
+
+
+def latin(seed: int, *, size: int = 18, given: float = 0.42) -> Problem:
+    """Prices of 0 to 9; some cells of a shuffled cyclic square are given."""
+    rng = np.random.default_rng([seed, 0x1A7])
+    square = np.add.outer(np.arange(size), np.arange(size)) % size
+    square = rng.permutation(size)[square[rng.permutation(size)][:, rng.permutation(size)]]
+    cells = np.arange(size * size).reshape(size, size)
+    pairs = np.array([pair for line in (*cells, *cells.T) for pair in itertools.combinations(line.tolist(), 2)])
+    unary = []
+    for value in square.ravel().tolist():
+        costs = rng.integers(0, 10, size).astype(float)
+        unary.append(np.where(np.arange(size) == value, 0.0, np.inf) if rng.random() < given else costs)
+    differ = np.where(np.eye(size) > 0, np.inf, 0.0)[None]
+    which = np.zeros(len(pairs), dtype=np.int64)
+    return _pairs(np.full(size * size, size), pairs, differ, which, unary, f"latin {size} ({seed})")
+
+
+def values(seed: int, *, count: int = 100, degree: int = 4, domain: int = 200) -> Problem:
+    """Costs of 0 to 999."""
+    rng = np.random.default_rng([seed, 0x7A1])
+    edges = _edges(rng, count, degree)
+    tables = rng.integers(0, 1000, (len(edges), domain, domain)).astype(float)
+    tables[rng.random(tables.shape) < 0.3] = np.inf
+    unary = [rng.integers(0, 1000, domain).astype(float) for _ in range(count)]
+    return _pairs(np.full(count, domain), edges, tables, np.arange(len(edges)), unary, f"values {count} ({seed})")
+
+
 FORBIDDING = {
     "warehouses": warehouses,
     "independent": independent,
@@ -130,4 +175,7 @@ FORBIDDING = {
     "queens": queens,
     "matching": matching,
     "knapsack": knapsack,
+    "capacities": capacities,
+    "latin": latin,
+    "values": values,
 }

@@ -147,6 +147,17 @@ def _elimination() -> None:
     _run(["mbe"])
 
 
+def _following() -> None:
+    """Annealing of what others follow from, on a sum of three."""
+    from dabp.solvers.local_search.following import FollowingAnnealing
+
+    copied, added = np.full((2, 2), np.inf), np.full((2, 2, 3), np.inf)
+    copied[[0, 1], [0, 1]] = 0.0
+    added[np.indices((2, 2))[0], np.indices((2, 2))[1], np.indices((2, 2)).sum(axis=0)] = 0.0
+    problem = Problem.from_tables([2, 2, 2, 3], [((0, 1), copied), ((1, 2, 3), added), ((3,), np.arange(3.0))])
+    FollowingAnnealing().start(problem, seed=0, budget=Budget()).step()
+
+
 def _belief_propagation() -> None:
     """Message passing on small problems and, in threads, on large ones; exactly on forests."""
     from dabp.graph import FactorGraph
@@ -225,6 +236,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "annealing-wide": lambda: _annealing(_drawn(4, real=True), _permutation(real=True)),
     "annealing-binary": lambda: _annealing(_drawn(2), _drawn(2, real=True)),
     "tabu": lambda: _run(["tabu"]),
+    "following": _following,
     "annealing-large": _large_annealing,
     "bp": _belief_propagation,
     "bp-soft": _soft_belief_propagation,
@@ -243,7 +255,7 @@ ANNEALING = ("annealing", "annealing-wide", "annealing-binary", "annealing-large
 """For small whole numbers, for others, for two values each: a problem needs one of them; a large one the last, too."""
 
 CHAINS = (
-    (*ANNEALING[:-1], "tabu", "annealing-large", "distributed", "forest-lns"),
+    (*ANNEALING[:-1], "tabu", "following", "annealing-large", "distributed", "forest-lns"),
     ("presolve", "elimination"),
     ("bp", "bp-soft"),
     ("gat-pcm-lns",),

@@ -32,3 +32,17 @@ def test_weights_stay_in_range(solver: str) -> None:
     local, state = search.local, search.state
     assert 0 < state.weights.min() <= state.weights.max() <= local.units.heaviest * 3 // 2
     assert np.abs(state.local[local.allowed]).max() < local.units.pad // 2
+
+
+def test_violations_weigh_half_but_no_less_than_at_first() -> None:
+    """What a violation weighs falls back when an answer is known, and the table is sound after the next start."""
+    differ = np.where(np.eye(3) > 0, np.inf, 7.0)
+    problem = Problem.from_tables([3] * 4, [((i, i + 1), differ) for i in range(3)])
+    local = LocalCosts(problem)
+    state = local.state(0)
+    first = state.weights.copy()
+    state.weights[:] = [5 * first[0], first[1], 3 * first[2]]
+    local.forgive(state)
+    assert state.weights.tolist() == [5 * first[0] // 2, first[1], 3 * first[2] // 2]
+    local.put(state, np.zeros(4, dtype=np.int64))
+    local.check(state)

@@ -81,4 +81,7 @@ def test_without_an_answer_nobody_is_judged_and_who_learns_from_violations_has_m
     assert annealing == 3 * patient
     assert tabu == pytest.approx((annealing + tabu + patient) / 3)
     bandit.reward(1, 0.1, 0.0, 7.0)
+    annealing, tabu, patient = bandit.weights(7.0, -np.inf)
+    assert tabu == annealing + patient  # nobody else has found anything: it goes on
+    bandit.reward(0, 0.1, 0.0, 7.0)
     assert bandit.weights(7.0, -np.inf)[1] < bandit.weights(7.0, -np.inf)[2]

@@ -223,3 +223,32 @@ def test_members_whose_tables_take_too_much_memory_are_left_out() -> None:
     assert {kind.name for kind in shared.kinds} == every, "a solver that shares no tables would take more"
     asked = line_up(replace(features, num_different_cells=10**9), 10.0, names=frozenset({"dual"}))
     assert [kind.name for kind in asked.kinds] == ["dual"]
+
+
+def test_what_others_follow_from_is_moved() -> None:
+    """Where partial sums follow from terms a member moves these alone; where nothing follows it is not there."""
+    model = dabp.Model()
+    names = model.add_variables([f"x{i}" for i in range(12)], 3)
+    model.linear({name: 2 + i for i, name in enumerate(names)}, "<=", 60)
+    sums, other = features_of(model.build()), features_of(generate("random-cop", variables=30, density=0.1, seed=0))
+    assert ["following" in {kind.name for kind in line_up(each, 10.0).kinds} for each in (sums, other)] == [True, False]
+
+
+def test_a_second_tabu_search_where_most_is_forbidden() -> None:
+    """Beside the first one, hence not with a single thread, nor in turns, nor where little is forbidden."""
+    soft = features_of(generate("graph-coloring", variables=50, density=0.1, seed=0))
+    crisp = replace(soft, hard=1.0, crisp=1.0)
+    names = [{kind.name for kind in line_up(each, 10.0, threads=t).kinds} for each in (soft, crisp) for t in (1, 2)]
+    assert ["tabu 2" in each for each in names] == [False, False, False, True]
+    assert next(kind for kind in line_up(crisp, 10.0).kinds if kind.name == "tabu 2").turn == 0
+
+
+def test_few_variables_of_many_values_have_long_runs() -> None:
+    """Where an iteration takes long and neighbours are few, not where there is time, nor where all are neighbours."""
+    sparse = replace(features_of(generate("random-cop", variables=100, density=0.08, seed=0)), num_cells=8_000_000)
+    dense = replace(sparse, degree=50.0)
+    long = [
+        any("all threads" in note for note in line_up(each, seconds, threads=2).notes)
+        for each, seconds in ((sparse, 2.0), (sparse, 60.0), (dense, 2.0))
+    ]
+    assert long == [True, False, False]

@@ -38,7 +38,8 @@ def test_every_member_can_take_part() -> None:
     image = from_pairs(25, 4, lambda: rng.integers(1, 9) * (1.0 - np.eye(4)))
     binary = from_pairs(25, 2, lambda: rng.choice([-1.0, 1.0]) * np.eye(2))
     colouring = from_pairs(15, 4, lambda: rng.integers(1, 9) * np.eye(4))
-    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image, binary, colouring)
+    crisp = from_pairs(5, 2, lambda: np.array([[0.0, np.inf], [np.inf, 0.0]]))
+    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image, binary, colouring, crisp)
     taking_part = {
         kind.name
         for problem in problems

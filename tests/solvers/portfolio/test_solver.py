@@ -83,3 +83,23 @@ def test_a_checkpoint_of_another_kind_of_search_is_no_trouble(tmp_path: Path) ->
     dabp.solve(problem, "auto", time_limit=10, callbacks=stop, **quick)
     assert dabp.solve(problem, "auto", time_limit=0.02, resume=True, **quick).cost is not None
     assert dabp.solve(problem, "auto", time_limit=10, resume=True, **quick).status is Status.OPTIMAL
+
+
+def test_an_assignment_with_capacities_has_an_answer() -> None:
+    """Loads are sums through partial sums: no single change of a variable keeps them right."""
+    rng = np.random.default_rng(2)
+    model = dabp.Model()
+    jobs = model.add_variables([f"job{i}" for i in range(8)], 3)
+    for job in jobs:
+        model.add_cost([job], rng.integers(1, 50, 3).astype(float))
+    loads = rng.integers(3, 9, 8)
+    for agent in range(3):
+        on = model.add_variables([f"{job} on {agent}" for job in jobs], 2)
+        for job, copy in zip(jobs, on, strict=True):
+            model.add_cost([job, copy], np.where(np.arange(2) == (np.arange(3) == agent)[:, None], 0.0, np.inf))
+        model.linear(dict(zip(on, loads.tolist(), strict=True)), "<=", int(loads.sum() // 3) + 2)
+    problem = model.build()
+    result = dabp.solve(problem, params={"members": "following", "prove": False}, time_limit=0.5, presolve=False)
+    exact = dabp.solve(problem, "toulbar2", time_limit=20.0)
+    assert exact.status.name == "OPTIMAL"
+    assert result.cost == exact.cost

@@ -120,6 +120,10 @@ class LocalCosts(Table[State, Moves]):
         if len(state.weights) and state.weights.max() >= self.units.heaviest:
             state.weights[:] = (state.weights + 1) // 2
 
+    def forgive(self, state: State) -> None:
+        """Halve all weights, down to what they were at first; L is then out of date until `put`."""
+        state.weights[:] = np.maximum(self._weight, state.weights // 2)
+
     def check(self, state: State) -> None:
         """Local costs and violations are those of the assignment and the weights."""
         for values in (state.x, state.best):

@@ -131,6 +131,9 @@ class Table(ABC, Generic[S, M]):
     def relax(self, state: S) -> None:
         """Halve all weights if one is so large that sums might leave the integers' range; then `put` as well."""
 
+    def forgive(self, state: S) -> None:
+        """Halve all weights, down to what they were at first; then `put` as well."""
+
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
         """Values drawn uniformly."""
         return self.outside(rng.integers(0, self.units.problem.domain_sizes))

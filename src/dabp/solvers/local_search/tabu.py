@@ -47,7 +47,8 @@ class Tabu(Solver):
     there are variables, 10,000 at most. After `patience` iterations without a better cost the search restarts: from
     a perturbed incumbent, from a mixture of two of the best found, or at random (on large problems only from the
     incumbent). The tenure is drawn anew each time, mostly the one that has done best. Violations are penalised, and
-    weigh more each time the search is stuck with them.
+    weigh more each time the search is stuck with them; half as much with each restart, but no less than at first, once
+    an answer without any is known: heavy weights leave finite costs no say.
 
     Good on dense problems of up to some hundred variables; it proves nothing.
 
@@ -132,6 +133,8 @@ class _TabuSearch(LocalSearch):
             score = float(self.state.tally[BEST])
             old = self._scores[self._arm]
             self._scores[self._arm] = score if old is None else old + 0.3 * (score - old)
+        if self.incumbent is not None:
+            self.local.forgive(self.state)
         self.local.relax(self.state)
         known = [k for k, score in enumerate(self._scores) if score is not None]
         if known and self.rng.random() < 0.6:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dabp.solvers.portfolio.plan import (
+    AT_LOSS,
     CLOSING,
     DRIFT,
     FLOOR,
@@ -51,8 +52,8 @@ class Bandit:
     The next slice goes to whoever will be furthest behind its share after it, so that with little time those of little
     weight have none.
 
-    As long as there is no incumbent nobody can be judged: priors alone decide, of which those that seek have at least
-    `SEEKING` of all others' together.
+    As long as there is no incumbent nobody can be judged: priors alone decide, of which each that seeks has at least
+    `SEEKING` of all others' together. Where only those have found anything since, the others have less (`AT_LOSS`).
 
     Parameters
     ----------
@@ -94,7 +95,9 @@ class Bandit:
     def weights(self, incumbent: float, bound: float) -> list[float]:
         """Each member's weight, given the cost of the incumbent and the bound."""
         if not np.isfinite(incumbent):
-            return self._seeking()
+            return self._seeking(1.0)
+        if self._others_at_loss:
+            return self._seeking(AT_LOSS)
         known = np.isfinite(bound)
         near = known and incumbent - bound <= SMALL_GAP * max(abs(incumbent), abs(bound))
         distances = np.array([max(arm.recent - incumbent, 0.0) if arm.recent < np.inf else np.inf for arm in self.arms])
@@ -111,10 +114,16 @@ class Bandit:
             result.append(arm.prior * (FLOOR + merit + (arm.gain / total if total > 0 else 0.0)))
         return result
 
-    def _seeking(self) -> list[float]:
-        """Each member's weight as long as there is no incumbent."""
-        total = sum(arm.prior for arm in self.arms)
-        return [max(arm.prior, SEEKING * (total - arm.prior)) if arm.seeking else arm.prior for arm in self.arms]
+    @property
+    def _others_at_loss(self) -> bool:
+        """Whether some that seek have seen something feasible, and nobody else has."""
+        found = [arm for arm in self.arms if min(arm.recent, arm.run_best) < np.inf]
+        return bool(found) and all(arm.seeking for arm in found)
+
+    def _seeking(self, part: float) -> list[float]:
+        """Each member's weight as long as only those that seek may find anything; the others have a part of theirs."""
+        others = sum(arm.prior for arm in self.arms if not arm.seeking)
+        return [max(arm.prior, SEEKING * others) if arm.seeking else part * arm.prior for arm in self.arms]
 
     def reward(self, index: int, seconds: float, gain: float, best: float, ended: bool = False) -> None:
         """Tell how a slice went: how long it took, what it improved, the best cost it saw (inf if none).

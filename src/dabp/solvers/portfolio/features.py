@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.graph.following import following
 from dabp.problem import Problem
 from dabp.problem.columns import Indices
 from dabp.solvers.local_search.exchanges import labelled_cliques
@@ -45,6 +46,10 @@ class Features:
     """Share of tables with T(a, b) + T(a+1, b+1) ≤ T(a, b+1) + T(a+1, b): those a single cut minimises."""
     crisp: float
     """Share of tables that forbid something."""
+    hard: float
+    """Share of all factors of arity 2 or more that forbid something."""
+    following: float
+    """Share of variables that follow from others, as partial sums do."""
     exchanging: float
     """Share of variables in sets that must all differ and nearly take all values, so that they can but exchange."""
     unit_costs: bool
@@ -76,6 +81,8 @@ def features_of(problem: Problem) -> Features:
         potts=_share(stacks, is_potts),
         submodular=_share(stacks, is_submodular),
         crisp=(crisp := _share(stacks, _forbids)),
+        hard=float(problem.forbidding[tables].mean()) if len(tables) else 0.0,
+        following=_following(problem),
         exchanging=_exchanging(problem) if crisp else 0.0,
         unit_costs=bool(stacks) and problem.integral and all(_narrow(stack.tables).all() for stack in stacks),
         digits=float(np.log10(sizes).sum()),
@@ -93,6 +100,10 @@ def _values_along(problem: Problem, edges: int) -> int:
 
 def _exchanging(problem: Problem) -> float:
     return sum(len(clique.members) for clique in problem.derived(labelled_cliques)) / problem.num_variables
+
+
+def _following(problem: Problem) -> float:
+    return len(problem.derived(following).definitions) / max(1, problem.num_variables)
 
 
 def is_attractive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from dabp.solvers.dual.branching import BranchingDual
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.local_search.cooling import Cooling
+from dabp.solvers.local_search.following import FollowingAnnealing
 from dabp.solvers.local_search.tempering import Tempering
 from dabp.solvers.portfolio.descents import Descents
 from dabp.solvers.portfolio.exact_parts import EliminationBeside
@@ -34,9 +35,11 @@ from dabp.solvers.portfolio.plan import (
     COOLINGS,
     FIRST_DAMPING,
     FIRST_RATE,
+    FOLLOWING,
     GENEROUS,
     LARGE,
     LONG_RUN,
+    MOSTLY,
     OPENING_PART,
     SHARES,
     SHORTEST_COOLING,
@@ -47,6 +50,7 @@ from dabp.solvers.portfolio.plan import (
     few_iterations,
     first_rate,
     proved_by_search,
+    slow_and_sparse,
     window_seconds,
     worth_opening,
 )
@@ -71,7 +75,9 @@ def line_up(
     `threads` are those that one member may have all of, None where a clock may not decide.
     """
     kind, reason = character(features)
-    large = features.num_variables >= LARGE
+    if kind in ("small", "medium") and slow_and_sparse(features, horizon):
+        kind, reason = "large", f"{reason}; few iterations in that time: long runs of belief propagation come first"
+    large = features.num_variables >= LARGE or kind == "large"
     alone = kind == "large" and few_iterations(features, horizon)
     first = first_rate(features, horizon)
     timed_image = kind == "image" and threads is not None
@@ -83,9 +89,11 @@ def line_up(
         "bp-cooled": _Way(_CooledMessages(horizon), patient=True),
         "cooling": _Way(_CooledIncumbents(horizon), patient=True),
         "tabu": _Way(_restarted("tabu")),
+        "tabu 2": _Way(_restarted("tabu")),
         "annealing": _Way(_restarted("annealing")),
         "annealing 2": _Way(_restarted("annealing")),
         "tempering": _Way(lambda situation: Run(Tempering(), ends=True), patient=True),
+        "following": _Way(lambda situation: Run(FollowingAnnealing(), _incumbent(situation))),
         "bp-split": _Way(_split),
         "forest-lns": _Way(_polish),
         "expansion": _Way(_expand, polishing=True),
@@ -98,6 +106,10 @@ def line_up(
         wanted -= {"dabp"}
     if names is None and not has_valleys(features):
         wanted -= {"tempering"}
+    if features.hard < MOSTLY or threads == 1:
+        wanted -= {"tabu 2"}
+    if features.following < FOLLOWING:
+        wanted -= {"following"}
     if not worth_opening(features, horizon):
         wanted -= {"opening"}
     if names is None and window_seconds(features) > WINDOW_PART * horizon:

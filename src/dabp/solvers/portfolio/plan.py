@@ -79,8 +79,9 @@ MEDIUM, LARGE = 150, 600
 GENEROUS = 60.0
 """Seconds from which DABP takes part: it needs torch, whose import alone takes seconds, and some windows to learn."""
 
-MOSTLY, EXCHANGING = 0.9, 0.5
-"""Shares from which on a problem counts as made of tables of a kind, and as being about who has which value."""
+MOSTLY, EXCHANGING, FOLLOWING = 0.9, 0.5, 0.25
+"""Shares from which on a problem counts as made of tables of a kind, as being about who has which value, and as stated
+through variables that follow from others."""
 
 IMAGE_VARIABLES, IMAGE_DEGREE = 200, 30.0
 """Images: at least so many variables, at most so many neighbours each, and mostly attractive tables."""
@@ -142,9 +143,11 @@ SHARES = {
     "bp-cooled": Share(_weights(small=1.0, medium=0.5), 0, setup=0.33),
     "cooling": Share(_weights(small=0.5, medium=0.3), 0, setup=0.2),
     "tabu": Share(_weights(2.0, 1.0, 0.3, 0.0, 2.5, 1.0), 100, setup=0.2),
+    "tabu 2": Share(_weights(0.4, 0.2, 0.1, 0.0, 0.5, 0.2), 0, setup=0.2),
     "annealing": Share(_weights(1.5, 5.0, 3.0, 0.0, 3.0, 5.0), 200, setup=0.2),
     "annealing 2": Share(_weights(medium=4.0, binary=0.5, permutation=4.0), 200, setup=0.2),
     "tempering": Share(_weights(medium=10.0), 0, setup=0.2),
+    "following": Share(_weights(4.0, 8.0, 6.0, 0.0, 4.0, 4.0), 0, setup=0.05),
     "descent": Share(_weights(0.4, 0.4, 0.4, 0.4, 0.4, 0.4), 0, setup=0.05),
     "opening": Share(_weights(image=8.0), 0, setup=0.2),
     "bp-split": Share(_weights(0.3, 0.1, 0.3, 0.0, 0.1), 200, setup=0.65),
@@ -215,11 +218,11 @@ def setup_seconds(name: str, features: Features) -> float:
     return SHARES[name].setup * 1e-6 * edges
 
 
-LAYOUT, LAYOUT_BYTES = 4.5, {"forest-lns": 27.0, "dual": 25.0}
+LAYOUT, LAYOUT_BYTES = 4.5, {"forest-lns": 27.0, "dual": 25.0, "following": 0.0}
 """Bytes that a member takes for each cell of a table at its worst moment: messages' tables in single precision, or
 local search's of 16 bits from both ends; and members that take more."""
 
-ONE_LAYOUT = frozenset({"tabu", "annealing", "annealing 2", "tempering", "cooling", "opening"})
+ONE_LAYOUT = frozenset({"tabu", "tabu 2", "annealing", "annealing 2", "tempering", "cooling", "opening"})
 """Members that move on one table together (`local_search.shared_tables`)."""
 
 LAYOUT_ROOM = 2**28
@@ -264,6 +267,17 @@ wait until this part of the time has passed."""
 def few_iterations(features: Features, horizon: float) -> bool:
     """Whether there is time for few iterations of BP, by about how long one takes on one core."""
     return ALONE_ITERATIONS * iteration_seconds(features) > horizon
+
+
+FEW_NEIGHBOURS = 0.25
+"""A sparse problem on which there is time for few iterations (few variables, many values) is treated as a large one, if
+variables have neighbours among no more than this part of the others: short runs of BP would not come to their end."""
+
+
+def slow_and_sparse(features: Features, horizon: float) -> bool:
+    """Whether a problem of few variables is one for long runs of belief propagation for all that."""
+    sparse = features.degree <= min(SPARSE_DEGREE, FEW_NEIGHBOURS * features.num_variables)
+    return sparse and few_iterations(features, horizon)
 
 
 FEWEST_ITERATIONS, PREPARED = 9, 0.9
@@ -326,10 +340,11 @@ that a change of fortune is seen."""
 SMALL_GAP, CLOSING = 0.03, 8.0
 """With a relative gap below this, members that raise the bound weigh so many times their prior."""
 
-SEEKING = 0.5
-"""Without an incumbent, the weight of a member that learns from violations (`SEEKERS`), beside all others together."""
+SEEKING, AT_LOSS = 0.5, 0.5
+"""Without an incumbent, the weight of a member that learns from violations (`SEEKERS`), beside all others together;
+when only such a one has found anything, the others weigh this part of what they did."""
 
-SEEKERS = frozenset({"tabu"})
+SEEKERS = frozenset({"tabu", "tabu 2"})
 """Members that weigh what they violate in the midst of a run; annealing does between its cycles, BP never."""
 
 STALE_PART = 0.2

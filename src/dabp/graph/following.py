@@ -1,0 +1,109 @@
+"""Which variables follow from others: partial sums, counts, copies, whatever a table leaves one value of.
+
+A variable *follows* from a factor if for any values of the factor's other variables at most one of its own is allowed.
+Sums stated through partial sums are chains of such factors. A search that changes one variable at a time is stuck
+there, as all partial sums after it would have to change as well; one that moves the free variables and takes the others
+along is not.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from dabp.problem import Problem
+from dabp.problem.columns import Indices, cells_of_tables, offsets_of
+
+MOST_FACTORS, MOST_CELLS = 10_000, 50_000_000
+"""With more factors that may say what a variable is, or cells of tables that forbid something, none is looked at."""
+
+
+class Definition(NamedTuple):
+    """A variable that follows: the factor that says what it is, and its place in that factor's scope."""
+
+    variable: int
+    factor: int
+    place: int
+
+
+class Following(NamedTuple):
+    """The variables that follow from others, each after those that it follows from, and the rest."""
+
+    definitions: list[Definition]
+    free: Indices
+
+
+def following(problem: Problem) -> Following:
+    """Choose free variables, as few as a greedy look finds, from which all others follow.
+
+    A variable is free if no chosen ones leave it a single value: those come first that alone say what most others are,
+    then in the problem's order, in which auxiliary variables are last.
+    """
+    places = _places(problem)
+    scopes = {factor: problem.scope_variables[slice(*problem.scope_offsets[factor : factor + 2])] for factor in places}
+    at: dict[int, list[int]] = {}
+    alone = np.zeros(problem.num_variables, dtype=np.int64)
+    for factor, scope in scopes.items():
+        for variable in scope.tolist():
+            at.setdefault(variable, []).append(factor)
+        if len(scope) == 2:
+            for place in places[factor]:
+                alone[scope[1 - place]] += 1
+    unknown = {factor: len(scope) for factor, scope in scopes.items()}
+    known = np.zeros(problem.num_variables, dtype=bool)
+    definitions: list[Definition] = []
+    free = []
+    for first in np.argsort(-alone, kind="stable").tolist():
+        if known[first]:
+            continue
+        free.append(first)
+        known[first] = True
+        waiting = deque([first])
+        while waiting:
+            for factor in at.get(waiting.popleft(), ()):
+                unknown[factor] -= 1
+                if unknown[factor] != 1:
+                    continue
+                place = int(np.flatnonzero(~known[scopes[factor]])[0]) if not known[scopes[factor]].all() else -1
+                if place in places[factor]:
+                    variable = int(scopes[factor][place])
+                    known[variable] = True
+                    definitions.append(Definition(variable, factor, place))
+                    waiting.append(variable)
+    return Following(definitions, np.sort(np.array(free, dtype=np.int64)))
+
+
+def _places(problem: Problem) -> dict[int, tuple[int, ...]]:
+    """The factors from which a variable follows, and the places of such variables in their scopes."""
+    sizes, forbidding = np.diff(problem.pool_offsets), np.flatnonzero(problem.forbidding)
+    if not len(forbidding) or int(sizes[forbidding].sum()) > MOST_CELLS:
+        return {}
+    allowed = sizes.copy()
+    cells = np.isfinite(cells_of_tables(problem, forbidding))
+    allowed[forbidding] = np.add.reduceat(cells, offsets_of(sizes[forbidding])[:-1], dtype=np.int64)
+    chosen = np.flatnonzero((2 * allowed <= sizes)[problem.factor_table] & (problem.arities >= 2))
+    if len(chosen) > MOST_FACTORS:
+        return {}
+    found: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
+    result = {}
+    for factor in chosen.tolist():
+        scope = problem.scope_variables[slice(*problem.scope_offsets[factor : factor + 2])]
+        number, shape = int(problem.factor_table[factor]), tuple(problem.domain_sizes[scope].tolist())
+        key = (number, shape)
+        if key not in found:
+            found[key] = _functional(problem, number, shape, int(allowed[number]))
+        if found[key] and len(set(scope.tolist())) == len(scope):
+            result[factor] = found[key]
+    return result
+
+
+def _functional(problem: Problem, number: int, shape: tuple[int, ...], allowed: int) -> tuple[int, ...]:
+    """The axes of a table along which at most one cell of each line is allowed."""
+    size = int(np.prod(shape))
+    candidates = [axis for axis, length in enumerate(shape) if length > 1 and allowed * length <= size]
+    if not candidates:
+        return ()
+    cells = np.isfinite(problem.pool[slice(*problem.pool_offsets[number : number + 2])]).reshape(shape)
+    return tuple(axis for axis in candidates if int(cells.sum(axis=axis).max()) <= 1)
