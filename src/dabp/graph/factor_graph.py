@@ -164,10 +164,9 @@ class FactorGraph:
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
         lowest, ranges = table_ranges(problem)
         of_factors = np.abs(lowest)[problem.factor_table]
-        total = of_factors.sum()
+        least = of_factors.sum()
         np.take(ranges, problem.factor_table, out=of_factors, mode="clip")  # they are within: nothing is clipped
-        all_ranges = of_factors.sum()
-        total = float(total + all_ranges)
+        total = float(least + (all_ranges := of_factors.sum()))
         if dtype is None and cost_scale is not None and total / MOST_SCALED > cost_scale:
             raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
         scale = _default_scale(of_factors, total) if cost_scale is None else float(cost_scale)
@@ -179,18 +178,12 @@ class FactorGraph:
         stand_ins = lowest / scale + forbidden
         skeleton = problem.structural(_skeleton, len(scales), bulky=True)
         unary = _perturbed(seed, perturbation, skeleton, real)
-        groups = []
-        for part in skeleton.parts:
-            if len(part.shape) == 1:
-                _add_unary(problem, part, skeleton.variable_offsets, scale, stand_ins, unary)
-                continue
-            costs = _scaled(problem, part.used, scale, stand_ins, real).reshape(-1, *part.shape)
-            groups.append(FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first))
+        groups = _groups(problem, skeleton, scale, stand_ins, unary, real)
         return cls(
             domain_sizes=problem.domain_sizes,
             variable_offsets=skeleton.variable_offsets,
             unary=unary.astype(real, copy=False),
-            groups=tuple(groups),
+            groups=groups,
             scales=scales,
             cost_scale=scale,
             forbidden=float(forbidden),
@@ -285,6 +278,25 @@ def _perturbed(seed: int, perturbation: float, skeleton: _Skeleton, dtype: np.dt
     for start in range(0, count, BLOCK):
         unary[start : start + BLOCK] = rng.uniform(0.0, perturbation, size=min(BLOCK, count - start))
     return unary
+
+
+def _groups(
+    problem: Problem,
+    skeleton: _Skeleton,
+    scale: float,
+    stand_ins: NDArray[np.float64],
+    unary: NDArray[np.floating],
+    dtype: np.dtype[Any],
+) -> tuple[FactorGroup, ...]:
+    """The factors of each shape with their costs; those of arity 1 are added to `unary`."""
+    groups = []
+    for part in skeleton.parts:
+        if len(part.shape) == 1:
+            _add_unary(problem, part, skeleton.variable_offsets, scale, stand_ins, unary)
+            continue
+        costs = _scaled(problem, part.used, scale, stand_ins, dtype).reshape(-1, *part.shape)
+        groups.append(FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first))
+    return tuple(groups)
 
 
 def _add_unary(

@@ -42,6 +42,8 @@ def following(problem: Problem) -> Following:
     then in the problem's order, in which auxiliary variables are last.
     """
     places = _places(problem)
+    if not places:
+        return Following([], np.arange(problem.num_variables))
     scopes = {factor: problem.scope_variables[slice(*problem.scope_offsets[factor : factor + 2])] for factor in places}
     at: dict[int, list[int]] = {}
     alone = np.zeros(problem.num_variables, dtype=np.int64)
@@ -52,10 +54,12 @@ def following(problem: Problem) -> Following:
             for place in places[factor]:
                 alone[scope[1 - place]] += 1
     unknown = {factor: len(scope) for factor, scope in scopes.items()}
-    known = np.zeros(problem.num_variables, dtype=bool)
+    known = np.ones(problem.num_variables, dtype=bool)  # whom no such factor looks at is free, and nobody follows it
+    known[list(at)] = False
+    order = np.argsort(-alone, kind="stable")
     definitions: list[Definition] = []
-    free = []
-    for first in np.argsort(-alone, kind="stable").tolist():
+    free = np.flatnonzero(known).tolist()
+    for first in order[~known[order]].tolist():
         if known[first]:
             continue
         free.append(first)

@@ -102,18 +102,7 @@ def line_up(
         "dabp": _Way(_deep),
     }
     wanted = frozenset(ways) if names is None else names
-    if names is None and (horizon < GENEROUS or large):
-        wanted -= {"dabp"}
-    if names is None and not has_valleys(features):
-        wanted -= {"tempering"}
-    if features.hard < MOSTLY or threads == 1:
-        wanted -= {"tabu 2"}
-    if features.following < FOLLOWING:
-        wanted -= {"following"}
-    if not worth_opening(features, horizon):
-        wanted -= {"opening"}
-    if names is None and window_seconds(features) > WINDOW_PART * horizon:
-        wanted -= {"windows"}
+    wanted -= _left_out(features, horizon, threads, large, asked=names is not None)
     chosen = [name for name, share in SHARES.items() if name in ways and name in wanted and share.weights[kind] > 0]
     line = LineUp([], [reason], proved_by_search(features))
     if names is None:
@@ -132,6 +121,19 @@ def line_up(
     if threads is not None and kind == "image" and late and {"dual", "expansion"} <= set(chosen):
         _dual_before(line, threads, late)
     return line
+
+
+def _left_out(features: Features, horizon: float, threads: int | None, large: bool, asked: bool) -> frozenset[str]:
+    """Members that have nothing to do on such a problem, and those not worth their time unless they were asked for."""
+    apart = {
+        "tabu 2": features.hard < MOSTLY or threads == 1,
+        "following": features.following < FOLLOWING,
+        "opening": not worth_opening(features, horizon),
+        "dabp": not asked and (horizon < GENEROUS or large),
+        "tempering": not asked and not has_valleys(features),
+        "windows": not asked and window_seconds(features) > WINDOW_PART * horizon,
+    }
+    return frozenset(name for name, left_out in apart.items() if left_out)
 
 
 def _leave_alone(line: LineUp, threads: int, name: str) -> None:
