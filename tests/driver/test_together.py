@@ -100,6 +100,16 @@ def test_a_process_pool_shares_and_survives_a_death(problem, tmp_path):
     assert result.trace.improvements[-1][2] == result.cost
 
 
+def test_a_pool_ends_although_the_others_have_large_answers(tmp_path):
+    """What those have to tell that are left when one has died fills a pipe that nobody reads: they must not wait."""
+    problem = dabp.generate("ising", row_count=150, col_count=150, seed=1)
+    solver = Knowing(known=(0,) * problem.num_variables, seed=3, fatal=str(tmp_path / "died"))
+    with _pool() as executor:
+        result = dabp.solve_together(problem, solver, executor=executor, workers=2, time_limit=3, seed=3)
+    assert (tmp_path / "died").exists(), "the worker did die"
+    assert result.cost is not None
+
+
 def test_dask_shares_and_survives_a_death(problem, tmp_path):
     """The same call on a cluster, whose scheduler gives the lost share to another worker."""
     import distributed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -14,8 +15,9 @@ class Interruption:
     """SIGINT and SIGTERM as a flag: the first asks the solve to end with its best answer.
 
     The second SIGINT raises `KeyboardInterrupt`, as in any Python program: a notebook's kernel lives on. The second
-    SIGTERM ends the program. Outside the main thread signals are left alone. What one around it was asked before it
-    began, it was asked, too.
+    SIGTERM ends the program. Outside the main thread signals are left alone, and so is SIGTERM in the processes of
+    `multiprocessing`: a pool sends it to those that are left when one has died, and then listens to none of them, so
+    that a large answer would be sent for ever. What one around it was asked before it began, it was asked, too.
     """
 
     def __init__(self) -> None:
@@ -24,7 +26,8 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            pooled = multiprocessing.parent_process() is not None
+            for number in (signal.SIGINT,) if pooled else (signal.SIGINT, signal.SIGTERM):
                 self._previous[number] = signal.signal(number, self._handle)
             around = getattr(self._previous[signal.SIGINT], "__self__", None)
             self.requested |= isinstance(around, Interruption) and around.requested
