@@ -2,10 +2,11 @@
 
 ``python -m benchmarks.learning [race reach colouring iteration overhead ablation]`` prints the named parts as Markdown,
 all by default. Runs are kept in benchmarks/recorded/learning.jsonl as they end, and the same command continues;
-``--seconds 2 10 30``, ``--instances 5``, ``--kinds …`` and ``--solvers …`` choose which, ``--spend 150`` begins no run
-after so many seconds. The whole of the race is ``race --instances 20 --seconds 2 10 30``. One thread; limits are CPU
-seconds, as the clock that solvers look at is that of the process. Whoever plans for its limit has a run for each;
-static damping and tabu search do not, and what they had after 2 s is read off their longest run.
+``--seconds 2 10 30``, ``--instances 5`` (``--first 3`` for others than the first), ``--kinds …`` and ``--solvers …``
+choose which, ``--spend 150`` begins no run after so many seconds. The whole of the race is ``race --instances 20
+--seconds 2 10 30``. One thread; limits are CPU seconds, as the clock that solvers look at is that of the process.
+Whoever plans for its limit has a run for each; static damping and tabu search do not, and what they had after 2 s is
+read off their longest run.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import wilcoxon
 
 import dabp
-from benchmarks.learning_kinds import EVERY, FIRST_SEED, HELD_OUT, JUDGED, LARGE_KINDS
+from benchmarks.learning_kinds import EVERY, FIRST_SEED, LARGE_KINDS
+from benchmarks.learning_tables import race_tables
 from dabp.problem import Problem
 
 RECORDED = Path(__file__).parent / "recorded" / "learning.jsonl"
@@ -141,58 +142,13 @@ def _told(improvements: list[Any], name: str) -> list[list[float]]:
 def race(record: Record, options: argparse.Namespace) -> None:
     """Run what is missing, then all that is recorded, instance by instance, against each opponent."""
     for seconds in options.seconds:
-        for instance in range(options.instances):
+        for instance in range(options.first, options.first + options.instances):
             for kind in options.kinds:
                 for name in options.solvers:
                     longest = max(options.seconds) if _anytime(name) else seconds
                     if not options.tables:
                         record.run(kind, instance, name, longest, SOLVERS[name][1])
-        _race_table(record, seconds)
-
-
-def _race_table(record: Record, seconds: float) -> None:
-    """Wins, ties and losses of bp-learned, overall and by kind."""
-    ours = record.of(seconds, OURS)
-    every = {name: record.of(seconds, name) for name in SOLVERS if name != OURS}
-    statics = [name for name in every if name.startswith("static")]
-    common = [key for key in ours if all(key in every[name] for name in statics)]
-    every["best static"] = {key: min(every[name][key] for name in statics) for key in common}
-    best = {key: min(costs[key] for costs in (ours, *every.values()) if key in costs) for key in ours}
-    print(f"\n{seconds:g} s: better / equal / worse than, on instances; p of Wilcoxon's test on relative differences\n")
-    opponents = ("best static", "bp-reinforced", "annealing", "tabu")
-    print("| kind | " + " | ".join(opponents) + " |\n| --- |" + " --- |" * len(opponents))
-    groups = {
-        **{kind: [kind] for kind in EVERY},
-        "all but ising": list(JUDGED),
-        "those of 300 variables and more": [kind for kind in JUDGED if not kind.endswith(" 100")],
-        "held out: small-world, ising": [kind for kind in EVERY if kind in HELD_OUT or kind.startswith("small-world")],
-    }
-    for label, kinds in groups.items():
-        keys = [key for key in ours if key[0] in kinds]
-        if keys:
-            cells = [_verdict(ours, every[name], best, keys) for name in opponents]
-            print(f"| {label} | {' | '.join(cells)} |")
-
-
-def _verdict(
-    ours: dict[tuple[str, int], float],
-    theirs: dict[tuple[str, int], float],
-    best: dict[tuple[str, int], float],
-    keys: list[tuple[str, int]],
-) -> str:
-    pairs = np.array([(ours[key], theirs[key]) for key in keys if key in theirs])
-    if not len(pairs):
-        return "–"
-    known = np.array([best[key] for key in keys if key in theirs])
-    difference = (pairs[:, 0] - pairs[:, 1]) / np.maximum(np.abs(pairs).min(axis=1), 1e-12)
-    wins, losses = int((difference < 0).sum()), int((difference > 0).sum())
-    told = f"{wins} / {len(pairs) - wins - losses} / {losses}"
-    ties = (pairs <= known[:, None]).all(axis=1)
-    if len(pairs) < 5:
-        return f"{told} ({100 * difference.mean():+.2f} %)"
-    p = wilcoxon(difference).pvalue if (difference != 0).any() else 1.0
-    share = 100 * wins / max(1, len(pairs) - int(ties.sum()))
-    return f"{told} ({100 * difference.mean():+.2f} %, {share:.0f} % of those not tied at the best, p = {p:.2g})"
+        race_tables({name: record.of(seconds, name) for name in SOLVERS}, OURS, seconds)
 
 
 def reach(record: Record, options: argparse.Namespace) -> None:
@@ -343,6 +299,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--seconds", nargs="+", type=float, default=[2.0, 10.0])
+    parser.add_argument("--first", type=int, default=0, help="instance that a race begins with")
     parser.add_argument("--instances", type=int, default=2)
     parser.add_argument("--kinds", nargs="+", default=list(EVERY))
     parser.add_argument("--solvers", nargs="+", default=list(SOLVERS))
