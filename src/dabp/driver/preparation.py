@@ -119,19 +119,29 @@ class Preparation:
         """Of the user's variables; what is fixed is certain. Presolve has no way back for them."""
         if beliefs is None or any(not isinstance(step, Conditioned) for step in self._reductions):
             return None
+        if not self._reductions:
+            return beliefs[: self.original.num_visible]
         sizes = self.original.domain_sizes
         kept = self.project(np.arange(len(sizes)))
         lifted = self.lift(np.zeros(len(kept), dtype=np.int64))
-        every = [np.eye(size)[value] for size, value in zip(sizes.tolist(), lifted.tolist(), strict=True)]
-        for variable, belief in zip(kept.tolist(), beliefs, strict=True):
-            every[variable] = belief
-        return tuple(every[: self.original.num_visible])
+        believed = dict(zip(kept.tolist(), beliefs, strict=True))
+        return tuple(
+            believed[variable] if variable in believed else _certain(int(sizes[variable]), int(lifted[variable]))
+            for variable in range(self.original.num_visible)
+        )
 
     def project(self, assignment: Assignment) -> Assignment:
         """From the user's problem to the one the search sees, for starts; it may become better, and may have to."""
         for step in self._reductions:
             assignment = step.project(assignment)
         return assignment
+
+
+def _certain(size: int, value: int) -> NDArray[np.float64]:
+    """The belief in a value that is held."""
+    belief = np.zeros(size)
+    belief[value] = 1.0
+    return belief
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph.grouping import grouped
+from dabp.graph.measure import MOST_SCALED, measured
 from dabp.problem import Problem
-from dabp.problem.columns import add_at, cells_of_tables, offsets_of, table_ranges
+from dabp.problem.columns import add_at, cells_of_tables, offsets_of
 from dabp.problem.randomness import generator
 
 PERTURBATION = 1e-3
@@ -32,11 +33,6 @@ BLOCK = 1 << 16
 
 SORTED_CELLS = 1 << 20
 """Costs that are sorted at a time to find that difference."""
-
-MOST_RANGE, MOST_SCALED = 1e16, 1e20
-"""Up to what sum of all costs, in scaled units, the default scale goes (beyond, float64 could not tell totals apart
-either) and, unless a type is asked for, one that is given may go: 1e30, which pads domains in the kernels of BP, must
-stay larger than any belief."""
 
 _PERTURBATION_STREAM = 0x9E37
 
@@ -92,6 +88,8 @@ class FactorGraph:
     """[N + 1]: edges of variable i are ``variable_edges[variable_edge_offsets[i]:variable_edge_offsets[i + 1]]``."""
     variable_edges: NDArray[np.int64]
     """[E]: edges by variable, ascending within one."""
+    shifted: bool
+    """Whether a constant was taken off some table (see `dabp.graph.measure`), so that it no longer tells the costs."""
 
     @cached_property
     def edge_variable(self) -> NDArray[np.int64]:
@@ -162,23 +160,17 @@ class FactorGraph:
         """
         _check(problem, split_ratio, cost_scale, perturbation)
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
-        lowest, ranges = table_ranges(problem)
-        of_factors = np.abs(lowest)[problem.factor_table]
-        least = of_factors.sum()
-        np.take(ranges, problem.factor_table, out=of_factors, mode="clip")  # they are within: nothing is clipped
-        total = float(least + (all_ranges := of_factors.sum()))
-        if dtype is None and cost_scale is not None and total / MOST_SCALED > cost_scale:
-            raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
-        scale = _default_scale(of_factors, total) if cost_scale is None else float(cost_scale)
-        del of_factors  # large, and used up
+        measure = measured(problem, cost_scale, checked=dtype is None)
+        scale = measure.scale
         real = np.dtype((np.float64 if problem.forbidding.any() else np.float32) if dtype is None else dtype)
         perturbation = _unseen(problem, temperature) / scale if perturbation is None else perturbation
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
-        forbidden = 2 * all_ranges / scale + problem.num_variables * perturbation + 1.0
-        stand_ins = lowest / scale + forbidden
+        forbidden = 2 * measure.ranges / scale + problem.num_variables * perturbation + 1.0
         skeleton = problem.structural(_skeleton, len(scales), bulky=True)
         unary = _perturbed(seed, perturbation, skeleton, real)
-        groups = _groups(problem, skeleton, scale, stand_ins, unary, real)
+        groups = _groups(
+            problem, skeleton, _Units(scale, measure.shifts, measure.lowest / scale + forbidden), unary, real
+        )
         return cls(
             domain_sizes=problem.domain_sizes,
             variable_offsets=skeleton.variable_offsets,
@@ -189,6 +181,7 @@ class FactorGraph:
             forbidden=float(forbidden),
             variable_edge_offsets=skeleton.variable_edge_offsets,
             variable_edges=skeleton.variable_edges,
+            shifted=bool(measure.shifts.any()),
         )
 
 
@@ -209,16 +202,26 @@ def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None
         raise ParameterError(f"perturbation is at least 0 and at most {MOST_SCALED:g}, not {perturbation}")
 
 
-def _scaled(
-    problem: Problem, used: NDArray[np.int64], scale: float, stand_ins: NDArray[np.float64], dtype: np.dtype[Any]
-) -> NDArray[np.floating]:
+class _Units(NamedTuple):
+    """How costs become numbers of the graph."""
+
+    scale: float
+    """What they are divided by."""
+    shifts: NDArray[np.float64]
+    """[T]: what is taken off a table before."""
+    stand_ins: NDArray[np.float64]
+    """[T]: what stands for a forbidden cell afterwards."""
+
+
+def _scaled(problem: Problem, used: NDArray[np.int64], units: _Units, dtype: np.dtype[Any]) -> NDArray[np.floating]:
     """Some tables of one size in scaled units [U, cells], with the stand-in of its table where a cell is forbidden."""
     costs = cells_of_tables(problem, used).reshape(len(used), -1)
     tables = np.empty(costs.shape, dtype=dtype)
-    np.divide(costs, scale, out=tables, casting="same_kind", dtype=np.float64)
+    shifts = units.shifts[used][:, None]
+    np.divide(costs - shifts if shifts.any() else costs, units.scale, out=tables, casting="same_kind", dtype=np.float64)
     if problem.forbidding[used].any():
         barred = np.isinf(costs)
-        tables[barred] = np.broadcast_to(stand_ins[used][:, None], costs.shape)[barred]
+        tables[barred] = np.broadcast_to(units.stand_ins[used][:, None], costs.shape)[barred]
     return tables
 
 
@@ -283,8 +286,7 @@ def _perturbed(seed: int, perturbation: float, skeleton: _Skeleton, dtype: np.dt
 def _groups(
     problem: Problem,
     skeleton: _Skeleton,
-    scale: float,
-    stand_ins: NDArray[np.float64],
+    units: _Units,
     unary: NDArray[np.floating],
     dtype: np.dtype[Any],
 ) -> tuple[FactorGroup, ...]:
@@ -292,9 +294,9 @@ def _groups(
     groups = []
     for part in skeleton.parts:
         if len(part.shape) == 1:
-            _add_unary(problem, part, skeleton.variable_offsets, scale, stand_ins, unary)
+            _add_unary(problem, part, skeleton.variable_offsets, units, unary)
             continue
-        costs = _scaled(problem, part.used, scale, stand_ins, dtype).reshape(-1, *part.shape)
+        costs = _scaled(problem, part.used, units, dtype).reshape(-1, *part.shape)
         groups.append(FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first))
     return tuple(groups)
 
@@ -303,8 +305,7 @@ def _add_unary(
     problem: Problem,
     part: _Part,
     variable_offsets: NDArray[np.int64],
-    scale: float,
-    stand_ins: NDArray[np.float64],
+    units: _Units,
     unary: NDArray[np.floating],
 ) -> None:
     """Add the costs of factors of arity 1, some factors at a time: places in memory are reused."""
@@ -312,7 +313,7 @@ def _add_unary(
     block = max(1, BLOCK // size)
     for start in range(0, len(part.factors), block):
         tables = part.used[part.table_index[start : start + block]]
-        costs = _scaled(problem, tables, scale, stand_ins, np.dtype(np.float64))
+        costs = _scaled(problem, tables, units, np.dtype(np.float64))
         targets = variable_offsets[part.scope[start : start + block]] + np.arange(size)
         add_at(unary, targets.ravel(), costs.ravel())
 
@@ -339,20 +340,6 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
         for members in np.split(order, np.flatnonzero(np.diff(kind[order])) + 1):
             shape = tuple(int(d) for d in lengths[members[0]])
             yield shape, arity_group.factors[members], arity_group.variables[members]
-
-
-def _default_scale(ranges: NDArray[np.float64], total: float) -> float:
-    """Half the median of the positive ranges, more where the sum of all costs would be too large then.
-
-    `ranges` are in another order afterwards.
-    """
-    positive = ranges if (ranges > 0).all() else ranges[ranges > 0]
-    count = len(positive)
-    middle = [(count - 1) // 2, count // 2]
-    if count:
-        positive.partition(middle)
-    usual = float(positive[middle].sum()) / 4 if count else 1.0
-    return max(usual, total / MOST_RANGE)
 
 
 def _smallest_difference(problem: Problem) -> float:

@@ -84,6 +84,8 @@ def _unit(problem: Problem, graph: FactorGraph) -> float:
     """What numbers of tables are multiplied by to be nearest to the costs, if these are whole numbers."""
     if any(group.arity != 2 for group in graph.groups) or problem.forbidding.any() or not problem.integral:
         return 0.0
+    if graph.shifted:
+        return 0.0
     largest = max(float(np.abs(ends).max(initial=0.0)) for ends in problem.finite_extremes)
     if largest > LARGEST or problem.magnitude > EXACT:
         return 0.0

@@ -47,8 +47,9 @@ def test_large_whole_numbers_are_told_apart() -> None:
     """Up to the largest that is allowed, beside small ones that set the scale."""
     problem = drawn(5, 6)
     tables = [(f.scope, f.table * 1.0) for f in problem.factors]
-    tables[3] = (tables[3][0], np.full(tables[3][1].shape, LARGEST - 1))
-    tables[4] = (tables[4][0], 1 - LARGEST + np.arange(tables[4][1].size).reshape(tables[4][1].shape))
+    for number, sign in ((3, 1), (4, -1)):
+        scope, table = tables[number]
+        tables[number] = scope, sign * (np.arange(table.size).reshape(table.shape) % 2 * (LARGEST - 1.0) - table % 7)
     problem = Problem.from_tables(problem.domain_sizes.tolist(), tables)
     engine = MinSum(problem, FactorGraph.from_problem(problem))
     assert engine.layout.exact.unit > 0
@@ -58,14 +59,16 @@ def test_large_whole_numbers_are_told_apart() -> None:
         assert costs[-1] == problem.cost(engine.memory.assignment)
 
 
-@pytest.mark.parametrize("kind", ["real", "huge", "forbidden", "ternary"])
+@pytest.mark.parametrize("kind", ["real", "huge", "forbidden", "ternary", "shifted"])
 def test_other_costs_are_looked_up(kind: str) -> None:
     """Where single precision cannot tell the costs they are those of the problem's own tables all the same."""
     rng = np.random.default_rng(0)
     tables = [(f.scope, f.table * 1.0) for f in drawn(1, 5, low=0).factors]
-    odd = {"real": 0.1, "huge": 2 * LARGEST, "forbidden": np.inf, "ternary": 1.0}[kind]
+    odd = {"real": 0.1, "huge": 2 * LARGEST, "forbidden": np.inf, "ternary": 1.0, "shifted": 1.0}[kind]
     tables[0][1].flat[0] = odd
     sizes = drawn(1, 5).domain_sizes.tolist()
+    if kind == "shifted":
+        tables[1] = tables[1][0], np.arange(tables[1][1].size).reshape(tables[1][1].shape) + 1e5
     if kind == "ternary":
         tables.append(((0, 1, 2), rng.integers(0, 9, size=sizes[:3]) * 1.0))
     problem = Problem.from_tables(sizes, tables)

@@ -118,3 +118,23 @@ def test_hubs_stay_finite():
         engine.run_softly(Phases(np.full(5, beta), np.full(5, 0.3)), Rules())
         for array in (engine.memory.v2f, engine.memory.f2v, engine.memory.field):
             assert np.isfinite(array).all()
+
+
+@pytest.mark.parametrize("arity", [3, 5, 10, 11])
+@pytest.mark.parametrize("beta", [0.5, 4.0, 15.0])
+def test_factors_of_several_variables_beside_large_messages(arity, beta):
+    """Values that others make improbable to any degree, forbidden cells, and more variables than weights hold."""
+    rng = np.random.default_rng(arity)
+    count, size = arity + 2, 3 if arity < 10 else 2
+    scopes = [tuple(rng.permutation(count)[:arity].tolist()) for _ in range(3)]
+    tables = [(scope, 8 * rng.random((size,) * arity)) for scope in scopes]
+    for _, table in tables:
+        table[rng.random(table.shape) < 0.1] = np.inf
+    unary = [((i,), rng.choice([0.0, 5.0, 40.0, 90.0], size) + rng.random(size)) for i in range(count)]
+    problem = Problem.from_tables([size] * count, [*tables, *unary])
+    graph = FactorGraph.from_problem(problem, dtype=np.float32, cost_scale=1.0, perturbation=0.0)
+    engine = SoftMessages(problem, graph, hottest=beta)
+    engine.reset(0.1)
+    engine.run_softly(Phases(np.full(3, beta), np.full(3, -1.0)), Rules())
+    expected = slow_run(problem, graph, 0.1, [beta] * 3, [-1.0] * 3)[-1]
+    np.testing.assert_allclose(v2f_of(engine), expected, rtol=2e-5, atol=2e-4)

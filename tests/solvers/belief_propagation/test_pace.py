@@ -71,3 +71,19 @@ def test_runs_that_are_not_the_last_are_left_alone(clock):
     schedule = Schedule(500, Ramp(1.0, 2.0), Ramp(0.0, 0.5), Ramp(0.2, 0.2))
     clock[0] += 5.0
     assert pace.kept(schedule, 100, 1100) is schedule
+
+
+def test_a_first_run_of_slow_iterations_is_pressed(clock):
+    """Where the nominal speed is far from the clock's (factors of many variables) it still ends early."""
+    pace = Pace(Budget(time_limit=10.0), GRAPH, 100.0)
+    length = pace.fitting(5000, pace.left(0), first=True)
+    schedule = Schedule(length, Ramp(1.0, 2.0), Ramp(0.0, 0.5), Ramp(0.2, 0.2))
+    assert length == 5000
+    clock[0] += 0.1
+    pace.took(10, 0.1)
+    pressed = pace.kept(schedule, 10, 10)
+    assert pressed.iterations == pytest.approx(FIRST_PART * IN_TIME * 1000, rel=0.05)
+    assert pace.kept(pressed, 10, 10) is pressed
+    clock[0] += 0.4
+    pace.took(4000, 0.4)
+    assert pace.kept(schedule, 4010, 4010) is schedule

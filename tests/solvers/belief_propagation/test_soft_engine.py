@@ -105,3 +105,43 @@ def test_nothing_is_believed_where_nothing_is_feasible():
     assert result.cost is None
     assert result.beliefs is None
     assert any("no beliefs" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 20.0, 1000.0])
+def test_a_value_that_one_factor_forbids_and_another_likes_is_impossible(temperature):
+    """A prior and evidence: however hot, and however much the allowed value costs."""
+    problem = Problem.from_tables([2, 3], [((0,), [0.0, 10.0]), ((0,), [np.inf, 0.0]), ((0, 1), np.ones((2, 3)))])
+    result = dabp.solve(problem, "bp", params={"temperature": temperature}, max_iterations=30)
+    np.testing.assert_allclose(result.beliefs[0], [0.0, 1.0], atol=1e-30)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8, -1e12])
+def test_a_constant_of_tables_changes_no_probability(offset):
+    """Single precision would lose what matters beside it."""
+    table, single = np.array([[0.0, 3.0], [2.0, 1.0]]), np.array([0.0, 0.5])
+    plain = Problem.from_tables([2, 2], [((0, 1), table), ((1,), single)])
+    moved = Problem.from_tables([2, 2], [((0, 1), table + offset), ((1,), single - 3 * offset)])
+    result = dabp.solve(moved, "bp", params={"temperature": 1.0}, max_iterations=30)
+    for found, wanted in zip(result.beliefs, marginals(plain, 1.0), strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("large", [1e4, 3e4, 1e6])
+def test_nothing_that_is_allowed_costs_more_than_what_is_forbidden(large):
+    """Soft runs see no relaxation of the problem where some costs are far larger than most."""
+    rng = np.random.default_rng(0)
+    pairs = [((i, j), 2 * rng.random((3, 3))) for i in range(40) for j in range(i) if rng.random() < 0.15]
+    hard = np.array([[np.inf] * 3, [0.0, 1.0, np.inf], [np.inf, 1.0, 0.0]])
+    charged = [((i,), np.array([0.0, large, large])) for i in range(10)] + [((i, i + 10), hard) for i in range(10)]
+    problem = Problem.from_tables([3] * 40, [*pairs, *charged])
+    result = dabp.solve(problem, "bp-learned", params={"polish": False, "min_sum": False}, seed=1, max_iterations=3000)
+    best = dabp.solve(problem, "tabu", seed=1, max_iterations=20_000).cost
+    assert result.cost is not None
+    assert result.cost - 10 * large <= 1.1 * (best - 10 * large)
+
+
+def test_a_large_domain_takes_no_square_of_it():
+    """Beliefs are handed on as they are where nothing is fixed."""
+    problem = Problem.from_tables([60_000, 2], [((0, 1), np.random.default_rng(0).random((60_000, 2)))])
+    result = dabp.solve(problem, "bp", params={"temperature": 0.1}, max_iterations=5)
+    assert result.beliefs[0].sum() == pytest.approx(1.0)

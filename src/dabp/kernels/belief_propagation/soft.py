@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.belief_propagation.layout import AHEAD, EARLY, EARLY_TABLES, NEAR, PADDING, UNIT, Layout, Reals
+from dabp.kernels.belief_propagation.layout import AHEAD, EARLY, EARLY_TABLES, NEAR, PADDING, UNIT, Ints, Layout, Reals
 from dabp.kernels.belief_propagation.memory import Memory
 from dabp.kernels.belief_propagation.min_sum import Passage, passage_at
 from dabp.kernels.belief_propagation.pricing import LINE
@@ -45,6 +45,19 @@ LIFT = 100.0
 SMALL_POWER = 28.0
 SMALL = 2.0**SMALL_POWER
 """A sum above this has lost less than one part in so many for each term."""
+
+
+MOST_WEIGHED = 10
+"""Variables of a factor whose weights a product in double precision can hold."""
+
+
+class Room(NamedTuple):
+    """What a thread needs for one factor of higher arity."""
+
+    values: Ints
+    """[largest arity]: those of a row of its table."""
+    sums: NDArray[np.float64]
+    """For each value of all variables but the last."""
 
 
 class Softness(NamedTuple):
@@ -214,36 +227,134 @@ def _log_sum_exp(layout: Layout, memory: Memory, passage: Passage, block: int, c
 
 @array_inner
 def soft_many(
-    layout: Layout, memory: Memory, soft: Softness, c: float, values: Any, lanes: Lanes, start: int, stop: int
+    layout: Layout, memory: Memory, soft: Softness, c: float, room: Room, lanes: Lanes, start: int, stop: int
 ) -> None:
-    """f2v messages of a range of factors of higher arity, each row of a table added to the sums so far.
+    """f2v messages of a range of factors of higher arity, in one pass over the weights of the table.
 
-    A row has fixed `values` of all variables but the last, whose values are the lanes.
+    A row has fixed values of all variables but the last, whose values are the lanes. It adds the product of its own
+    sum with the weights of all others to what each of these is sent, whose own weight is taken out at the end: these
+    sums are in double precision, for weights of several messages leave the range of single precision.
     """
-    many, f2v = layout.many, memory.f2v
+    many = layout.many
     for factor in range(start, stop):
-        first, last = many.start[factor], many.start[factor + 1] - 1
-        width = -(-many.domain[last] // len(lanes)) * len(lanes)
-        rows = 1
-        for k in range(first, last):
-            rows *= many.domain[k]
         for copy in range(many.message.shape[1]):
             own = c * soft.share[copy]
-            for k in range(first, last + 1):
-                values[k - first] = 0
-                for x in range(many.domain[k] if k < last else width):
-                    f2v[many.message[k, copy] + x] = PADDING
-            table = many.table[factor]
-            for _ in range(rows):
-                _add_row(layout, memory, factor, copy, own, values, table, lanes)
-                table += width
-                k = last - 1
-                while k >= first:
-                    values[k - first] += 1
-                    if values[k - first] < many.domain[k]:
-                        break
-                    values[k - first] = 0
-                    k -= 1
+            if many.start[factor + 1] - many.start[factor] <= MOST_WEIGHED:
+                _clear(layout, memory, factor, copy, room, lanes)
+                _weigh_rows(layout, memory, soft, factor, copy, room, lanes)
+                if not _sums_to_messages(layout, memory, soft, factor, copy, own, room, lanes):
+                    continue
+            _add_rows(layout, memory, factor, copy, own, room, lanes)
+
+
+@array_inner
+def _clear(layout: Layout, memory: Memory, factor: int, copy: int, room: Room, lanes: Lanes) -> None:
+    """No sums yet, and the first row."""
+    many = layout.many
+    first, last = many.start[factor], many.start[factor + 1] - 1
+    count = 0
+    for k in range(first, last):
+        room.values[k - first] = 0
+        count += many.domain[k]
+    for place in range(count):
+        room.sums[place] = 0.0
+    to_last = many.message[last, copy]
+    zero = full_like(0.0, load(memory.f2v, to_last, lanes))
+    for block in range(0, many.domain[last], len(lanes)):
+        store(memory.f2v, to_last + block, zero)
+
+
+@array_inner
+def _weigh_rows(
+    layout: Layout, memory: Memory, soft: Softness, factor: int, copy: int, room: Room, lanes: Lanes
+) -> None:
+    """Add each row of a table to the sums: of the last variable in `Memory.f2v`, lifted once, of the others in `room`.
+
+    Where the weight of a row's values is below one over 2^`LIFT` of the largest, it adds nothing to what the last
+    variable is sent unless that is small anyway.
+    """
+    many, weights, messages, f2v = layout.many, soft.weights, soft.messages, memory.f2v
+    first, last = many.start[factor], many.start[factor + 1] - 1
+    width, to_last = -(-many.domain[last] // len(lanes)) * len(lanes), many.message[last, copy]
+    table, rows = soft.start[copy] + many.table[factor], 1
+    for k in range(first, last):
+        rows *= many.domain[k]
+    zero = full_like(0.0, load(f2v, to_last, lanes))
+    once = 2.0 ** (-LIFT * (last - first - 1))
+    for _ in range(rows):
+        base = 1.0
+        for k in range(first, last):
+            base *= messages[many.message[k, copy] + room.values[k - first]]
+        share, total = full_like(base * once if base * once >= 1.0 else 0.0, zero), zero
+        for block in range(0, width, len(lanes)):
+            weight = load(weights, table + block, lanes)
+            total = total + weight * load(messages, to_last + block, lanes)
+            store(f2v, to_last + block, load(f2v, to_last + block, lanes) + weight * share)
+        added, place = base * sum_of(total), 0
+        for k in range(first, last):
+            room.sums[place + room.values[k - first]] += added
+            place += many.domain[k]
+        table += width
+        _next_row(layout, factor, room)
+
+
+@part(_nrt=False)
+def _next_row(layout: Layout, factor: int, room: Room) -> None:
+    """Count its values on, the last but one fastest."""
+    many = layout.many
+    first = many.start[factor]
+    k = many.start[factor + 1] - 2
+    while k >= first:
+        room.values[k - first] += 1
+        if room.values[k - first] < many.domain[k]:
+            break
+        room.values[k - first] = 0
+        k -= 1
+
+
+@array_inner
+def _sums_to_messages(
+    layout: Layout, memory: Memory, soft: Softness, factor: int, copy: int, c: float, room: Room, lanes: Lanes
+) -> bool:
+    """Turn the sums into messages; whether one was too small for its range."""
+    many, f2v = layout.many, memory.f2v
+    first, last = many.start[factor], many.start[factor + 1] - 1
+    once, place = 2.0 ** (-LIFT * (last - first - 1)), 0
+    zero = full_like(0.0, load(f2v, many.message[last, copy], lanes))
+    lift, scale, low = full_like(LIFT, zero), full_like(1.0 / c, zero), full_like(PADDING, zero)
+    for k in range(first, last + 1):
+        target, domain = many.message[k, copy], many.domain[k]
+        if k < last:
+            for x in range(domain):
+                f2v[target + x] = room.sums[place + x] * once / soft.messages[target + x]
+            place += domain
+        width = -(-domain // len(lanes)) * len(lanes)
+        for x in range(domain, width):  # padding: any sum that is not small will do
+            f2v[target + x] = SMALL
+        for block in range(0, width, len(lanes)):
+            sums = load(f2v, target + block, lanes)
+            low = minimum(low, sums)
+            store(f2v, target + block, scale * (lift - logarithm(maximum(sums, full_like(1.0, zero)))))
+    return bool(any_below(low, SMALL))
+
+
+@array_inner
+def _add_rows(layout: Layout, memory: Memory, factor: int, copy: int, c: float, room: Room, lanes: Lanes) -> None:
+    """Messages of a factor of higher arity at any temperature: row after row, the minimum taken out of each sum."""
+    many, f2v = layout.many, memory.f2v
+    first, last = many.start[factor], many.start[factor + 1] - 1
+    width = -(-many.domain[last] // len(lanes)) * len(lanes)
+    rows = 1
+    for k in range(first, last + 1):
+        room.values[k - first] = 0
+        rows *= many.domain[k] if k < last else 1
+        for x in range(many.domain[k] if k < last else width):
+            f2v[many.message[k, copy] + x] = PADDING
+    table = many.table[factor]
+    for _ in range(rows):
+        _add_row(layout, memory, factor, copy, c, room.values, table, lanes)
+        table += width
+        _next_row(layout, factor, room)
 
 
 @array_inner

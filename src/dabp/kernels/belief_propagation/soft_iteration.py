@@ -11,7 +11,7 @@ from dabp.kernels.belief_propagation.iteration import MANY_CHANGES, note_cost, p
 from dabp.kernels.belief_propagation.layout import Ints, Layout
 from dabp.kernels.belief_propagation.memory import CURRENT, ITERATIONS, RUNNING, Memory, Rules
 from dabp.kernels.belief_propagation.min_sum import hear_pairs, price_moved, send_many, update_variables
-from dabp.kernels.belief_propagation.soft import Softness, soft_many, soft_pairs, soften, weigh
+from dabp.kernels.belief_propagation.soft import Room, Softness, soft_many, soft_pairs, soften, weigh
 from dabp.kernels.decorators import array_kernel
 from dabp.kernels.simd import Lanes
 
@@ -35,8 +35,8 @@ class Share(NamedTuple):
 
     span: Ints
     """[3, 2]: ranges of higher factors, of variables and of numbers of tables."""
-    values: Ints
-    """Room for one row number of a table of the largest arity."""
+    room: Room
+    """For one factor of higher arity."""
 
 
 @array_kernel
@@ -63,10 +63,10 @@ def iterate_softly(
         if stages & SEND and hard:
             for i in range(span[1, 0], span[1, 1]):
                 hear_pairs(layout, memory.v2f, memory.f2v, 0, lanes, i)
-            send_many(layout, memory, share.values, lanes, span[0, 0], span[0, 1])
+            send_many(layout, memory, share.room.values, lanes, span[0, 0], span[0, 1])
         elif stages & SEND:
             soft_pairs(layout, memory, soft, c, lanes, span[1, 0], span[1, 1])
-            soft_many(layout, memory, soft, c, share.values, lanes, span[0, 0], span[0, 1])
+            soft_many(layout, memory, soft, c, share.room, lanes, span[0, 0], span[0, 1])
         if stages & UPDATE:
             if course.damping[t] != course.damping[t - 1]:
                 memory.damping[:] = course.damping[t]

@@ -15,6 +15,10 @@ SHORTEST = 30
 FIRST_PART = 0.06
 """Of all iterations that the first run takes at most: an answer early, and a measure of what an iteration takes."""
 
+FAR = 2.0
+"""So many times as long as that it may become: beyond, the clock says that iterations take longer than was thought
+(factors of many variables), and the rest of it is pressed."""
+
 LAST_PART = 1.7
 """A run takes all that is left if that is less than so many times its length."""
 
@@ -31,8 +35,8 @@ class Pace:
         self._nominal = affordable_iterations(graph, Budget(time_limit=budget.time_limit))
         self._started = started
         self._soft, self._seconds = 0, 0.0
-        self.last = False
-        """Whether the run that was fitted last takes all that is left."""
+        self._first = self.last = False
+        """Whether the run that was fitted last is the first, and whether it takes all that is left."""
 
     def took(self, iterations: int, seconds: float) -> None:
         """Of soft messages."""
@@ -54,7 +58,7 @@ class Pace:
 
     def fitting(self, wanted: float, left: float | None, *, first: bool) -> int:
         """A length of about `wanted` iterations, within what is left."""
-        self.last = False
+        self._first, self.last = first, False
         if left is None:
             return int(wanted)
         if first:
@@ -63,11 +67,16 @@ class Pace:
         return int(max(SHORTEST, left if self.last else wanted))
 
     def kept(self, schedule: Schedule, run: int, done: int) -> Schedule:
-        """The schedule of a run that ends in time if it is the last; `run` iterations of it are done, `done` in all."""
-        if not self.last or self._budget.time_limit is None:
-            return schedule
+        """The schedule of a run that ends in time if it is the first or the last.
+
+        `run` iterations of it are done, `done` in all.
+        """
         left = self.left(done)
-        assert left is not None
+        if not (self._first or self.last) or self._budget.time_limit is None or left is None:
+            return schedule
+        if self._first:
+            length = int(max(SHORTEST, run + 1, FIRST_PART * (done + left)))
+            return schedule.lasting(length, run) if schedule.iterations > FAR * length else schedule
         length = run + max(1, int(left))
         off = abs(length - schedule.iterations) > OFF_TIME * schedule.iterations
         return schedule.lasting(length, run) if off else schedule

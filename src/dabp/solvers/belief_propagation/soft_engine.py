@@ -14,16 +14,16 @@ from dabp.graph import FactorGraph
 from dabp.graph.message_layout import aligned_zeros
 from dabp.kernels.belief_propagation.layout import PADDING, Layout, PairTables, Reals
 from dabp.kernels.belief_propagation.memory import CURRENT, RUNNING, Memory, Rules
-from dabp.kernels.belief_propagation.soft import Softness
+from dabp.kernels.belief_propagation.soft import Room, Softness
 from dabp.kernels.belief_propagation.soft_iteration import SEND, SOFTEN, UPDATE, Course, Share, iterate_softly
 from dabp.problem import Problem
-from dabp.problem.columns import ragged_positions
+from dabp.problem.columns import ragged_positions, table_ranges
 from dabp.solvers.belief_propagation.engine import MinSum, _Part
 from dabp.solvers.belief_propagation.schedule import Phases
 
 BARRED = 2e4
-"""A forbidden cell costs at most this in scaled units, unless its weight would not be 0: digits of single precision
-are left beside it."""
+"""A forbidden cell costs at most this in scaled units, unless its weight would not be 0 or what is allowed around a
+variable costs as much: digits of single precision are left beside it."""
 
 VANISHED = 180.0
 """β times a cost from which on a weight is 0."""
@@ -45,9 +45,12 @@ class SoftMessages(MinSum):
         ends = _shift(self.layout)
         # Finite costs of a table spread over half of the stand-in at most: what is above is forbidden.
         self._barred = np.flatnonzero((tables >= 0.75 * graph.forbidden) & (tables < PADDING / 2))
-        lowest = np.minimum.reduceat(graph.unary, graph.variable_offsets[:-1]).repeat(graph.domain_sizes)
-        over = graph.unary - lowest >= 0.75 * graph.forbidden
-        self._barred_unary = np.flatnonzero(self.layout.variables.mask > 0)[over], lowest[over]
+        over = _barred_values(problem, graph)
+        allowed = np.where(over, np.inf, graph.unary)
+        lowest = np.minimum.reduceat(allowed, graph.variable_offsets[:-1]).repeat(graph.domain_sizes)[over]
+        self._barred_unary = np.flatnonzero(self.layout.variables.mask > 0)[over], np.minimum(lowest, graph.unary[over])
+        anything = len(self._barred) or over.any()
+        self._most = min(graph.forbidden, max(BARRED, 2 * _spread(problem) / graph.cost_scale)) if anything else BARRED
         pairs = tables[:ends]
         pairs[pairs >= PADDING / 2] = 0.0  # weight 1: where lanes are padding, any sum that is not small will do
         self._soft = _softness(graph, len(tables), len(self.memory.v2f))
@@ -61,7 +64,7 @@ class SoftMessages(MinSum):
         places, lowest = self._barred_unary
         if len(self._barred) + len(places) == 0:
             return
-        cost = max(min(self.graph.forbidden, BARRED), VANISHED / (self.hottest * min(self.graph.scales)))
+        cost = max(self._most, VANISHED / (self.hottest * min(self.graph.scales)))
         self.other_unary = True
         self.layout.tables[self._barred] = cost
         self.layout.variables.unary[places] = lowest + cost
@@ -124,8 +127,10 @@ class SoftMessages(MinSum):
             [(0, len(layout.many.table)), (0, len(layout.variables.domain))],
             *([part.many, part.variables] for part in parts),
         ]
+        many = layout.many
+        most = int(np.add.reduceat(many.domain, many.start[:-1]).max()) if len(many.table) else 0
         return [
-            Share(np.array([*span, numbers], dtype=np.int64), np.zeros_like(self.memory.values))
+            Share(np.array([*span, numbers], dtype=np.int64), Room(np.zeros_like(self.memory.values), np.zeros(most)))
             for span, numbers in zip(spans, [(0, vectors * lanes), *itertools.pairwise(cuts)], strict=True)
         ]
 
@@ -135,7 +140,7 @@ class SoftMessages(MinSum):
         starts = self.graph.variable_offsets[:-1]
         weights = np.exp(-beta * (flat - np.repeat(np.minimum.reduceat(flat, starts), self.graph.domain_sizes)))
         weights /= np.repeat(np.add.reduceat(weights, starts), self.graph.domain_sizes)
-        return tuple(np.split(weights, starts[1:]))
+        return tuple(weights[start:stop] for start, stop in itertools.pairwise(self.graph.variable_offsets.tolist()))
 
     def beliefs(self, beta: float) -> NDArray[np.float64]:
         """``b_i = unary_i + Σ f2v`` of all values of all variables in scaled units, from the messages as they are."""
@@ -148,8 +153,32 @@ class SoftMessages(MinSum):
         owner = np.repeat(np.arange(len(variables.domain)), np.diff(variables.edge_start))
         scale = np.repeat(variables.edge_scale.astype(np.float64), np.diff(variables.unary_start)[owner])
         total = variables.unary.astype(np.float64)
-        np.add.at(total, ragged_positions(variables.unary_start, owner), scale * memory.f2v)
+        total += np.bincount(ragged_positions(variables.unary_start, owner), scale * memory.f2v, len(total))
         return total[variables.mask > 0]
+
+
+def _barred_values(problem: Problem, graph: FactorGraph) -> NDArray[np.bool_]:
+    """Which values a factor of one variable forbids, as they lie in `FactorGraph.unary`."""
+    barred = np.zeros(len(graph.unary), dtype=np.bool_)
+    for group in problem.arity_groups:
+        if group.variables.shape[1] == 1:
+            tables = problem.factor_table[group.factors]
+            hard = problem.forbidding[tables]
+            cells = problem.pool[ragged_positions(problem.pool_offsets, tables[hard])]
+            places = ragged_positions(graph.variable_offsets, group.variables[hard, 0])
+            barred[places[np.isinf(cells)]] = True
+    return barred
+
+
+def _spread(problem: Problem) -> float:
+    """By how much what is allowed may differ around one variable: the largest sum of the ranges of its factors."""
+    _, ranges = table_ranges(problem)
+    around = np.zeros(problem.num_variables)
+    for group in problem.arity_groups:
+        if arity := group.variables.shape[1]:
+            of_factors = ranges[problem.factor_table[group.factors]]
+            around += np.bincount(group.variables.ravel(), of_factors.repeat(arity), problem.num_variables)
+    return float(around.max(initial=0.0))
 
 
 def _softness(graph: FactorGraph, size: int, messages: int) -> Softness:
