@@ -115,7 +115,7 @@ def test_a_wrong_policy_is_refused(tmp_path):
     """On a problem that needs none, too; and a policy beside none at all."""
     path = tmp_path / "policy.json"
     forest = Problem.from_tables([2, 2], [((0, 1), np.eye(2))])
-    with pytest.raises(FormatError, match="no file .*with a policy"):
+    with pytest.raises(FormatError, match=r"no file .*with a policy"):
         dabp.solve(forest, "bp-learned", params={"policy": str(path)})
     path.write_text("{}")
     with pytest.raises(FormatError, match="not a policy"):
