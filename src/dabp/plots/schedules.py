@@ -18,6 +18,9 @@ CHOSEN = ("iterations", "damping", "reinforcement")
 FEW_RUNS = 60
 """Runs up to which each is drawn; of more means are, over so many parts of the iterations."""
 
+LONGEST = 10**15
+"""Iterations of a run that can stand on an axis."""
+
 
 class Runs(NamedTuple):
     """Columns with a number for each run."""
@@ -41,7 +44,7 @@ def runs_of(records: Iterable[dict[str, Any]]) -> Runs:
     for record in records:
         if "member" in record or not record.keys() & {"kind", "beta_start"}:
             continue
-        if not has_numbers(record, "iterations") or record["iterations"] <= 0:
+        if not has_numbers(record, "iterations") or not 0 < record["iterations"] < LONGEST:
             continue
         if (row := _row(record, begin)) is not None:
             rows.append(row)
@@ -52,8 +55,7 @@ def runs_of(records: Iterable[dict[str, Any]]) -> Runs:
 def _row(record: dict[str, Any], begin: float) -> tuple[float, ...] | None:
     """A run's numbers; None if some of them are missing, or are none."""
     length = record["iterations"]
-    others = begin + length < HUGE and has_numbers(record, *CHOSEN)
-    if not others:
+    if not has_numbers(record, *CHOSEN):
         return None
     kept = record["damping"], record["reinforcement"]
     if not record.keys() & {"beta_start", "beta_end"}:
