@@ -110,3 +110,11 @@ def test_many_runs_are_means() -> None:
     assert share == pytest.approx([1.0, 0.75], abs=0.01)
     assert damping == pytest.approx([0.5, 0.4], abs=0.01)
     assert gain == pytest.approx([0.4, 0.6], abs=0.01)
+
+
+def test_a_part_between_two_without_a_temperature_is_filled() -> None:
+    """Where soft runs are rare each of them is still seen: β is filled there and nowhere else."""
+    hard = {"kind": "min-sum", "iterations": 100, "damping": 0.5, "reinforcement": 0.4}
+    temperatures, _ = panels(([hard] * 39 + [RUN]) * 10)
+    (filled,) = temperatures.collections
+    assert len(filled.get_paths()) == 10

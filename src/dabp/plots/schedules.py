@@ -109,22 +109,23 @@ def _plot_parts(runs: Runs, temperatures: Axes, others: Axes) -> None:
     place = np.minimum((runs.begin / runs.end[-1] * FEW_RUNS).astype(np.int64), FEW_RUNS - 1)
     firsts = np.flatnonzero(np.diff(place, prepend=-1))
     edges = np.append(runs.begin[firsts], runs.end[-1])
+    x = np.repeat(edges, 2)[1:-1]  # both ends of each part: one between two without a β would not be filled
 
     def means(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A step for each part, NaN where no run has a number; the last one ends where the runs end."""
+        """Of each part, at both its ends; NaN where no run has a number."""
         known = np.isfinite(values)
         counts = np.add.reduceat(known.astype(np.float64), firsts)
-        found = np.add.reduceat(np.where(known, values, 0.0), firsts) / np.where(counts > 0, counts, np.nan)
-        return np.append(found, found[-1])
+        return np.repeat(
+            np.add.reduceat(np.where(known, values, 0.0), firsts) / np.where(counts > 0, counts, np.nan), 2
+        )
 
     low, high = np.exp(means(np.log(runs.hottest))), np.exp(means(np.log(runs.coldest)))
-    temperatures.fill_between(edges, low, high, step="post", color=colour(1), alpha=0.25, linewidth=0)
+    temperatures.fill_between(x, low, high, color=colour(1), alpha=0.25, linewidth=0)
     for ends in (low, high):
-        temperatures.step(edges, ends, where="post", color=colour(1))
-    for left, right, mean in zip(edges, edges[1:], low, strict=False):
-        if np.isnan(mean):
-            temperatures.axvspan(left, right, color="0.9", linewidth=0)
+        temperatures.plot(x, ends, color=colour(1))
+    for part in np.flatnonzero(np.isnan(low[::2])):
+        temperatures.axvspan(edges[part], edges[part + 1], color="0.9", linewidth=0)
     hard = np.add.reduceat(runs.end - runs.soft, firsts) / np.add.reduceat(runs.end - runs.begin, firsts)
-    others.step(edges, np.append(hard, hard[-1]), where="post", color="0.6", label="part that is min-sum")
-    others.step(edges, means(runs.damping), where="post", color=colour(1), label="mean λ")
-    others.step(edges, means(runs.reinforcement), where="post", color=colour(2), label="mean last g")
+    others.plot(x, np.repeat(hard, 2), color="0.6", label="part that is min-sum")
+    others.plot(x, means(runs.damping), color=colour(1), label="mean λ")
+    others.plot(x, means(runs.reinforcement), color=colour(2), label="mean last g")
