@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dabp.experiments import policy_training
+from dabp.formats import write
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.policy import Policy
 from tests.cli.conftest import Run
@@ -43,6 +44,38 @@ def test_the_last_share_writes_the_policy(run: Run, tmp_path: Path) -> None:
     assert recipe["command"].startswith("dabp train-policy")
     assert recipe["training"]["generations"] == 2
     assert np.isfinite(Policy.read(output).weights).all()
+
+
+@pytest.mark.usefixtures("_small")
+def test_results_that_are_there_twice_are_not_all(run: Run, tmp_path: Path) -> None:
+    """As many lines as there are tasks, of half of them: the other share is still to be done."""
+    output, small = tmp_path / "policy.json", ("--instances", 1, "--generations", 2, "--population", 4)
+    run("train-policy", output, *small, "--share", "0/2")
+    progress = tmp_path / "policy.progress"
+    progress.write_text(2 * progress.read_text())
+    code, _, err = run("train-policy", output, *small, "--share", "0/2")
+    assert (code, output.exists()) == (0, False)
+    assert "3 results to come" in err
+
+
+@pytest.mark.usefixtures("_small")
+def test_the_solver_takes_what_is_written(run: Run, tmp_path: Path) -> None:
+    """`--param policy=FILE`; what is not there is one sentence."""
+    output, problem = tmp_path / "policy.json", tmp_path / "ring.wcsp"
+    run("train-policy", output, "--instances", 1, "--generations", 1, "--population", 4)
+    write(ring(1), problem)
+    asked = ("solve", problem, "--solver", "bp-learned", "--iterations", 60, "--param")
+    assert run(*asked, f"policy={output}")[0] == 0
+    code, _, err = run(*asked, f"policy={tmp_path / 'none.json'}")
+    assert code == 2
+    assert "with a policy of bp-learned; `dabp train-policy" in err
+
+
+def test_seeds_are_not_negative(run: Run, tmp_path: Path) -> None:
+    """Told by the option, before any work."""
+    code, _, err = run("train-policy", tmp_path / "policy.json", "--seed", -1)
+    assert code == 2
+    assert "--seed" in err
 
 
 @pytest.mark.parametrize("share", ["2/2", "x", "1", "²/3", "0/0", "1/99999"])

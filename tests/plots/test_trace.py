@@ -11,6 +11,7 @@ import pytest
 import dabp
 from dabp.driver.trace import Trace
 from dabp.plots.compare import plot_compare
+from dabp.plots.schedules import FEW_RUNS
 from dabp.plots.trace import DOTS, best_so_far, plot_trace, restarts
 from dabp.solvers import SOLVERS, parameters
 
@@ -108,12 +109,22 @@ def test_iterations_are_whole() -> None:
 
 
 def test_very_many_iterations_are_a_range() -> None:
-    """Between the least and the largest of each part; the axis leaves out the most extreme."""
+    """Between the least and the largest of each part, with its median; the axis leaves out the most extreme."""
     trace = Trace()
-    costs = np.tile([10.0, 20.0], DOTS)
+    costs = np.tile([10.0, 20.0, 12.0], DOTS)
     costs[5] = 1e6
     trace.add_block(1.0, costs)
     trace.improvements.append((1.0, 1, 10.0))
     ax = plot_trace(trace)
     assert len(ax.collections) == 1
+    assert set(ax.lines[0].get_ydata()) == {12.0}
     assert ax.get_ylim()[1] < 30
+
+
+@pytest.mark.parametrize(("count", "marks"), [(5, 4), (FEW_RUNS, FEW_RUNS - 1), (FEW_RUNS + 1, 0), (5000, 0)])
+def test_many_restarts_are_not_marked(count: int, marks: int) -> None:
+    """Their lines would hide everything else, and take long."""
+    trace = Trace()
+    trace.add_block(1.0, np.arange(10.0))
+    trace.records += [{"restart": number, "iterations": 2} for number in range(count)]
+    assert len(plot_trace(trace).lines) == 2 + marks

@@ -20,7 +20,7 @@ def train_policy(
     instances: Annotated[int, typer.Option(help="Problems of each family.", min=1)] = 3,
     generations: Annotated[int, typer.Option(help="Of evolution, for each family and length.", min=1)] = 10,
     population: Annotated[int, typer.Option(help="Schedules in a generation.", min=4)] = 8,
-    seed: Annotated[int, typer.Option(help="Same seed, same policy.")] = 0,
+    seed: Annotated[int, typer.Option(help="Same seed, same policy.", min=0)] = 0,
     share: Annotated[
         str, typer.Option(help="Which part of the families to do here: 0/2 and 1/2 make the whole.")
     ] = "0/1",
@@ -28,9 +28,10 @@ def train_policy(
     """Train the policy of bp-learned by evolution over families of problems.
 
     Results are kept beside OUTPUT (.progress) as they come, and the same command continues; the policy is written
-    once all are there, by whichever share is last.
+    once all are there, by whichever share is last. All shares have the same other options. What is written is for
+    `dabp solve FILE --solver bp-learned --param policy=OUTPUT`.
     """
-    from dabp.experiments.policy_training import Training, fitted, results, tasks, text_of, train
+    from dabp.experiments.policy_training import Training, fitted, results, task_of, tasks, text_of, train
 
     parts = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", share)
     if parts is None or int(parts[1]) >= int(parts[2]):
@@ -43,9 +44,12 @@ def train_policy(
     for result in train(training, progress, (int(parts[1]), int(parts[2]))):
         what = f"{result['length']} iterations" if result.get("length") else f"lengths: {result['best']:.0f}"
         print(f"dabp: {result['family']}, {what}", file=sys.stderr, flush=True)
-    found = results(progress)
-    if len(found) < sum(1 for _ in tasks()):
-        print(f"dabp: {len(found)} results in {progress}; other shares are still to be done", file=sys.stderr)
+    found = results(progress, training)
+    missing = set(tasks()) - {task_of(one) for one in found}
+    if missing:
+        print(
+            f"dabp: {progress} has {len(missing)} results to come; other shares are still to be done", file=sys.stderr
+        )
         return
     command = shlex.join(["dabp", *sys.argv[1:]])
     with replacing(output) as file:

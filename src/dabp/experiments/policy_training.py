@@ -8,6 +8,8 @@ ridge regression makes one linear function of the instance's features out of the
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import re
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError
 from dabp.experiments.policy_families import FAMILIES, HELD_OUT
+from dabp.experiments.schema import MismatchError, is_number
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST_OF_START, Rules
 from dabp.problem import Problem
@@ -52,6 +55,15 @@ CANDIDATES = (120, 250, 500, 1000, 2000)
 """Lengths that are compared at `TOTAL` iterations in all."""
 
 TOTAL = 4000
+
+LARGEST = 1e6
+"""Of features, outputs and lengths in a file of results, which have the size of 1 to 1,000."""
+
+BEGINNING = b'{"family": "'
+"""Of every line of that file."""
+
+CMA_SEEDS = 2**32 - 1
+"""CMA-ES takes seeds from 1 to this; 0 would be the clock."""
 
 _EVOLUTION, _COMPARISON = 0xE0, 0xC0
 
@@ -120,7 +132,8 @@ class Family:
             part = (costs - base.mean(axis=1, keepdims=True)) / size
             return float(0.5 * part.mean() + 0.5 * part.min(axis=1).mean())
 
-        options = {"popsize": training.population, "seed": training.seed + 1, "verbose": -9, "CMA_diagonal": True}
+        seed = 1 + training.seed % CMA_SEEDS
+        options = {"popsize": training.population, "seed": seed, "verbose": -9, "CMA_diagonal": True}
         evolution = cma.CMAEvolutionStrategy(np.zeros(len(OUTPUTS) - 1), 1.0, options)
         curve = []
         for generation in range(generations):
@@ -160,12 +173,17 @@ def tasks() -> Iterator[tuple[str, int]]:
             yield name, length
 
 
+def task_of(result: dict[str, Any]) -> tuple[str, int]:
+    """Which of the `tasks` a result is of."""
+    return result["family"], result.get("length", 0)
+
+
 def train(training: Training, progress: Path, share: tuple[int, int] = (0, 1)) -> Iterator[dict[str, Any]]:
     """Do what is missing in the file of results, of one share of the families; each result as it is written there."""
     for number, name in enumerate(FAMILIES):
         if number % share[1] != share[0]:
             continue
-        done = {(one["family"], one.get("length", 0)): one for one in results(progress)}
+        done = {task_of(one): one for one in results(progress, training)}
         wanted = [length for family, length in tasks() if family == name and (family, length) not in done]
         if not wanted:
             continue
@@ -178,43 +196,82 @@ def train(training: Training, progress: Path, share: tuple[int, int] = (0, 1)) -
             else:
                 result = family.lengths({known: np.array(done[name, known]["outputs"]) for known in LENGTHS})
             done[name, length] = result
-            _append(progress, result)
+            _append(progress, {**result, "training": asdict(training)})
             yield result
 
 
-def results(progress: Path) -> list[dict[str, Any]]:
-    """What was done so far; a line that a killed process left unfinished is done again."""
+def results(progress: Path, training: Training) -> list[dict[str, Any]]:
+    """What was done so far of this training; a last line that a killed process left unfinished is done again.
+
+    Anything else is refused: results of other settings, and whatever is no result, as the file may be anybody's.
+    """
     if not progress.exists():
         return []
+    *lines, last = progress.read_bytes().split(b"\n")
     found = []
-    for number, line in enumerate(progress.read_bytes().split(b"\n"), start=1):
-        if not line.strip() or not line.rstrip().endswith(b"}"):
+    for number, line in enumerate(lines if _is_torn(last) else [*lines, last], start=1):
+        if not line.strip():
             continue
         try:
-            one = json.loads(line)
-            known = (one["family"], one.get("length", 0)) in set(tasks()) and len(one["features"]) == len(FEATURES)
-            numbers = np.array([*one["features"], *one.get("outputs", [one.get("best")])], dtype=np.float64)
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            known, numbers = False, np.zeros(0)
-        if not known or not np.isfinite(numbers).all():
-            message = "this is no result of training a policy; take the line or the file away"
-            raise FormatError(message, source=str(progress), line=number)
-        found.append(one)
+            found.append(_result_of(line, training))
+        except MismatchError as error:
+            raise FormatError(str(error), source=str(progress), line=number) from None
     return found
 
 
+def _result_of(line: bytes, training: Training) -> dict[str, Any]:
+    """The result of a line; `MismatchError` if it is none, or one of another training."""
+    try:
+        one = json.loads(line)
+        task, features, made = task_of(one), one["features"], one["training"]
+        numbers = one["outputs"] if task[1] else [one["best"]]
+        known = task in set(tasks()) and ("outputs" in one, "best" in one) == (task[1] > 0, task[1] == 0)
+        whole = len(features) == len(FEATURES) and len(numbers) == (len(OUTPUTS) if task[1] else 1)
+        finite = all(is_number(number) and abs(number) <= LARGEST for number in (*features, *numbers))
+        fits = known and whole and finite and (task[1] > 0 or one["best"] > 0) and isinstance(made, dict)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        fits = False
+    if not fits:
+        raise MismatchError("this is no result of training a policy; take the line or the file away")
+    for name, wanted in asdict(training).items():
+        if made.get(name) != wanted:
+            found = ascii(made.get(name))[:40]
+            raise MismatchError(
+                f"this result was made with {name} {found}, not {wanted}; continue it with the options that it was "
+                "made with, or choose another OUTPUT"
+            )
+    return {key: value for key, value in one.items() if key != "training"}
+
+
+def _is_torn(last: bytes) -> bool:
+    """Whether what follows the last end of a line is the beginning of a result."""
+    if not (last.startswith(BEGINNING) or BEGINNING.startswith(last)):
+        return False
+    try:
+        json.loads(last)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
 def _append(progress: Path, result: dict[str, Any]) -> None:
-    """A line more, apart from one that was left unfinished."""
+    """A line more, in the place of one that was left unfinished."""
     with progress.open("ab+") as file:
-        file.seek(max(0, file.tell() - 1))
-        torn = file.read() not in (b"", b"\n")
-        file.write(b"\n" * torn + json.dumps(result).encode() + b"\n")
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)  # what another share is writing is not unfinished
+        file.seek(0)
+        content = file.read()
+        last = content[content.rfind(b"\n") + 1 :]
+        if _is_torn(last):
+            file.truncate(len(content) - len(last))
+            last = b""
+        file.write(b"\n" * bool(last) + json.dumps(result).encode() + b"\n")
 
 
 def fitted(found: list[dict[str, Any]], training: Training, command: str) -> dict[str, Any]:
     """One linear policy out of the families' best, with how it came about: the content of its file."""
-    order = list(tasks())
-    found = sorted(found, key=lambda one: order.index((one["family"], one.get("length", 0))))
+    by_task = {task_of(one): one for one in found}  # each counts once
+    found = [by_task[task] for task in tasks() if task in by_task]
     evolved = [one for one in found if "outputs" in one]
     compared = [one for one in found if "best" in one]
     x = np.array([one["features"] for one in evolved])

@@ -28,7 +28,8 @@ Check = tuple[Callable[[Any], bool], str]
 """Whether a value fits, and what it should be."""
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number; truth values are none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < HUGE
 
 
@@ -49,8 +50,8 @@ def _optional(check: Check) -> Check:
     return lambda value: value is None or fits(value), f"{wanted} or null"
 
 
-NUMBER: Check = (_is_number, "a finite number")
-POSITIVE: Check = (lambda value: _is_number(value) and value >= 0, "a number of at least 0")
+NUMBER: Check = (is_number, "a finite number")
+POSITIVE: Check = (lambda value: is_number(value) and value >= 0, "a number of at least 0")
 WHOLE: Check = (_is_whole, "a whole number of at least 0")
 TRUTH: Check = (lambda value: isinstance(value, bool), "true or false")
 TEXT: Check = (lambda value: isinstance(value, str), "text")

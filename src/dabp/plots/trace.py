@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.driver.trace import Trace
-from dabp.plots.schedules import CHOSEN, plot_schedules
+from dabp.plots.schedules import FEW_RUNS, has_numbers, plot_schedules, runs_of
 from dabp.plots.style import HUGE, colour, finish, whole_numbers
 
 if TYPE_CHECKING:
@@ -25,20 +25,19 @@ FEW, EXTREME = 20, 1.0
 
 
 def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
-    """Each iteration's cost as a dot, the best so far as a line, restarts as dotted lines.
+    """Each iteration's cost as a dot, the best so far as a line, restarts as dotted lines unless they are many.
 
     A DABP trace gets two more panels when no axes are given: damping factors, and weights × (degree − 1), each as the
     range and mean of a window; one of bp-learned the temperature, damping and reinforcement that each run was given.
     The axes of the costs are returned.
     """
-    windows = [record for record in trace.records if _has_numbers(record, *WINDOW)]
-    learned = [record for record in trace.records if "member" not in record and record.keys() & {"kind", "beta_start"}]
-    chosen = [record for record in learned if _has_numbers(record, *CHOSEN)]
+    windows = [record for record in trace.records if has_numbers(record, *WINDOW)]
+    chosen = runs_of(trace.records)
     panels: list[Axes] = []
     if ax is None:
         from matplotlib import pyplot as plt
 
-        if windows or chosen:
+        if windows or len(chosen.begin):
             _, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 7), layout="constrained", height_ratios=[2.2, 1, 1])
             ax, panels = axes[0], list(axes[1:])
         else:
@@ -52,7 +51,8 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
         _plot_range(windows, kind, panel)
         panel.set_ylabel(label)
     marked = [ax, *panels]
-    for iteration in restarts(trace):
+    ends = restarts(trace)
+    for iteration in ends if len(ends) < FEW_RUNS else ():  # of more nothing could be seen but their lines
         for each in marked:
             each.axvline(iteration + 0.5, color="0.6", linestyle=":", linewidth=0.8)
     marked[-1].set_xlabel("iteration")
@@ -68,21 +68,16 @@ def restarts(trace: Trace) -> list[int]:
     numbered: list[tuple[float, int]] = []
     passed = 0.0
     for record in trace.records:
-        if "member" in record or not _has_numbers(record, "restart"):
+        if "member" in record or not has_numbers(record, "restart"):
             continue
-        if _has_numbers(record, "iteration"):
+        if has_numbers(record, "iteration"):
             passed = record["iteration"]
-        elif _has_numbers(record, "iterations"):
+        elif has_numbers(record, "iterations"):
             passed += record["iterations"]
         else:
             continue
         numbered.append((record["restart"], int(passed)))
     return [done for (before, done), (after, _) in pairwise(numbered) if after != before]
-
-
-def _has_numbers(record: dict[str, Any], *keys: str) -> bool:
-    """Whether a record, which may come from a file, has numbers under these keys."""
-    return all(isinstance(record.get(key), int | float) and abs(record[key]) < HUGE for key in keys)
 
 
 def _plot_costs(trace: Trace, ax: Axes) -> None:
@@ -117,13 +112,14 @@ def best_so_far(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 
 def _plot_each(iterations: NDArray[np.int64], costs: NDArray[np.float64], ax: Axes) -> None:
-    """A dot per iteration, or of very many their range."""
+    """A dot per iteration, or of very many their median and range."""
     if len(costs) <= DOTS:
         ax.plot(iterations, costs, ".", color="0.7", markersize=3, label="each iteration")
         return
     starts = np.linspace(0, len(costs), BANDS, endpoint=False).astype(np.int64)
     low, high = np.minimum.reduceat(costs, starts), np.maximum.reduceat(costs, starts)
-    ax.plot([], [])  # the place of the dots
+    medians = [np.median(part) for part in np.split(costs, starts[1:])]
+    ax.plot(iterations[starts], medians, color="0.6", linewidth=0.8, label="median of iterations")
     ax.fill_between(iterations[starts], low, high, step="post", color="0.85", linewidth=0, label="range of iterations")
 
 

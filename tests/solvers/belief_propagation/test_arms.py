@@ -1,5 +1,7 @@
 """The bandit over kinds of runs: each is tried, that with the best runs for its work is taken most, none is dropped."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -78,3 +80,12 @@ def test_it_can_be_saved():
     assert [arms.choose(rngs[0]) for _ in range(50)] == [again.choose(rngs[1]) for _ in range(50)]
     with pytest.raises(ValueError, match="kinds"):
         Arms({"x": 1.0}).load_state_dict(arms.state_dict())
+
+
+def test_what_was_saved_stays_as_it_was():
+    """A state that waits to be written does not know of runs after it."""
+    arms, _ = taught({"a": 1.0, "b": 0.0, "c": 1.0}, rounds=6)
+    state = arms.state_dict()
+    before = copy.deepcopy(state)
+    arms.learn("b", -1.0, 10)
+    assert state == before

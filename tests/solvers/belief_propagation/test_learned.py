@@ -1,11 +1,16 @@
 """bp-learned: near the optimum of small problems, the switches switch, the same run whatever threads and blocks."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import dabp
-from dabp.errors import ParameterError
+from dabp.errors import CheckpointError, FormatError, ParameterError
+from dabp.problem import Problem
 from dabp.solvers.belief_propagation import engine
+from dabp.solvers.belief_propagation.policy import FEATURES, OUTPUTS, Policy
 from tests.problems import exhaustive_optimum, random_problem
 
 
@@ -85,3 +90,47 @@ def test_parameters_are_checked(params):
     """One sentence that names the parameter."""
     with pytest.raises(ParameterError, match=next(iter(params))):
         dabp.solve(random_problem(0), "bp-learned", params=params)
+
+
+def written(path: Path, policy: Policy) -> str:
+    """A policy's file."""
+    content = {"outputs": OUTPUTS, "features": FEATURES, "weights": policy.weights.tolist()}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return str(path)
+
+
+def test_a_policy_is_taken_from_its_file(tmp_path):
+    """Runs are those of the policy that it holds: the neutral one's are those without pretraining."""
+    problem = dabp.generate("random-cop", variables=20, domain=5, density=0.3, seed=1)
+
+    def costs(**params: object) -> np.ndarray:
+        return dabp.solve(problem, "bp-learned", params=params, max_iterations=120, seed=2).trace.iteration_costs
+
+    neutral = costs(policy=written(tmp_path / "neutral.json", Policy.neutral()))
+    assert np.array_equal(neutral, costs(pretrained=False))
+    assert not np.array_equal(neutral, costs())
+
+
+def test_a_wrong_policy_is_refused(tmp_path):
+    """On a problem that needs none, too; and a policy beside none at all."""
+    path = tmp_path / "policy.json"
+    forest = Problem.from_tables([2, 2], [((0, 1), np.eye(2))])
+    with pytest.raises(FormatError, match=r"no file .*with a policy"):
+        dabp.solve(forest, "bp-learned", params={"policy": str(path)})
+    path.write_text("{}")
+    with pytest.raises(FormatError, match="not a policy"):
+        dabp.solve(forest, "bp-learned", params={"policy": str(path)})
+    with pytest.raises(ParameterError, match="pretrained=False"):
+        dabp.solve(forest, "bp-learned", params={"policy": written(path, Policy.shipped()), "pretrained": False})
+
+
+def test_a_checkpoint_belongs_to_the_weights_of_its_policy(tmp_path):
+    """It goes on with the same file, and not when that holds another policy by now."""
+    problem = dabp.generate("random-cop", variables=20, domain=5, density=0.3, seed=1)
+    path = tmp_path / "policy.json"
+    options = {"params": {"policy": written(path, Policy.shipped())}, "checkpoint": tmp_path / "c"}
+    dabp.solve(problem, "bp-learned", max_iterations=100, **options)
+    assert dabp.solve(problem, "bp-learned", max_iterations=150, resume=True, **options).iterations == 150
+    written(path, Policy.neutral())
+    with pytest.raises(CheckpointError, match="policy has other weights"):
+        dabp.solve(problem, "bp-learned", max_iterations=200, resume=True, **options)

@@ -11,6 +11,7 @@ from dabp.graph import FactorGraph
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.policy import (
     FEATURES,
+    LARGEST_FILE,
     OUTPUTS,
     Policy,
     damping_by_degree,
@@ -92,7 +93,9 @@ def test_damping_by_degree_is_the_same_where_degrees_are():
     assert damping[graph.edge_variable == 0].min() > damping[graph.edge_variable != 0].max()
 
 
-@pytest.mark.parametrize("spoil", ["weights", "outputs", "text", "nan", "huge", "too large", "deep", "bytes", "absent"])
+@pytest.mark.parametrize(
+    "spoil", ["weights", "outputs", "text", "nan", "huge", "too large", "deep", "bytes", "absent", "long", "nul"]
+)
 def test_what_is_no_policy_is_refused(spoil, tmp_path):
     """Other outputs, other shapes, numbers that are none, no JSON."""
     content = {
@@ -114,6 +117,10 @@ def test_what_is_no_policy_is_refused(spoil, tmp_path):
         path.write_bytes(b"\xff\xfe{}")
     elif spoil == "absent":
         path.unlink()
+    elif spoil == "long":
+        path.write_text(path.read_text() + " " * LARGEST_FILE)
+    elif spoil == "nul":
+        path = tmp_path / "policy\0.json"
     with pytest.raises(FormatError, match="policy"):
         Policy.read(path)
 

@@ -1,5 +1,7 @@
 """Runs of bp-learned: soft ones end cold, those of min-sum are as bp-reinforced draws them, pulls spare the best."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,22 @@ def test_soft_runs_follow_the_policy():
     assert phases.beta[np.isfinite(phases.beta)].max() <= COLD
     assert np.shape(run.damping) == (graph.num_edges,)
     assert {"beta_start", "beta_end", "damping"} <= run.record(80).keys()
+
+
+def test_records_tell_which_iterations_have_a_temperature():
+    """Those with a finite β, of the ones that were done; without a temperature nothing is said of β."""
+    problem = dabp.generate("random-cop", variables=30, domain=5, density=0.3, seed=1)
+    graph = FactorGraph.from_problem(problem, dtype=np.float32)
+    run = soft_run(Policy.shipped().outputs(features_of(graph)), graph, 400, per_variable=True)
+    middle = np.sqrt(run.schedule.beta.start * run.schedule.beta.end)
+    run = replace(run, schedule=replace(run.schedule, cold=middle))
+    soft = int(np.isfinite(run.schedule.phases(0, 400).beta).sum())
+    assert 0 < soft < 400
+    assert run.record(400)["soft_iterations"] == soft
+    assert run.record(9)["soft_iterations"] == 9
+    without = replace(run, schedule=replace(run.schedule, cold=0.0)).record(400)
+    assert not {"beta_start", "beta_end", "soft_iterations"} & without.keys()
+    assert without["damping"] == run.record(400)["damping"]
 
 
 def test_min_sum_is_drawn_as_reinforced_bp_is():

@@ -63,3 +63,15 @@ def test_freezing_is_reinforced_bps():
         phases = Schedule(1, Ramp(2.0, 2.0), Freezing(rate), Ramp(0.3, 0.3)).phases(4, 6)
         np.testing.assert_allclose(phases.gain, [gain_of(rate, t) for t in range(5, 11)])
         assert (phases.beta == 2.0).all()
+
+
+@pytest.mark.parametrize("iterations", [1, 30, 95, 97, 400, 1199, 12345])
+@pytest.mark.parametrize("cold", [0.0, 1.0, 1.7, 2.0, 3.9, 4.0, np.inf])
+def test_soft_iterations_are_those_with_a_temperature(iterations, cold):
+    """As many as have a finite β, none and all included; after a change of the length, those from there on."""
+    schedule = Schedule(iterations, Ramp(1.0, 4.0, geometric=True), Ramp(0.0, 0.5), Ramp(0.2, 0.4), cold=cold)
+    assert schedule.soft_iterations == np.isfinite(schedule.phases(0, iterations).beta).sum()
+    done = iterations // 4
+    longer = schedule.lasting(2 * iterations, done)
+    if done < longer.soft_iterations:
+        assert longer.soft_iterations - done == np.isfinite(longer.phases(done, 2 * iterations - done).beta).sum()

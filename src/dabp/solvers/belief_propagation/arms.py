@@ -66,7 +66,7 @@ class Arms:
     def state_dict(self) -> State:
         """What was learned, as JSON values."""
         best = [[cost if np.isfinite(cost) else None, kind] for cost, kind in self._best]
-        return {"best": best, "count": self._count, "work": self._work}
+        return {"best": best, "count": self._count, "work": dict(self._work)}
 
     def load_state_dict(self, state: State) -> None:
         """Take it up again; `ValueError` if it cannot be."""

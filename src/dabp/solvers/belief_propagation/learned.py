@@ -90,6 +90,8 @@ class LearnedBeliefPropagation(Solver):
         False: min-sum messages, the same schedules otherwise.
     pretrained
         False: schedules from the middle of what is sensible, whatever the instance.
+    policy
+        A file of ``dabp train-policy``, read when a solve starts; none = the policy that comes with the package.
     online
         False: later runs scatter around the policy's choice, and learn nothing from earlier ones.
     min_sum
@@ -111,6 +113,7 @@ class LearnedBeliefPropagation(Solver):
     iterations: int | None = None
     temperature: bool = True
     pretrained: bool = True
+    policy: str | None = None
     online: bool = True
     min_sum: bool = True
     consensus: float = 6.0
@@ -126,20 +129,19 @@ class LearnedBeliefPropagation(Solver):
         for name, holds, wanted in checks:
             if not holds:
                 raise ParameterError(f"{name} must be {wanted}, not {getattr(self, name)}")
+        if self.policy is not None and not self.pretrained:
+            raise ParameterError(f"policy is {self.policy!r}, but pretrained=False uses none; leave one of them out")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin on a minimisation problem; one without cycles is solved exactly."""
+        policy = Policy.chosen(self.policy, pretrained=self.pretrained)  # a wrong file is told on any problem
         forest = Forest.of(problem)
-        return LearnedSearch(self, problem, seed, budget, initial) if forest is None else ForestSearch(forest)
+        return LearnedSearch(self, problem, seed, budget, policy, initial) if forest is None else ForestSearch(forest)
 
     def kinds(self) -> dict[str, float]:
         """Kinds of runs, and what an iteration of each takes beside the others'."""
         kept = {SOFT: True, HARD: self.min_sum, PULLED: self.min_sum and self.consensus > 0}
         return {kind: KINDS[kind] for kind, taken in kept.items() if taken}
-
-    def policy(self) -> Policy:
-        """What runs go by at first."""
-        return Policy.shipped() if self.pretrained else Policy.neutral()
 
 
 class LearnedSearch(Search):
@@ -153,11 +155,10 @@ class LearnedSearch(Search):
         problem: Problem,
         seed: int,
         budget: Budget,
+        policy: Policy,
         initial: Assignment | None = None,
-        policy: Policy | None = None,
     ):
-        self._solver, self._problem, self._seed, self._budget = solver, problem, seed, budget
-        self._policy = solver.policy() if policy is None else policy
+        self._solver, self._problem, self._seed, self._budget, self._policy = solver, problem, seed, budget, policy
         spread = SPREAD * min(1.0, math.sqrt(CALM / max(1, problem.num_variables)))
         self._spread, self._arms = spread, Arms(solver.kinds(), PULLED)
         self._online = {
@@ -337,6 +338,7 @@ class LearnedSearch(Search):
             "target": self._target.copy(),
             "online": {kind: online.state_dict() for kind, online in self._online.items()},
             "arms": self._arms.state_dict(),
+            "policy": self._policy.digest,
         }
 
     def load_state_dict(self, state: State) -> None:
@@ -346,6 +348,8 @@ class LearnedSearch(Search):
         kind, length = str(state["kind"]), int(state["length"])
         if not (0 <= self._run < (self._restarts or math.inf) and self._iterations >= 0 and length >= 1):
             raise ValueError("there is no such run")
+        if state["policy"] != self._policy.digest:
+            raise ValueError("its policy has other weights; is the file that policy names another one by now?")
         if kind not in self._online:
             raise ValueError("there are no such kinds of runs")
         drawn = np.array(state["drawn"], dtype=np.float64)

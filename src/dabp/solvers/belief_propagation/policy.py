@@ -7,6 +7,7 @@ a sensible change anywhere; `schedule_of` turns them into a schedule.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -50,6 +51,9 @@ SPREAD = np.array([0.3, 0.3, 0.4, 0.25, 0.5, 0.2, 0.9, 0.5])
 
 LARGEST_WEIGHT = 50.0
 """Of a policy that somebody trained: features and outputs have the size of 1 to 10, and exponentials are taken."""
+
+LARGEST_FILE = 2**20
+"""Bytes of a policy's file; one of ours has some thousands, and what never ends (a device) is not read to its end."""
 
 COLD = 15.0
 """β from which on a run goes on with min-sum messages. Soft ones, whose sums leave the range of single precision soon
@@ -164,13 +168,33 @@ class Policy:
         return cls(weights)
 
     @classmethod
-    def read(cls, path: Path) -> Policy:
+    def read(cls, path: str | Path) -> Policy:
         """From a file of ``dabp train-policy``."""
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            with open(path, "rb") as file:
+                content = file.read(LARGEST_FILE + 1)
+            text = content.decode("utf-8")
+        except FileNotFoundError:
+            raise FormatError(
+                f"there is no file {str(path)!r} with a policy of bp-learned; `dabp train-policy FILE` makes one"
+            ) from None
+        except (OSError, ValueError) as error:
             raise FormatError(f"{path} is not a policy of bp-learned: {error}") from None
+        if len(content) > LARGEST_FILE:
+            raise FormatError(f"{path} is not a policy of bp-learned: it has more than {LARGEST_FILE:,} bytes")
         return cls._parsed(text, str(path))
+
+    @classmethod
+    def chosen(cls, path: str | None, *, pretrained: bool) -> Policy:
+        """That of a file, or the shipped one, or the neutral one if it is not to be pretrained."""
+        if path is not None:
+            return cls.read(path)
+        return cls.shipped() if pretrained else cls.neutral()
+
+    @property
+    def digest(self) -> str:
+        """The same for the same weights alone: a file may be another after a while."""
+        return hashlib.sha256(np.ascontiguousarray(self.weights).tobytes()).hexdigest()
 
     @classmethod
     @functools.cache

@@ -74,7 +74,10 @@ class Run:
         return self.schedule.iterations
 
     def record(self, iterations: int) -> dict[str, Any]:
-        """For the trace: what was chosen, and the reinforcement that it came to after so many iterations."""
+        """For the trace: what was chosen, and what it came to after so many iterations.
+
+        `soft_iterations` are the first ones, which have a temperature; what follows is min-sum.
+        """
         schedule, gain = self.schedule, self.schedule.gain
         chosen: dict[str, Any] = {
             "kind": self.kind,
@@ -84,12 +87,15 @@ class Run:
         }
         if isinstance(gain, Freezing):
             return {**chosen, "rate": gain.rate, "pull": self.pull, "freed": self.freed}
+        by_degree = float(self.drawn[OUTPUTS.index("damping by degree")])
+        chosen |= {"shape": gain.shape, "damping_by_degree": by_degree}
+        if schedule.cold == 0:  # no temperature, though a β was drawn
+            return chosen
         return {
             **chosen,
             "beta_start": schedule.beta.start,
             "beta_end": schedule.beta.end,
-            "shape": gain.shape,
-            "damping_by_degree": float(self.drawn[OUTPUTS.index("damping by degree")]),
+            "soft_iterations": min(schedule.soft_iterations, iterations),
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -82,10 +83,29 @@ class Schedule:
         """The same run so many iterations long, of which some are done: what is left is stretched or pressed."""
         return replace(self, iterations=iterations, since=(done, float(self.progress(done))))
 
+    @property
+    def levels(self) -> int:
+        """How many values β takes."""
+        return max(1, min(LEVELS, self.iterations // STRETCH))
+
+    @property
+    def soft_iterations(self) -> int:
+        """Iterations before β passes `cold`, after which a run is min-sum; where its length was changed twice, about.
+
+        Only of the last change is it known how far the run was then.
+        """
+        levels = self.levels
+        hot = self.beta.at((np.arange(levels) + 0.5) / levels) <= self.cold
+        if hot.all():
+            return self.iterations
+        first, before = self.since
+        passed = np.interp(hot.argmin() / levels, [0.0, before, 1.0], [0, first, self.iterations])
+        return math.ceil(passed - 1e-6)
+
     def phases(self, first: int, count: int) -> Phases:
         """What holds in `count` iterations, after `first` of the run."""
         done = first + np.arange(1, count + 1)
-        levels = max(1, min(LEVELS, self.iterations // STRETCH))
+        levels = self.levels
         level = np.minimum(np.floor(self.progress(done - 1) * levels + 1e-9) + 0.5, levels - 0.5) / levels
         progress = self.progress(done)
         gain = self.gain.after(done) if isinstance(self.gain, Freezing) else self.gain.at(progress)
