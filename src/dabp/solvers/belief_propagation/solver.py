@@ -19,6 +19,8 @@ from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
+from dabp.solvers.belief_propagation.forest import ForestSearch as ForestSearch  # others ask for it here
+from dabp.solvers.belief_propagation.marginals import enough_change, iterations_to_rest
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.status import Status
@@ -36,6 +38,12 @@ LARGE_SETUP, LARGE_TABLES = 200_000, 4_000_000
 
 BETA = (1e-9, 1e9)
 """Inverse temperatures in scaled units that are told apart: beyond, all values are alike, or the least alone counts."""
+
+LONGEST = 1000
+"""Iterations of a start, if it is not told and comes to no end of its own."""
+
+ANY_CHANGE = float(np.finfo(np.float32).tiny)
+"""Messages at a temperature that change by less do not change."""
 
 _RESTART_STREAM = 0xB9
 
@@ -61,29 +69,33 @@ class BeliefPropagation(Solver):
         Restarts after the first draw a damping factor per edge, uniform in damping ± jitter / 2, clipped to [0, 0.99].
     reinforcement
         Rate of reinforced BP, 0 = off. A field ``H_i = g_t (b_i − min b_i)``, ``g_t = 1 − (1 − rate)^t``, freezes
-        the beliefs b slowly into an assignment. Under a limit the first start takes a rate that lets it end in time;
-        later starts draw damping, rate and a perturbation at random.
+        the beliefs b slowly into an assignment: at a temperature `beliefs` are no marginals then. Under a limit the
+        first start takes a rate that lets it end in time; later starts draw damping, rate and a perturbation at random.
     temperature
         0 = min-sum; above it a value is a sum over the others' values in place of a minimum (sum-product): messages are
         ``−T log Σ exp(−cost / T)``, in units of the problem's costs. The result then has `beliefs`, the probability of
-        each value where an assignment has ``exp(−cost / T)``: exact without cycles (given iterations enough), else
-        an approximation. Of a probability network the costs are logarithms, and T = 1 gives its marginals. Messages
-        are of single precision: where costs of a factor differ by up to 100 T, probabilities are exact to about 1e-5,
-        up to 1,000 T to 1e-4.
+        each value where an assignment has ``exp(−cost / T)``: exact without cycles, unless limits or a
+        `split_ratio` prevent it (two copies of a factor are a cycle), else an approximation. Of a probability network
+        the costs are logarithms, and T = 1 gives its marginals. Messages are of single precision: where costs of a
+        factor differ by up to 100 T, probabilities are exact to about 1e-5, up to 1,000 T to 1e-4, and where hundreds
+        of factors follow each other to 1e-4.
     tolerance
-        Converged when no variable→factor message changes by as much, in scaled units.
+        Converged when no variable→factor message changes by as much, in scaled units; at a temperature in units of T,
+        as if it were not damped, and not counting what is rounded. Without cycles marginals have converged when they
+        are exact, unless this is 0: then nothing ever has.
     patience
         A reinforced start ends when no value has changed for so many iterations, or when, well into freezing, its
         best cost has not improved in the last two thirds of its iterations.
     max_iterations_per_restart
-        None = 1000, and with reinforcement until nothing changes.
+        None = 1000, with reinforcement until nothing changes, and as many as exact marginals take without cycles.
     cost_scale
-        What costs are divided by; none = half the median range of the factors.
+        What costs are divided by; none = half the median range of the factors. At a temperature between 1e-9 and 1e9
+        times it.
     perturbation
         Largest tie-breaking unary cost, in scaled units; none = far below the smallest cost difference and the
         temperature.
     exact_forests
-        Solve problems without cycles exactly instead of iterating.
+        Solve problems without cycles exactly instead of iterating; at a temperature, beside iterating.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -118,6 +130,12 @@ class BeliefPropagation(Solver):
                 "at least 1",
             ),
             ("cost_scale", self.cost_scale is None or 0 < self.cost_scale < math.inf, "positive"),
+            (
+                "cost_scale",
+                not self.temperature or not self.cost_scale or BETA[0] <= self.cost_scale / self.temperature <= BETA[1],
+                f"between {BETA[0] * self.temperature:g} and {BETA[1] * self.temperature:g} at temperature "
+                f"{self.temperature:g}",
+            ),
             ("perturbation", self.perturbation is None or 0 <= self.perturbation < math.inf, "at least 0"),
         )
         for name, holds, wanted in checks:
@@ -131,7 +149,7 @@ class BeliefPropagation(Solver):
         if (self.exact_forests and self.temperature == 0) or problem.num_variables == 0:
             forest = Forest.of(problem)
             if forest is not None:
-                return ForestSearch(forest)
+                return ForestSearch(forest, believes=self.temperature > 0)
         return BeliefPropagationSearch(self, problem, seed, budget, initial)
 
 
@@ -143,36 +161,6 @@ def takes_long(problem: Problem) -> bool:
 def first_block(graph: FactorGraph) -> int:
     """Iterations that take little time on any machine, before a clock has told how long one takes."""
     return max(1, FIRST_BLOCK // max(graph.num_cells, graph.num_messages, 1))
-
-
-class ForestSearch(Search):
-    """The whole solve of a problem without cycles, in one step."""
-
-    def __init__(self, forest: Forest):
-        self._forest = forest
-
-    def step(self) -> Step:
-        """An optimum, or the proof that there is none."""
-        best = self._forest.solve()
-        if best is None:
-            return Step(finished=Status.INFEASIBLE)
-        cost = float(self._forest.problem.cost(best))
-        return Step(
-            np.array([cost]), best, cost, bound=cost, finished=Status.OPTIMAL, notes=("no cycles: solved exactly",)
-        )
-
-    def traffic(self) -> Traffic:
-        """One message up and one down every edge."""
-        problem = self._forest.problem
-        ends = problem.scope_variables[np.repeat(problem.arities >= 2, problem.arities)]
-        return Traffic(2 * len(ends), 2 * int(problem.domain_sizes[ends].sum()))
-
-    def state_dict(self) -> State:
-        """Nothing is kept between steps."""
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing to restore."""
 
 
 class BeliefPropagationSearch(Search):
@@ -189,11 +177,17 @@ class BeliefPropagationSearch(Search):
         self._restarts = None if endless else solver.restarts or 1
         self._restart = 0
         self._iterations = 0
+        self._diameter: int | None = None
+        self._rest = math.inf
+        """Of a forest whose marginals are exact in the end, and after how many iterations of a start they are."""
         self._block_seconds = max(BLOCK_SECONDS, COSTING_SECONDS * problem.num_factors)
 
     def _stages(self) -> Iterator[None]:
         """The graph, its layout, the first start: on large problems seconds, between which a solve can be ended."""
         solver = self._solver
+        forest = Forest.of(self._problem) if solver.temperature > 0 else None
+        if forest is not None and solver.split_ratio is None and solver.reinforcement == 0:  # copies make cycles
+            self._diameter = forest.diameter()
         self._graph = FactorGraph.from_problem(
             self._problem,
             solver.split_ratio,
@@ -242,6 +236,8 @@ class BeliefPropagationSearch(Search):
         if engine.best_cost < before:
             step.best = engine.memory.best.copy()
             step.best_cost = float(self._problem.cost(step.best))
+        if why == RUNNING and engine.iterations >= self._rest:
+            why = CONVERGED
         if why != RUNNING or engine.iterations >= self._cap:
             self._end(step, why)
         return step
@@ -273,11 +269,25 @@ class BeliefPropagationSearch(Search):
         self._engine.reset(draw.damping, draw.unary)
         if initial is not None:
             self._engine.incline(initial, WARM_MESSAGE)
-        self._rules = (
-            Rules(rate=draw.rate, patience=solver.patience) if draw.rate > 0 else Rules(tolerance=solver.tolerance)
-        )
-        longest = math.ceil(10 / draw.rate) if draw.rate > 0 else 1000
+        if draw.rate > 0:
+            self._rules, longest = Rules(rate=draw.rate, patience=solver.patience), math.ceil(10 / draw.rate)
+        else:
+            self._rules, longest = Rules(tolerance=self._enough_change()), LONGEST
         self._cap = solver.max_iterations_per_restart or longest
+        if self._diameter is not None and solver.tolerance > 0:
+            self._rest = iterations_to_rest(self._diameter, draw.damping)
+            self._cap = min(solver.max_iterations_per_restart or self._rest, self._rest)
+
+    def _enough_change(self) -> float:
+        """What a message must change by for the current start not to have converged."""
+        solver = self._solver
+        if solver.temperature == 0 or solver.tolerance == 0:
+            return solver.tolerance
+        if self._diameter is not None:
+            return ANY_CHANGE
+        return enough_change(
+            solver.tolerance, self._beta, self._draw.damping, self._graph, usual_scale=solver.cost_scale is None
+        )
 
     def _random_draw(self, rng: np.random.Generator) -> Draw:
         """What a start after the first goes by."""

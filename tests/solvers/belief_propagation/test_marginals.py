@@ -1,0 +1,67 @@
+"""Marginals at a temperature: exact where a solve calls them converged, whatever the damping, restarts and limits."""
+
+import math
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.generators import generate
+from dabp.problem import Problem
+from dabp.solvers.status import Status
+from tests.solvers.belief_propagation.test_soft_engine import marginals
+
+ENDED = {Status.CONVERGED, Status.OPTIMAL}
+
+
+def tree(seed: int, spread: float = 20.0) -> Problem:
+    """Eight variables of three values."""
+    rng = np.random.default_rng(seed)
+    scopes = [(int(rng.integers(child)), child) for child in range(1, 8)]
+    return Problem.from_tables([3] * 8, [(scope, rng.normal(0, spread, (3, 3))) for scope in scopes])
+
+
+def chain(variables: int) -> Problem:
+    """Neighbours that are almost sure to be alike, and a slight wish of each that the sum of makes itself felt."""
+    alike, wish = np.array([[0.0, 100.0], [100.0, 0.0]]), [0.0, 1.2 / variables]
+    pairs = [((i, i + 1), alike) for i in range(variables - 1)]
+    return Problem.from_tables([2] * variables, [*pairs, *(((i,), wish) for i in range(variables - 10))])
+
+
+def off(found: tuple[np.ndarray, ...] | None, wanted: list[np.ndarray]) -> float:
+    assert found is not None
+    return max(float(abs(a - b).max()) for a, b in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize(("variables", "damping"), [(300, 0.0), (1500, 0.0), (60, 0.5)])
+def test_news_from_afar_are_waited_for(variables, damping):
+    """Messages that change little at a time are not those of the end: a chain takes its length, above 1000, too."""
+    result = dabp.solve(chain(variables), "bp", params={"temperature": 1.0, "damping": damping}, time_limit=60)
+    alike = 1 / (1 + math.exp(-1.2 / variables * (variables - 10)))
+    assert result.status in ENDED
+    assert off(result.beliefs, [np.array([alike, 1 - alike])] * variables) < 5e-4
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.5, 0.9, 0.99])
+def test_damping_delays_and_changes_nothing(damping):
+    """A damped step is short, and yet the way is not at its end: trees against enumeration."""
+    for seed in range(5):
+        problem = tree(seed)
+        result = dabp.solve(problem, "bp", params={"temperature": 10.0, "damping": damping})
+        assert result.status in ENDED
+        assert off(result.beliefs, marginals(problem, 10.0)) < 1e-4
+
+
+@pytest.mark.parametrize("temperature", [0.1, 1.0, 10.0, 1000.0])
+@pytest.mark.parametrize("damping", [0.0, 0.5, 0.9])
+def test_cycles_converge_to_what_many_more_iterations_give(temperature, damping):
+    """Cold and hot, damped and not: the end is called so when it is reached, though messages are rounded."""
+    for seed in range(3):
+        problem = generate("random-cop", variables=60, domain=3, density=0.05, seed=seed)
+        params = {"temperature": temperature, "damping": damping}
+        result = dabp.solve(problem, "bp", params=params)
+        assert result.status is Status.CONVERGED
+        assert result.iterations < 400
+        more = {**params, "tolerance": 0.0, "max_iterations_per_restart": 1500}
+        beliefs = dabp.solve(problem, "bp", params=more, max_iterations=1500).beliefs
+        assert off(result.beliefs, list(beliefs)) < 2e-3
