@@ -8,6 +8,7 @@ import pytest
 import dabp
 from dabp.generators import generate
 from dabp.problem import Problem
+from dabp.solvers.belief_propagation.marginals import KeptMarginals
 from dabp.solvers.status import Status
 from tests.solvers.belief_propagation.test_soft_engine import marginals
 
@@ -65,3 +66,45 @@ def test_cycles_converge_to_what_many_more_iterations_give(temperature, damping)
         more = {**params, "tolerance": 0.0, "max_iterations_per_restart": 1500}
         beliefs = dabp.solve(problem, "bp", params=more, max_iterations=1500).beliefs
         assert off(result.beliefs, list(beliefs)) < 2e-3
+
+
+def ring(seed: int) -> Problem:
+    """Seven variables of three values around a cycle, weakly coupled: messages converge quickly."""
+    rng = np.random.default_rng(seed)
+    pairs = [((i, (i + 1) % 7), rng.normal(0, 1, (3, 3))) for i in range(7)]
+    return Problem.from_tables([3] * 7, [*pairs, *(((i,), rng.normal(0, 5, 3)) for i in range(7))])
+
+
+@pytest.mark.parametrize("cycle", [False, True])
+def test_a_new_start_does_not_make_marginals_worse(cycle):
+    """Wherever a limit falls, marginals are those of a start that has converged, once one has."""
+    problem = ring(0) if cycle else tree(0)
+    params = {"temperature": 5.0, "exact_forests": False}
+    whole = dabp.solve(problem, "bp", params=params)
+    assert whole.status is Status.CONVERGED
+    for limit in range(whole.iterations, 4 * whole.iterations):
+        result = dabp.solve(problem, "bp", params={**params, "restarts": 5, "jitter": 0.2}, max_iterations=limit)
+        assert off(result.beliefs, list(whole.beliefs)) < 2e-4
+
+
+def test_marginals_of_ended_starts_survive_a_checkpoint(tmp_path):
+    """A solve that is resumed in a later start knows what an earlier one has led to."""
+    problem, params = ring(1), {"temperature": 5.0, "restarts": 5}
+    whole = dabp.solve(problem, "bp", params={"temperature": 5.0})
+    path = tmp_path / "state"
+    dabp.solve(problem, "bp", params=params, max_iterations=whole.iterations + 1, checkpoint=path)
+    result = dabp.solve(problem, "bp", params=params, max_iterations=whole.iterations + 2, checkpoint=path, resume=True)
+    assert result.iterations == whole.iterations + 2
+    assert off(result.beliefs, list(whole.beliefs)) < 1e-6
+
+
+def test_a_start_that_did_not_converge_gives_way_to_one_that_did():
+    """Of those that have ended the last counts, but none that did not converge after one that did."""
+    kept = KeptMarginals()
+    ended = [(0, False), (1, False), (2, True), (3, False), (4, True), (5, False)]
+    for start, converged in ended:
+        kept.keep((np.full(2, start), np.full(3, start)), converged)
+        assert kept.flat.tolist() == [{3: 2, 5: 4}.get(start, start)] * 5
+    assert [len(each) for each in kept.of_variables(np.array([0, 2]))] == [2, 3]
+    with pytest.raises(ValueError, match="marginals"):
+        KeptMarginals().load_state_dict(kept.state_dict(), 4)

@@ -20,7 +20,7 @@ from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.forest import ForestSearch as ForestSearch  # others ask for it here
-from dabp.solvers.belief_propagation.marginals import enough_change, iterations_to_rest
+from dabp.solvers.belief_propagation.marginals import KeptMarginals, enough_change, iterations_to_rest
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.status import Status
@@ -177,6 +177,7 @@ class BeliefPropagationSearch(Search):
         self._restarts = None if endless else solver.restarts or 1
         self._restart = 0
         self._iterations = 0
+        self._kept = KeptMarginals()
         self._diameter: int | None = None
         self._rest = math.inf
         """Of a forest whose marginals are exact in the end, and after how many iterations of a start they are."""
@@ -251,10 +252,11 @@ class BeliefPropagationSearch(Search):
         return engine.run_softly(phases._replace(damping=None), self._rules)
 
     def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
-        """Marginals of the last start, at a temperature above 0."""
+        """Marginals of the last start that has ended (that has converged, if one has), or else of the first so far."""
         if self._setup is not None or not isinstance(self._engine, SoftMessages):
             return None
-        return self._engine.marginals(self._beta)
+        kept = self._kept.of_variables(self._graph.variable_offsets[:-1])
+        return self._engine.marginals(self._beta) if kept is None else kept
 
     def _begin(self, initial: Assignment | None = None) -> None:
         """Start number `self._restart`: draw what it draws, zero the messages."""
@@ -300,6 +302,8 @@ class BeliefPropagationSearch(Search):
 
     def _end(self, step: Step, why: int) -> None:
         """Record how a start ended; begin the next, or say that it was the last."""
+        if isinstance(self._engine, SoftMessages) and self._restarts != 1:  # where there is one, its messages stay
+            self._kept.keep(self._engine.marginals(self._beta), why in (CONVERGED, SETTLED))
         step.records.append(
             {
                 "restart": self._restart,
@@ -329,6 +333,7 @@ class BeliefPropagationSearch(Search):
             "costs": memory.costs.copy(),
             "restart": self._restart,
             "iterations": self._iterations,
+            **self._kept.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
@@ -337,6 +342,7 @@ class BeliefPropagationSearch(Search):
         self._restart, self._iterations = int(state["restart"]), int(state["iterations"])
         if not (0 <= self._restart < (self._restarts or math.inf) and self._iterations >= 0):
             raise ValueError("there is no such start")
+        self._kept.load_state_dict(state, len(self._graph.unary))
         self._begin()
         for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
             getattr(self._engine.memory, name)[:] = state[name]
