@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import dabp
+from dabp.errors import ParameterError
 from dabp.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.marginals import KeptMarginals
 from dabp.solvers.status import Status
+from tests.solvers.belief_propagation.test_forest import exhaustive, random_forest
 from tests.solvers.belief_propagation.test_soft_engine import marginals
 
 ENDED = {Status.CONVERGED, Status.OPTIMAL}
@@ -27,6 +29,13 @@ def chain(variables: int) -> Problem:
     alike, wish = np.array([[0.0, 100.0], [100.0, 0.0]]), [0.0, 1.2 / variables]
     pairs = [((i, i + 1), alike) for i in range(variables - 1)]
     return Problem.from_tables([2] * variables, [*pairs, *(((i,), wish) for i in range(variables - 10))])
+
+
+def from_nothing_on(problem: Problem) -> Problem:
+    """The same with the cheapest cell of each table at 0."""
+    least = np.minimum.reduceat(problem.pool, problem.pool_offsets[:-1]) if len(problem.pool) else problem.pool
+    shift = np.where(np.isfinite(least), least, 0.0)
+    return problem.replace(pool=problem.pool - np.repeat(shift, np.diff(problem.pool_offsets)))
 
 
 def off(found: tuple[np.ndarray, ...] | None, wanted: list[np.ndarray]) -> float:
@@ -108,3 +117,111 @@ def test_a_start_that_did_not_converge_gives_way_to_one_that_did():
     assert [len(each) for each in kept.of_variables(np.array([0, 2]))] == [2, 3]
     with pytest.raises(ValueError, match="marginals"):
         KeptMarginals().load_state_dict(kept.state_dict(), 4)
+
+
+def test_forests_have_marginals_and_an_optimum_or_are_infeasible():
+    """The most probable values of each variable may be forbidden together: against enumeration, with a proof."""
+    infeasible = 0
+    for seed in range(120):
+        problem = from_nothing_on(random_forest(3000 + seed, forbidden=0.1 * (seed % 5)))
+        result = dabp.solve(problem, "bp", params={"temperature": 0.7})
+        best = exhaustive(problem)
+        if np.isinf(best):
+            infeasible += 1
+            assert (result.status, result.cost, result.beliefs) == (Status.INFEASIBLE, None, None)
+            assert any("no beliefs" in note for note in result.notes)
+        else:
+            assert result.status is Status.OPTIMAL
+            assert result.cost == result.bound == best
+            assert off(result.beliefs, marginals(problem, 0.7)) < 1e-4
+    assert 10 < infeasible < 60
+
+
+def test_what_is_not_decoded_is_believed_all_the_same():
+    """Without the exact passes of forests nothing feasible is found here, and a note says so beside the marginals."""
+    table = np.array([[np.inf, 0, 0], [0, np.inf, np.inf], [0, np.inf, np.inf]])
+    problem = Problem.from_tables([3, 3], [((0, 1), table)])
+    result = dabp.solve(problem, "bp", params={"temperature": 1.0, "exact_forests": False})
+    assert result.cost is None
+    assert off(result.beliefs, [np.array([0.5, 0.25, 0.25])] * 2) < 1e-5
+    assert any("no feasible assignment was found" in note for note in result.notes)
+
+
+def test_an_optimum_without_converged_marginals_is_no_end():
+    """A limit that falls before marginals are exact is told, though the assignment is optimal by then."""
+    result = dabp.solve(chain(50), "bp", params={"temperature": 1.0}, max_iterations=20)
+    assert (result.status, result.iterations, result.cost, result.bound) == (Status.LIMIT, 20, 0.0, None)
+
+
+def test_a_forest_is_resumed_as_it_was(tmp_path):
+    """What is proved before the first iteration is not lost by a checkpoint, nor what a later iteration proves."""
+    problem, path = chain(50), tmp_path / "state"
+    params = {"temperature": 1.0}
+    dabp.solve(problem, "bp", params=params, max_iterations=20, checkpoint=path)
+    resumed = dabp.solve(problem, "bp", params=params, checkpoint=path, resume=True)
+    whole = dabp.solve(problem, "bp", params=params)
+    assert resumed.status is whole.status is Status.OPTIMAL
+    assert resumed.iterations == whole.iterations == 49
+    assert off(resumed.beliefs, list(whole.beliefs)) == 0
+
+
+def test_reinforcement_on_a_forest_ends_with_the_proof():
+    """Its beliefs are no marginals, and no later start could find a better assignment."""
+    result = dabp.solve(tree(4), "bp", params={"temperature": 1.0, "reinforcement": 0.1}, max_iterations=10_000)
+    assert result.status is Status.OPTIMAL
+    assert result.cost == pytest.approx(exhaustive(tree(4)))
+
+
+def test_everything_fixed_is_certain():
+    """With no variable left beliefs are 0 and 1, and none if what is fixed is forbidden; min-sum has none."""
+    problem = Problem.from_tables([2, 3], [((0, 1), [[0, 1, np.inf], [1, 2, 3]])])
+    names = [problem.variable_name(i) for i in range(2)]
+
+    def fixed(second: int, **params: float) -> dabp.Result:
+        values = zip(names, (0, second), strict=True)
+        fix = {name: problem.labels(i)[value] for i, (name, value) in enumerate(values)}
+        return dabp.solve(problem, "bp", params=params, fix=fix)
+
+    assert [belief.tolist() for belief in fixed(1, temperature=1.0).beliefs] == [[1, 0], [0, 1, 0]]
+    assert fixed(1).beliefs is None
+    forbidden = fixed(2, temperature=1.0)
+    assert (forbidden.status, forbidden.beliefs) == (Status.INFEASIBLE, None)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_senseless_units_are_refused(scale):
+    """Units that no temperature is told apart in; those at the ends of the range give the same marginals."""
+    problem, temperature = ring(2), 5.0
+    with pytest.raises(ParameterError, match=r"cost_scale must be between 5e-09 and 5e\+09"):
+        dabp.solve(problem, "bp", params={"temperature": temperature, "cost_scale": scale})
+    usual = dabp.solve(problem, "bp", params={"temperature": temperature}).beliefs
+    end = temperature * (1.01e-9 if scale < 1 else 0.99e9)
+    found = dabp.solve(problem, "bp", params={"temperature": temperature, "cost_scale": end}).beliefs
+    assert off(found, list(usual)) < 1e-4
+
+
+def test_units_too_small_for_the_costs_are_refused():
+    """What pads domains must stay larger than any belief."""
+    problem = Problem.from_tables([3, 3], [((0, 1), 1e14 * np.arange(9.0).reshape(3, 3))])
+    with pytest.raises(ParameterError, match="too small for these costs"):
+        dabp.solve(problem, "bp", params={"temperature": 1e-3, "cost_scale": 1e-10})
+
+
+def test_one_large_cost_among_small_ones_counts_where_it_is_hot():
+    """Half the median range is 5e-11 of the temperature here, and one table's costs are as large as it."""
+    tables = [((0, 1), [[0.0, 1.0], [1.0, 0.0]]), ((1, 2), [[0.0, 1.0], [1.0, 0.0]]), ((2,), [0.0, 1e10])]
+    problem = Problem.from_tables([2, 2, 2], tables)
+    result = dabp.solve(problem, "bp", params={"temperature": 1e10})
+    assert off(result.beliefs, marginals(problem, 1e10)) < 1e-4
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_shares_that_are_next_to_nothing_are_refused(temperature):
+    """Messages of a copy are divided by its share: below 3e-9 what pads domains became infinite, and beliefs NaN."""
+    problem = ring(3)
+    for ratio in (1e-9, 1 - 1e-9):
+        with pytest.raises(ParameterError, match="split_ratio must be between 0 and 1"):
+            dabp.solve(problem, "bp", params={"temperature": temperature, "split_ratio": ratio})
+    for ratio in (1e-7, 1 - 1e-7):
+        result = dabp.solve(problem, "bp", params={"temperature": temperature, "split_ratio": ratio})
+        assert result.status is Status.CONVERGED

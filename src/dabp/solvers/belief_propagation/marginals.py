@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
+from dabp.graph.factor_graph import MOST_SCALED
+from dabp.problem import Problem
 from dabp.solvers.base import State
+
+BETA = (1e-9, 1e9)
+"""Inverse temperatures in scaled units that messages are made at: rounding of single precision hides what is colder."""
 
 NOISE = 1e-5
 """What rounding changes in a factor→variable message, in units of the temperature: logarithms are about 100 before what
@@ -21,6 +27,30 @@ SINGLE = 1e-6
 FORGOTTEN, STRAGGLING = 15, 5
 """After so many times 1 / (1 − λ) iterations nothing is left of a damped message; those that came a long way are late
 by so many times the root of it more."""
+
+
+def graph_at(
+    temperature: float,
+    problem: Problem,
+    split_ratio: float | None = None,
+    cost_scale: float | None = None,
+    seed: int = 0,
+    perturbation: float | None = None,
+) -> tuple[FactorGraph, float]:
+    """The graph of a problem for messages at a temperature, and the β of its units; above 0 in single precision."""
+    dtype = np.float32 if temperature > 0 else None
+
+    def graph(scale: float | None) -> FactorGraph:
+        return FactorGraph.from_problem(problem, split_ratio, dtype, scale, seed, perturbation, temperature)
+
+    if temperature == 0:
+        return graph(cost_scale), math.inf
+    if cost_scale is not None and problem.table_magnitude / cost_scale > MOST_SCALED:
+        raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
+    compiled = graph(cost_scale)
+    if compiled.cost_scale < BETA[0] * temperature:  # larger units: a few costs may be as large as the temperature
+        compiled = graph(BETA[0] * temperature)
+    return compiled, min(compiled.cost_scale / temperature, BETA[1])
 
 
 def enough_change(tolerance: float, beta: float, damping: ArrayLike, graph: FactorGraph, usual_scale: bool) -> float:

@@ -13,14 +13,20 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import CONVERGED, RUNNING, SETTLED, Rules
+from dabp.kernels.belief_propagation.memory import BEST, CONVERGED, RUNNING, SETTLED, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
 from dabp.solvers.belief_propagation.forest import ForestSearch as ForestSearch  # others ask for it here
-from dabp.solvers.belief_propagation.marginals import KeptMarginals, enough_change, iterations_to_rest
+from dabp.solvers.belief_propagation.marginals import (
+    BETA,
+    KeptMarginals,
+    enough_change,
+    graph_at,
+    iterations_to_rest,
+)
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.status import Status
@@ -36,8 +42,8 @@ anew, which takes as long as an iteration or more."""
 LARGE_SETUP, LARGE_TABLES = 200_000, 4_000_000
 """Edges, and cells of tables, from which preparations are cut into stages."""
 
-BETA = (1e-9, 1e9)
-"""Inverse temperatures in scaled units that are told apart: beyond, all values are alike, or the least alone counts."""
+SMALLEST_SHARE = 1e-7
+"""Of a copy of a factor: messages are divided by it, and what pads domains must stay a number of single precision."""
 
 LONGEST = 1000
 """Iterations of a start, if it is not told and comes to no end of its own."""
@@ -117,7 +123,11 @@ class BeliefPropagation(Solver):
     def __post_init__(self) -> None:
         checks = (
             ("damping", 0 <= self.damping < 1, "at least 0 and below 1"),
-            ("split_ratio", self.split_ratio is None or 0 < self.split_ratio < 1, "between 0 and 1"),
+            (
+                "split_ratio",
+                self.split_ratio is None or SMALLEST_SHARE <= self.split_ratio <= 1 - SMALLEST_SHARE,
+                f"between 0 and 1, and at least {SMALLEST_SHARE:g} from both",
+            ),
             ("restarts", self.restarts is None or self.restarts >= 1, "at least 1"),
             ("jitter", self.jitter >= 0 and math.isfinite(self.jitter), "at least 0"),
             ("reinforcement", 0 <= self.reinforcement < 1, "at least 0 and below 1"),
@@ -133,8 +143,7 @@ class BeliefPropagation(Solver):
             (
                 "cost_scale",
                 not self.temperature or not self.cost_scale or BETA[0] <= self.cost_scale / self.temperature <= BETA[1],
-                f"between {BETA[0] * self.temperature:g} and {BETA[1] * self.temperature:g} at temperature "
-                f"{self.temperature:g}",
+                f"between {BETA[0] * self.temperature:g} and {BETA[1] * self.temperature:g} at this temperature",
             ),
             ("perturbation", self.perturbation is None or 0 <= self.perturbation < math.inf, "at least 0"),
         )
@@ -178,6 +187,8 @@ class BeliefPropagationSearch(Search):
         self._restart = 0
         self._iterations = 0
         self._kept = KeptMarginals()
+        self._infeasible = self._proved = self._untold = False
+        """Of a forest: whether nothing is feasible, the best known is an optimum, and no step has told of it yet."""
         self._diameter: int | None = None
         self._rest = math.inf
         """Of a forest whose marginals are exact in the end, and after how many iterations of a start they are."""
@@ -189,26 +200,25 @@ class BeliefPropagationSearch(Search):
         forest = Forest.of(self._problem) if solver.temperature > 0 else None
         if forest is not None and solver.split_ratio is None and solver.reinforcement == 0:  # copies make cycles
             self._diameter = forest.diameter()
-        self._graph = FactorGraph.from_problem(
-            self._problem,
-            solver.split_ratio,
-            cost_scale=solver.cost_scale,
-            seed=self._seed,
-            perturbation=solver.perturbation,
-            temperature=solver.temperature,
-            dtype=np.float32 if solver.temperature > 0 else None,
+        optimum = forest.solve() if forest is not None and solver.exact_forests else None
+        self._infeasible = forest is not None and solver.exact_forests and optimum is None
+        scale, perturbation = solver.cost_scale, solver.perturbation
+        self._graph, self._beta = graph_at(
+            solver.temperature, self._problem, solver.split_ratio, scale, self._seed, perturbation
         )
         large = takes_long(self._problem)
         if large:
             yield
         if solver.temperature > 0:
-            self._beta = min(max(self._graph.cost_scale / solver.temperature, BETA[0]), BETA[1])
             self._engine: MinSum = SoftMessages(self._problem, self._graph, self._budget.threads, self._beta)
         else:
             self._engine = MinSum(self._problem, self._graph, self._budget.threads)
         if large:
             yield
         self._block = first_block(self._graph)
+        if optimum is not None:  # what is most probable for each variable alone may not go together
+            self._proved = self._untold = True
+            self._know(optimum)
         self._begin(self._initial)
 
     def _set_up(self) -> None:
@@ -218,12 +228,19 @@ class BeliefPropagationSearch(Search):
                 pass
             self._setup = None
 
+    def _know(self, best: Assignment) -> None:
+        """Have the engine keep an assignment as the best."""
+        self._engine.memory.best[:] = best
+        self._engine.memory.costs[BEST] = self._problem.cost(best)
+
     def step(self) -> Step:
         """Iterate for about a block's time, at most to the end of the current start; first a stage of preparations."""
         if self._setup is not None:
             if next(self._setup, True) is None:
                 return Step()
             self._setup = None
+        if self._infeasible:
+            return Step(finished=Status.INFEASIBLE)
         engine, before = self._engine, self._engine.best_cost
         left = self._cap - engine.iterations
         if self._budget.max_iterations is not None:
@@ -234,7 +251,8 @@ class BeliefPropagationSearch(Search):
         self._block = max(1, min(10 * self._block, int(len(costs) * self._block_seconds / seconds)))
         self._iterations += len(costs)
         step = Step(costs)
-        if engine.best_cost < before:
+        if engine.best_cost < before or self._untold:
+            self._untold = False
             step.best = engine.memory.best.copy()
             step.best_cost = float(self._problem.cost(step.best))
         if why == RUNNING and engine.iterations >= self._rest:
@@ -302,6 +320,8 @@ class BeliefPropagationSearch(Search):
 
     def _end(self, step: Step, why: int) -> None:
         """Record how a start ended; begin the next, or say that it was the last."""
+        if why == CONVERGED and not np.isfinite(self._engine.memory.v2f).all():
+            why = RUNNING  # comparisons with NaN may say anything
         if isinstance(self._engine, SoftMessages) and self._restarts != 1:  # where there is one, its messages stay
             self._kept.keep(self._engine.marginals(self._beta), why in (CONVERGED, SETTLED))
         step.records.append(
@@ -314,7 +334,10 @@ class BeliefPropagationSearch(Search):
             }
         )
         self._restart += 1
-        if self._restarts is None or self._restart < self._restarts:
+        if self._proved and self._solver.split_ratio is None and why != RUNNING:  # no start could add anything
+            step.bound = float(self._problem.cost(self._engine.memory.best))
+            step.finished, step.notes = Status.OPTIMAL, ("no cycles: solved exactly",)
+        elif self._restarts is None or self._restart < self._restarts:
             self._begin()
         else:
             step.finished = Status.LIMIT if why == RUNNING or self._restarts > 1 else Status.CONVERGED
@@ -344,11 +367,14 @@ class BeliefPropagationSearch(Search):
             raise ValueError("there is no such start")
         self._kept.load_state_dict(state, len(self._graph.unary))
         self._begin()
+        optimum, least = self._engine.memory.best.copy(), self._engine.best_cost
         for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
             getattr(self._engine.memory, name)[:] = state[name]
         self._engine.check()
         if self._engine.iterations >= self._cap:
             raise ValueError("a start has more iterations than it may have")
+        if self._proved and least < self._engine.best_cost:  # the state is older than the proof
+            self._know(optimum)
 
     def traffic(self) -> Traffic:
         """Each iteration two messages along every edge, with an entry for each value; split factors have twice as many.
