@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
-from dabp.graph.factor_graph import MOST_SCALED
 from dabp.problem import Problem
 from dabp.solvers.base import State
 
 BETA = (1e-9, 1e9)
 """Inverse temperatures in scaled units that messages are made at: rounding of single precision hides what is colder."""
+
+LARGEST = 1e20
+"""Of all costs together, in scaled units: 1e30, which pads domains, must stay larger than any belief."""
 
 NOISE = 1e-5
 """What rounding changes in a factor→variable message, in units of the temperature: logarithms are about 100 before what
@@ -45,7 +47,7 @@ def graph_at(
 
     if temperature == 0:
         return graph(cost_scale), math.inf
-    if cost_scale is not None and problem.table_magnitude / cost_scale > MOST_SCALED:
+    if cost_scale is not None and problem.table_magnitude / cost_scale > LARGEST:
         raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
     compiled = graph(cost_scale)
     if compiled.cost_scale < BETA[0] * temperature:  # larger units: a few costs may be as large as the temperature
