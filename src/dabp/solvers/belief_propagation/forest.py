@@ -55,9 +55,9 @@ class Forest:
     def diameter(self) -> int:
         """The most factors of arity 2 and more on a path: so many iterations of messages reach everybody."""
         scope_of, ends = self.problem.scope_variables.tolist(), self.problem.scope_offsets.tolist()
-        height, longest = [0] * self.problem.num_variables, 0
+        parent, height, longest = self.parent.tolist(), [0] * self.problem.num_variables, 0
         for f in self.order[::-1].tolist():
-            above = scope_of[ends[f] + self.parent[f]]
+            above = scope_of[ends[f] + parent[f]]
             below = sorted(height[i] for i in scope_of[ends[f] : ends[f + 1]] if i != above)
             longest = max(longest, 1 + below[-1] + max(height[above], below[-2] if len(below) > 1 else 0))
             height[above] = max(height[above], 1 + below[-1])
