@@ -75,3 +75,20 @@ def test_what_is_kept_is_nobody_elses(problem: Problem) -> None:
     assert problem.cost(result.assignment) == result.cost
     result.assignment[:] = 1  # the caller's own
     assert run.progress.assignment.tolist() == [0] * 8
+
+
+@pytest.mark.parametrize(
+    ("belief", "status", "kept", "note"),
+    [
+        ([0.5, 0.5], Status.CONVERGED, True, "no feasible assignment was found"),
+        ([0.5, np.nan], Status.CONVERGED, False, "no beliefs"),
+        ([0.5, 0.5], Status.INFEASIBLE, False, "no beliefs"),
+    ],
+)
+def test_only_what_can_be_believed_is_handed_out(belief: list[float], status: Status, kept: bool, note: str) -> None:
+    """Numbers, and not of what is proved infeasible; a note says why there are none, or why to doubt them."""
+    forbidden = Problem.from_tables([2], [((0,), [np.inf, np.inf])])
+    run = Run(forbidden, "s", 0, Clock())
+    run.believe((np.array(belief),), status)
+    assert (run.beliefs is not None) == kept
+    assert [text.startswith(note) for text in run.notes] == [True]

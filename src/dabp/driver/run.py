@@ -143,12 +143,20 @@ class Run:
             progress.bound = signed
             self.trace.bounds.append((self.elapsed, progress.iterations, signed))
 
-    def believe(self, beliefs: tuple[NDArray[np.float64], ...] | None) -> None:
-        """Keep what a search believes, if there is something to believe: of what is infeasible nothing is probable."""
-        if beliefs is not None and self.progress.cost is None:
-            self.notes.append("no beliefs: they mean nothing without a feasible assignment, and none was found")
+    def believe(self, beliefs: tuple[NDArray[np.float64], ...] | None, status: Status) -> None:
+        """Keep what a search that ended so believes, if there is something to believe."""
+        if beliefs is None:
             return
-        self.beliefs = beliefs
+        if status is Status.INFEASIBLE:
+            self.notes.append("no beliefs: no assignment is feasible, so that no value is probable")
+        elif beliefs and not np.isfinite(np.concatenate(beliefs)).all():
+            self.notes.append("no beliefs: messages are no numbers any longer; another cost_scale may help")
+        else:
+            self.beliefs = beliefs
+            if self.progress.cost is None:
+                self.price_guess()
+            if self.progress.cost is None:
+                self.notes.append("no feasible assignment was found: if there is none, the beliefs mean nothing")
 
     def state(self) -> RunState:
         """What `restore` needs, at the end of the last recorded block."""

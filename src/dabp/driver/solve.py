@@ -188,7 +188,7 @@ class _Solve:
             ended = self._loop(search, run, prepared)
             run.notes += search.summary()
             run.traffic = search.traffic()
-            run.believe(prepared.lift_beliefs(search.beliefs()))
+            run.believe(prepared.lift_beliefs(search.beliefs()), ended[0])
         finally:
             search.close()
         return ended

@@ -108,3 +108,17 @@ def test_a_long_chain_is_no_recursion():
     assert forest is not None
     assignment = forest.solve()
     assert problem.cost(assignment) == 0.0
+
+
+def test_the_diameter_is_the_longest_way():
+    """As many factors as lie between the two variables farthest from each other, by a search from each."""
+    for seed in range(60):
+        problem = random_forest(seed)
+        scopes = [problem.scope(f).tolist() for f in range(problem.num_factors) if problem.arities[f] >= 2]
+        longest = 0
+        for start in range(problem.num_variables):
+            reached, steps = {start}, 0
+            while (further := reached.union(*(s for s in scopes if reached & set(s)))) != reached:
+                reached, steps = further, steps + 1
+            longest = max(longest, steps)
+        assert Forest.of(problem).diameter() == longest

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from dabp.kernels.elimination.forest import Scopes, decode_down, hang, minimise_up
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides, offsets_of
+from dabp.solvers.base import Search, State, Step
+from dabp.solvers.status import Status
+from dabp.solvers.traffic import Traffic
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,51 @@ class Forest:
         minimise_up(scopes, self.order, self.parent, belief, values)
         optimum = decode_down(scopes, self.order, self.parent, belief, values, assignment)
         return assignment if np.isfinite(optimum) and np.isfinite(problem.cost(assignment)) else None
+
+    def diameter(self) -> int:
+        """The most factors of arity 2 and more on a path: so many iterations of messages reach everybody."""
+        scope_of, ends = self.problem.scope_variables.tolist(), self.problem.scope_offsets.tolist()
+        parent, height, longest = self.parent.tolist(), [0] * self.problem.num_variables, 0
+        for f in self.order[::-1].tolist():
+            above = scope_of[ends[f] + parent[f]]
+            below = sorted(height[i] for i in scope_of[ends[f] : ends[f + 1]] if i != above)
+            longest = max(longest, 1 + below[-1] + max(height[above], below[-2] if len(below) > 1 else 0))
+            height[above] = max(height[above], 1 + below[-1])
+        return longest
+
+
+class ForestSearch(Search):
+    """The whole solve of a problem without cycles, in one step."""
+
+    def __init__(self, forest: Forest, believes: bool = False):
+        self._forest, self._believes = forest, believes
+
+    def step(self) -> Step:
+        """An optimum, or the proof that there is none."""
+        best = self._forest.solve()
+        if best is None:
+            return Step(finished=Status.INFEASIBLE)
+        cost = float(self._forest.problem.cost(best))
+        return Step(
+            np.array([cost]), best, cost, bound=cost, finished=Status.OPTIMAL, notes=("no cycles: solved exactly",)
+        )
+
+    def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
+        """Of no variables, at a temperature: that is solved here, too, only where all are fixed."""
+        return () if self._believes else None
+
+    def traffic(self) -> Traffic:
+        """One message up and one down every edge."""
+        problem = self._forest.problem
+        ends = problem.scope_variables[np.repeat(problem.arities >= 2, problem.arities)]
+        return Traffic(2 * len(ends), 2 * int(problem.domain_sizes[ends].sum()))
+
+    def state_dict(self) -> State:
+        """Nothing is kept between steps."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing to restore."""
 
 
 def _scopes(problem: Problem) -> Scopes:

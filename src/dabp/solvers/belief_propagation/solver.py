@@ -13,12 +13,20 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import CONVERGED, RUNNING, SETTLED, Rules
+from dabp.kernels.belief_propagation.memory import BEST, CONVERGED, RUNNING, SETTLED, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest
+from dabp.solvers.belief_propagation.forest import ForestSearch as ForestSearch  # others ask for it here
+from dabp.solvers.belief_propagation.marginals import (
+    BETA,
+    KeptMarginals,
+    enough_change,
+    graph_at,
+    iterations_to_rest,
+)
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.status import Status
@@ -34,8 +42,14 @@ anew, which takes as long as an iteration or more."""
 LARGE_SETUP, LARGE_TABLES = 200_000, 4_000_000
 """Edges, and cells of tables, from which preparations are cut into stages."""
 
-BETA = (1e-9, 1e9)
-"""Inverse temperatures in scaled units that are told apart: beyond, all values are alike, or the least alone counts."""
+SMALLEST_SHARE = 1e-7
+"""Of a copy of a factor: messages are divided by it, and what pads domains must stay a number of single precision."""
+
+LONGEST = 1000
+"""Iterations of a start, if it is not told and comes to no end of its own."""
+
+ANY_CHANGE = float(np.finfo(np.float32).tiny)
+"""Messages at a temperature that change by less do not change."""
 
 _RESTART_STREAM = 0xB9
 
@@ -61,29 +75,33 @@ class BeliefPropagation(Solver):
         Restarts after the first draw a damping factor per edge, uniform in damping ± jitter / 2, clipped to [0, 0.99].
     reinforcement
         Rate of reinforced BP, 0 = off. A field ``H_i = g_t (b_i − min b_i)``, ``g_t = 1 − (1 − rate)^t``, freezes
-        the beliefs b slowly into an assignment. Under a limit the first start takes a rate that lets it end in time;
-        later starts draw damping, rate and a perturbation at random.
+        the beliefs b slowly into an assignment: at a temperature `beliefs` are no marginals then. Under a limit the
+        first start takes a rate that lets it end in time; later starts draw damping, rate and a perturbation at random.
     temperature
         0 = min-sum; above it a value is a sum over the others' values in place of a minimum (sum-product): messages are
         ``−T log Σ exp(−cost / T)``, in units of the problem's costs. The result then has `beliefs`, the probability of
-        each value where an assignment has ``exp(−cost / T)``: exact without cycles (given iterations enough), else
-        an approximation. Of a probability network the costs are logarithms, and T = 1 gives its marginals. Messages
-        are of single precision: where costs of a factor differ by up to 100 T, probabilities are exact to about 1e-5,
-        up to 1,000 T to 1e-4.
+        each value where an assignment has ``exp(−cost / T)``: exact without cycles, unless limits or a
+        `split_ratio` prevent it (two copies of a factor are a cycle), else an approximation. Of a probability network
+        the costs are logarithms, and T = 1 gives its marginals. Messages are of single precision: where costs of a
+        factor differ by up to 100 T, probabilities are exact to about 1e-5, up to 1,000 T to 1e-4, and where hundreds
+        of factors follow each other to 1e-4.
     tolerance
-        Converged when no variable→factor message changes by as much, in scaled units.
+        Converged when no variable→factor message changes by as much, in scaled units; at a temperature in units of T,
+        as if it were not damped, and not counting what is rounded. Without cycles marginals have converged when they
+        are exact, unless this is 0: then nothing ever has.
     patience
         A reinforced start ends when no value has changed for so many iterations, or when, well into freezing, its
         best cost has not improved in the last two thirds of its iterations.
     max_iterations_per_restart
-        None = 1000, and with reinforcement until nothing changes.
+        None = 1000, with reinforcement until nothing changes, and as many as exact marginals take without cycles.
     cost_scale
-        What costs are divided by; none = half the median range of the factors.
+        What costs are divided by; none = half the median range of the factors. At a temperature between 1e-9 and 1e9
+        times it.
     perturbation
         Largest tie-breaking unary cost, in scaled units; none = far below the smallest cost difference and the
         temperature.
     exact_forests
-        Solve problems without cycles exactly instead of iterating.
+        Solve problems without cycles exactly instead of iterating; at a temperature, beside iterating.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -105,7 +123,11 @@ class BeliefPropagation(Solver):
     def __post_init__(self) -> None:
         checks = (
             ("damping", 0 <= self.damping < 1, "at least 0 and below 1"),
-            ("split_ratio", self.split_ratio is None or 0 < self.split_ratio < 1, "between 0 and 1"),
+            (
+                "split_ratio",
+                self.split_ratio is None or SMALLEST_SHARE <= self.split_ratio <= 1 - SMALLEST_SHARE,
+                f"between 0 and 1, and at least {SMALLEST_SHARE:g} from both",
+            ),
             ("restarts", self.restarts is None or self.restarts >= 1, "at least 1"),
             ("jitter", self.jitter >= 0 and math.isfinite(self.jitter), "at least 0"),
             ("reinforcement", 0 <= self.reinforcement < 1, "at least 0 and below 1"),
@@ -118,6 +140,11 @@ class BeliefPropagation(Solver):
                 "at least 1",
             ),
             ("cost_scale", self.cost_scale is None or 0 < self.cost_scale < math.inf, "positive"),
+            (
+                "cost_scale",
+                not self.temperature or not self.cost_scale or BETA[0] <= self.cost_scale / self.temperature <= BETA[1],
+                f"between {BETA[0] * self.temperature:g} and {BETA[1] * self.temperature:g} at this temperature",
+            ),
             ("perturbation", self.perturbation is None or 0 <= self.perturbation < math.inf, "at least 0"),
         )
         for name, holds, wanted in checks:
@@ -131,7 +158,7 @@ class BeliefPropagation(Solver):
         if (self.exact_forests and self.temperature == 0) or problem.num_variables == 0:
             forest = Forest.of(problem)
             if forest is not None:
-                return ForestSearch(forest)
+                return ForestSearch(forest, believes=self.temperature > 0)
         return BeliefPropagationSearch(self, problem, seed, budget, initial)
 
 
@@ -143,36 +170,6 @@ def takes_long(problem: Problem) -> bool:
 def first_block(graph: FactorGraph) -> int:
     """Iterations that take little time on any machine, before a clock has told how long one takes."""
     return max(1, FIRST_BLOCK // max(graph.num_cells, graph.num_messages, 1))
-
-
-class ForestSearch(Search):
-    """The whole solve of a problem without cycles, in one step."""
-
-    def __init__(self, forest: Forest):
-        self._forest = forest
-
-    def step(self) -> Step:
-        """An optimum, or the proof that there is none."""
-        best = self._forest.solve()
-        if best is None:
-            return Step(finished=Status.INFEASIBLE)
-        cost = float(self._forest.problem.cost(best))
-        return Step(
-            np.array([cost]), best, cost, bound=cost, finished=Status.OPTIMAL, notes=("no cycles: solved exactly",)
-        )
-
-    def traffic(self) -> Traffic:
-        """One message up and one down every edge."""
-        problem = self._forest.problem
-        ends = problem.scope_variables[np.repeat(problem.arities >= 2, problem.arities)]
-        return Traffic(2 * len(ends), 2 * int(problem.domain_sizes[ends].sum()))
-
-    def state_dict(self) -> State:
-        """Nothing is kept between steps."""
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing to restore."""
 
 
 class BeliefPropagationSearch(Search):
@@ -189,31 +186,39 @@ class BeliefPropagationSearch(Search):
         self._restarts = None if endless else solver.restarts or 1
         self._restart = 0
         self._iterations = 0
+        self._kept = KeptMarginals()
+        self._infeasible = self._proved = self._untold = False
+        """Of a forest: whether nothing is feasible, the best known is an optimum, and no step has told of it yet."""
+        self._diameter: int | None = None
+        self._rest = math.inf
+        """Of a forest whose marginals are exact in the end, and after how many iterations of a start they are."""
         self._block_seconds = max(BLOCK_SECONDS, COSTING_SECONDS * problem.num_factors)
 
     def _stages(self) -> Iterator[None]:
         """The graph, its layout, the first start: on large problems seconds, between which a solve can be ended."""
         solver = self._solver
-        self._graph = FactorGraph.from_problem(
-            self._problem,
-            solver.split_ratio,
-            cost_scale=solver.cost_scale,
-            seed=self._seed,
-            perturbation=solver.perturbation,
-            temperature=solver.temperature,
-            dtype=np.float32 if solver.temperature > 0 else None,
+        forest = Forest.of(self._problem) if solver.temperature > 0 else None
+        if forest is not None and solver.split_ratio is None and solver.reinforcement == 0:  # copies make cycles
+            self._diameter = forest.diameter()
+        optimum = forest.solve() if forest is not None and solver.exact_forests else None
+        self._infeasible = forest is not None and solver.exact_forests and optimum is None
+        scale, perturbation = solver.cost_scale, solver.perturbation
+        self._graph, self._beta = graph_at(
+            solver.temperature, self._problem, solver.split_ratio, scale, self._seed, perturbation
         )
         large = takes_long(self._problem)
         if large:
             yield
         if solver.temperature > 0:
-            self._beta = min(max(self._graph.cost_scale / solver.temperature, BETA[0]), BETA[1])
             self._engine: MinSum = SoftMessages(self._problem, self._graph, self._budget.threads, self._beta)
         else:
             self._engine = MinSum(self._problem, self._graph, self._budget.threads)
         if large:
             yield
         self._block = first_block(self._graph)
+        if optimum is not None:  # what is most probable for each variable alone may not go together
+            self._proved = self._untold = True
+            self._know(optimum)
         self._begin(self._initial)
 
     def _set_up(self) -> None:
@@ -223,12 +228,19 @@ class BeliefPropagationSearch(Search):
                 pass
             self._setup = None
 
+    def _know(self, best: Assignment) -> None:
+        """Have the engine keep an assignment as the best."""
+        self._engine.memory.best[:] = best
+        self._engine.memory.costs[BEST] = self._problem.cost(best)
+
     def step(self) -> Step:
         """Iterate for about a block's time, at most to the end of the current start; first a stage of preparations."""
         if self._setup is not None:
             if next(self._setup, True) is None:
                 return Step()
             self._setup = None
+        if self._infeasible:
+            return Step(finished=Status.INFEASIBLE)
         engine, before = self._engine, self._engine.best_cost
         left = self._cap - engine.iterations
         if self._budget.max_iterations is not None:
@@ -239,9 +251,12 @@ class BeliefPropagationSearch(Search):
         self._block = max(1, min(10 * self._block, int(len(costs) * self._block_seconds / seconds)))
         self._iterations += len(costs)
         step = Step(costs)
-        if engine.best_cost < before:
+        if engine.best_cost < before or self._untold:
+            self._untold = False
             step.best = engine.memory.best.copy()
             step.best_cost = float(self._problem.cost(step.best))
+        if why == RUNNING and engine.iterations >= self._rest:
+            why = CONVERGED
         if why != RUNNING or engine.iterations >= self._cap:
             self._end(step, why)
         return step
@@ -255,10 +270,11 @@ class BeliefPropagationSearch(Search):
         return engine.run_softly(phases._replace(damping=None), self._rules)
 
     def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
-        """Marginals of the last start, at a temperature above 0."""
+        """Marginals of the last start that has ended (that has converged, if one has), or else of the first so far."""
         if self._setup is not None or not isinstance(self._engine, SoftMessages):
             return None
-        return self._engine.marginals(self._beta)
+        kept = self._kept.of_variables(self._graph.variable_offsets[:-1])
+        return self._engine.marginals(self._beta) if kept is None else kept
 
     def _begin(self, initial: Assignment | None = None) -> None:
         """Start number `self._restart`: draw what it draws, zero the messages."""
@@ -273,11 +289,25 @@ class BeliefPropagationSearch(Search):
         self._engine.reset(draw.damping, draw.unary)
         if initial is not None:
             self._engine.incline(initial, WARM_MESSAGE)
-        self._rules = (
-            Rules(rate=draw.rate, patience=solver.patience) if draw.rate > 0 else Rules(tolerance=solver.tolerance)
-        )
-        longest = math.ceil(10 / draw.rate) if draw.rate > 0 else 1000
+        if draw.rate > 0:
+            self._rules, longest = Rules(rate=draw.rate, patience=solver.patience), math.ceil(10 / draw.rate)
+        else:
+            self._rules, longest = Rules(tolerance=self._enough_change()), LONGEST
         self._cap = solver.max_iterations_per_restart or longest
+        if self._diameter is not None and solver.tolerance > 0:
+            self._rest = iterations_to_rest(self._diameter, draw.damping)
+            self._cap = min(solver.max_iterations_per_restart or self._rest, self._rest)
+
+    def _enough_change(self) -> float:
+        """What a message must change by for the current start not to have converged."""
+        solver = self._solver
+        if solver.temperature == 0 or solver.tolerance == 0:
+            return solver.tolerance
+        if self._diameter is not None:
+            return ANY_CHANGE
+        return enough_change(
+            solver.tolerance, self._beta, self._draw.damping, self._graph, usual_scale=solver.cost_scale is None
+        )
 
     def _random_draw(self, rng: np.random.Generator) -> Draw:
         """What a start after the first goes by."""
@@ -290,6 +320,10 @@ class BeliefPropagationSearch(Search):
 
     def _end(self, step: Step, why: int) -> None:
         """Record how a start ended; begin the next, or say that it was the last."""
+        if why == CONVERGED and not np.isfinite(self._engine.memory.v2f).all():
+            why = RUNNING  # comparisons with NaN may say anything
+        if isinstance(self._engine, SoftMessages) and self._restarts != 1:  # where there is one, its messages stay
+            self._kept.keep(self._engine.marginals(self._beta), why in (CONVERGED, SETTLED))
         step.records.append(
             {
                 "restart": self._restart,
@@ -300,7 +334,10 @@ class BeliefPropagationSearch(Search):
             }
         )
         self._restart += 1
-        if self._restarts is None or self._restart < self._restarts:
+        if self._proved and self._solver.split_ratio is None and why != RUNNING:  # no start could add anything
+            step.bound = float(self._problem.cost(self._engine.memory.best))
+            step.finished, step.notes = Status.OPTIMAL, ("no cycles: solved exactly",)
+        elif self._restarts is None or self._restart < self._restarts:
             self._begin()
         else:
             step.finished = Status.LIMIT if why == RUNNING or self._restarts > 1 else Status.CONVERGED
@@ -319,6 +356,7 @@ class BeliefPropagationSearch(Search):
             "costs": memory.costs.copy(),
             "restart": self._restart,
             "iterations": self._iterations,
+            **self._kept.state_dict(),
         }
 
     def load_state_dict(self, state: State) -> None:
@@ -327,12 +365,16 @@ class BeliefPropagationSearch(Search):
         self._restart, self._iterations = int(state["restart"]), int(state["iterations"])
         if not (0 <= self._restart < (self._restarts or math.inf) and self._iterations >= 0):
             raise ValueError("there is no such start")
+        self._kept.load_state_dict(state, len(self._graph.unary))
         self._begin()
+        optimum, least = self._engine.memory.best.copy(), self._engine.best_cost
         for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
             getattr(self._engine.memory, name)[:] = state[name]
         self._engine.check()
         if self._engine.iterations >= self._cap:
             raise ValueError("a start has more iterations than it may have")
+        if self._proved and least < self._engine.best_cost:  # the state is older than the proof
+            self._know(optimum)
 
     def traffic(self) -> Traffic:
         """Each iteration two messages along every edge, with an entry for each value; split factors have twice as many.
