@@ -145,3 +145,11 @@ def test_a_large_domain_takes_no_square_of_it():
     problem = Problem.from_tables([60_000, 2], [((0, 1), np.random.default_rng(0).random((60_000, 2)))])
     result = dabp.solve(problem, "bp", params={"temperature": 0.1}, max_iterations=5)
     assert result.beliefs[0].sum() == pytest.approx(1.0)
+
+
+def test_the_last_table_of_several_variables_is_as_long_as_it_is():
+    """What lies behind it in memory is no cost: a least cost of 0 would make cells look forbidden."""
+    problem = Problem.from_tables([2, 2, 1], [((0, 1, 2), np.array([[[np.inf], [3.0]], [[2.0], [2.0]]]))])
+    result = dabp.solve(problem, "bp", params={"temperature": 0.7}, max_iterations=30)
+    for found, wanted in zip(result.beliefs, marginals(problem, 0.7), strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-5)

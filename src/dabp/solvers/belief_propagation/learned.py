@@ -17,7 +17,7 @@ from dabp.kernels.belief_propagation.memory import BEST_OF_START, RUNNING
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.arms import Arms
-from dabp.solvers.belief_propagation.forest import Forest
+from dabp.solvers.belief_propagation.forest import Forest, ForestSearch
 from dabp.solvers.belief_propagation.online import Online
 from dabp.solvers.belief_propagation.pace import SHORTEST, Pace
 from dabp.solvers.belief_propagation.policy import OUTPUTS, SPREAD, Policy, Vector, features_of
@@ -39,7 +39,7 @@ from dabp.solvers.belief_propagation.runs import (
     within,
 )
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
-from dabp.solvers.belief_propagation.solver import ForestSearch, first_block, takes_long
+from dabp.solvers.belief_propagation.solver import first_block, takes_long
 from dabp.solvers.belief_propagation.streams import Streams
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic

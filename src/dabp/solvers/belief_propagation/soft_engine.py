@@ -42,7 +42,7 @@ class SoftMessages(MinSum):
         self.hottest = hottest
         """The least β of the iterations after the next reset."""
         tables = self.layout.tables
-        ends = _shift(self.layout)
+        ends = _shift(self.layout, len(self.lanes))
         # Finite costs of a table spread over half of the stand-in at most: what is above is forbidden.
         self._barred = np.flatnonzero((tables >= 0.75 * graph.forbidden) & (tables < PADDING / 2))
         over = _barred_values(problem, graph)
@@ -194,7 +194,7 @@ def _softness(graph: FactorGraph, size: int, messages: int) -> Softness:
     )
 
 
-def _shift(layout: Layout) -> int:
+def _shift(layout: Layout, lanes: int) -> int:
     """Take its least cost off each table: a constant of messages, which must not be lost from the sums' range.
 
     Returns where the tables of pairs end.
@@ -206,9 +206,11 @@ def _shift(layout: Layout) -> int:
         _shift_each(layout.tables, block.start, ends, block.tables)
     many = layout.many
     if len(many.table):
-        # Tables of higher arity follow each other to the end of the array.
-        starts = np.unique(many.table)
-        for start, end in zip(starts, np.append(starts[1:], len(layout.tables)), strict=True):
+        # Tables of higher arity follow each other; after the last one there is room to read past it.
+        starts, factors = np.unique(many.table, return_index=True)
+        *others, last = many.domain[many.start[factors[-1]] : many.start[factors[-1] + 1]].tolist()
+        size = math.prod(others) * -(-last // lanes) * lanes
+        for start, end in itertools.pairwise([*starts.tolist(), int(starts[-1]) + size]):
             _shift_each(layout.tables, start, end, 1)
     return ends
 

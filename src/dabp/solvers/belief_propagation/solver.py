@@ -18,8 +18,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.engine import MinSum
-from dabp.solvers.belief_propagation.forest import Forest
-from dabp.solvers.belief_propagation.forest import ForestSearch as ForestSearch  # others ask for it here
+from dabp.solvers.belief_propagation.forest import Forest, ForestSearch
 from dabp.solvers.belief_propagation.marginals import (
     BETA,
     KeptMarginals,
