@@ -75,11 +75,15 @@ def load(problem: Problem, solver: str, params: dict[str, Any]) -> None:
         dabp.solve(problem, "bp-reinforced", max_iterations=2)
 
 
-class Record:
-    """Runs by key, one line of JSON each."""
+class MissingRunError(Exception):
+    """A run is not recorded, and none is to be made."""
 
-    def __init__(self, path: Path = RECORDED, spend: float = np.inf):
-        self._path, self._spend = path, spend
+
+class Record:
+    """Runs by key, one line of JSON each; only those that are there if it is `closed`."""
+
+    def __init__(self, path: Path = RECORDED, spend: float = np.inf, *, closed: bool = False):
+        self._path, self._spend, self._closed = path, spend, closed
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         self.rows: dict[str, dict[str, Any]] = {row["key"]: row for row in map(json.loads, lines)}
 
@@ -88,6 +92,8 @@ class Record:
         key = f"{kind}|{instance}|{name}|{seconds:g}"
         if key in self.rows:
             return self.rows[key]
+        if self._closed:
+            raise MissingRunError(key)
         if time.process_time() > self._spend:
             raise SystemExit("so far; the same command goes on")
         problem = EVERY[kind](FIRST_SEED + instance)
@@ -151,6 +157,17 @@ def race(record: Record, options: argparse.Namespace) -> None:
         race_tables({name: record.of(seconds, name) for name in SOLVERS}, OURS, seconds)
 
 
+def _reached(record: Record, kind: str, instance: int) -> float:
+    """After which part of ten seconds, by the shortest limit within which it happens."""
+    theirs = record.run(kind, instance, "bp-reinforced", 10, {})["cost"]
+    for seconds in (1.0, 2.0, 10 / 3, 10.0):
+        row = record.run(kind, instance, OURS, seconds, {})
+        reached: list[float] = [at for at, cost in row["improvements"] if cost <= theirs]
+        if reached:
+            return reached[0] / 10
+    return np.inf
+
+
 def reach(record: Record, options: argparse.Namespace) -> None:
     """How soon bp-learned reaches what bp-reinforced has after ten seconds, on the large kinds."""
     print("\nTime to reach what bp-reinforced has after 10 s, as a part of 10 s\n")
@@ -159,15 +176,8 @@ def reach(record: Record, options: argparse.Namespace) -> None:
     for kind in LARGE_KINDS:
         parts = []
         for instance in range(options.instances):
-            if options.tables and f"{kind}|{instance}|bp-reinforced|10" not in record.rows:
-                continue
-            theirs = record.run(kind, instance, "bp-reinforced", 10, {})["cost"]
-            for seconds in (1.0, 2.0, 10 / 3, 10.0):
-                row = record.run(kind, instance, OURS, seconds, {})
-                reached = [at for at, cost in row["improvements"] if cost <= theirs]
-                if reached:
-                    break
-            parts.append(reached[0] / 10 if reached else np.inf)
+            with contextlib.suppress(MissingRunError):
+                parts.append(_reached(record, kind, instance))
         if parts:
             every += parts
             print(f"| {kind} | {len(parts)} | {np.median(parts):.2f} ({', '.join(f'{part:.2f}' for part in parts)}) |")
@@ -209,6 +219,24 @@ def colouring(record: Record, options: argparse.Namespace) -> None:
         print(f"- {name}: {100 * np.mean(values):.1f} % ({', '.join(f'{100 * value:.1f}' for value in values)})")
 
 
+SEVERAL = {
+    "1,000 triples, 100 variables of 4 values": (3, 4, 1000),
+    "300 tables of four, 100 variables of 4 values": (4, 4, 300),
+    "200 triples, 100 variables of 12 values": (3, 12, 200),
+    "60 tables of six, 100 variables of 4 values": (6, 4, 60),
+}
+"""Random costs of more than two variables: arity, domain, factors."""
+
+
+def _timed(kind: str) -> Problem:
+    """A problem whose iterations are timed."""
+    if kind not in SEVERAL:
+        return EVERY[kind](FIRST_SEED)
+    (arity, domain, factors), rng = SEVERAL[kind], np.random.default_rng(FIRST_SEED)
+    scopes = [tuple(rng.permutation(100)[:arity].tolist()) for _ in range(factors)]
+    return Problem.from_tables([domain] * 100, [(scope, rng.random((domain,) * arity)) for scope in scopes])
+
+
 def iteration(record: Record, options: argparse.Namespace) -> None:
     """A soft iteration beside one of min-sum, CPU time, the least of interleaved repetitions."""
     from dabp.graph import FactorGraph
@@ -218,8 +246,9 @@ def iteration(record: Record, options: argparse.Namespace) -> None:
     from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 
     print("\n| problem | min-sum | soft, β rising | ratio |\n| --- | --- | --- | --- |")
-    for kind in ("random-cop 100", "random-cop 1000", "graph-coloring 100", "regular 3000"):
-        problem = EVERY[kind](FIRST_SEED)
+    pairs = ("random-cop 100", "random-cop 1000", "graph-coloring 100", "regular 3000")
+    for kind in (*pairs, *SEVERAL):
+        problem = _timed(kind)
         graph = FactorGraph.from_problem(problem, dtype=np.float32)
         hard, soft = MinSum(problem, graph), SoftMessages(problem, graph)
         count = 400 if kind.endswith(" 100") else 60
@@ -266,16 +295,14 @@ def ablation(record: Record, options: argparse.Namespace) -> None:
     means: dict[str, list[str]] = {name: [] for name in ABLATIONS}
     kinds = [kind for kind in options.kinds if kind in options.ablated]
     for kind in kinds:
-        costs = {
-            name: [
-                record.run(kind, k, OURS if name == "whole" else f"{OURS}, {name}", seconds, params)["cost"]
-                for k in range(options.instances)
-            ]
-            for name, params in ABLATIONS.items()
-        }
-        table = np.array(list(costs.values()), dtype=np.float64)
+        found: list[list[float]] = []
+        for k in range(options.instances):
+            with contextlib.suppress(MissingRunError):
+                names = {name: OURS if name == "whole" else f"{OURS}, {name}" for name in ABLATIONS}
+                found.append([record.run(kind, k, names[name], seconds, ABLATIONS[name])["cost"] for name in names])
+        table = np.array(found, dtype=np.float64).reshape(-1, len(ABLATIONS)).T
         above = (table - table.min(axis=0)) / np.abs(table.min(axis=0))
-        for name, row, part in zip(costs, table, above, strict=True):
+        for name, row, part in zip(ABLATIONS, table, above, strict=True):
             told = f"{(row < table[0]).sum()} / {(row == table[0]).sum()} / {(row > table[0]).sum()}"
             means[name].append(f"{100 * part.mean():.2f} %, {told}")
     print("| | " + " | ".join(kinds) + " |\n| --- |" + " --- |" * len(kinds))
@@ -292,6 +319,9 @@ PARTS = {
     "ablation": ablation,
 }
 
+RECORDED_PARTS = ("race", "reach", "ablation")
+"""Whose runs are kept: the others are measured each time."""
+
 ABLATED = ("random-cop 300", "graph-coloring 300", "scale-free 300", "regular 3000")
 
 
@@ -305,7 +335,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--solvers", nargs="+", default=list(SOLVERS))
     parser.add_argument("--ablated", nargs="+", default=list(ABLATED))
     parser.add_argument("--spend", type=float, default=np.inf, help="CPU seconds after which no run begins")
-    parser.add_argument("--tables", action="store_true", help="only what is recorded")
+    parser.add_argument("--tables", action="store_true", help="only what is recorded, of race, reach and ablation")
     return parser.parse_args()
 
 
@@ -313,11 +343,12 @@ def _parts(options: argparse.Namespace) -> Iterator[str]:
     for part in options.parts:
         if part not in PARTS:
             raise SystemExit(f"there is no part {part!r}: {', '.join(PARTS)}")
-        yield part
+        if not options.tables or part in RECORDED_PARTS:
+            yield part
 
 
 if __name__ == "__main__":
     chosen = _options()
-    kept = Record(spend=chosen.spend)
+    kept = Record(spend=chosen.spend, closed=chosen.tables)
     for each in list(_parts(chosen)):
         PARTS[each](kept, chosen)
