@@ -34,12 +34,15 @@ class Pace:
         self._budget = budget
         self._nominal = affordable_iterations(graph, Budget(time_limit=budget.time_limit))
         self._started = started
-        self._soft, self._seconds = 0, 0.0
+        self._soft, self._seconds, self._blocks = 0, 0.0, 0
         self._first = self.last = False
         """Whether the run that was fitted last is the first, and whether it takes all that is left."""
 
     def took(self, iterations: int, seconds: float) -> None:
-        """Of soft messages."""
+        """A block of soft messages. The first counts only until there is a second: kernels may be loaded in it."""
+        self._blocks += 1
+        if self._blocks == 2:
+            self._soft, self._seconds = 0, 0.0
         self._soft += iterations
         self._seconds += seconds
 
@@ -75,6 +78,8 @@ class Pace:
         if not (self._first or self.last) or self._budget.time_limit is None or left is None:
             return schedule
         if self._first:
+            if self._blocks < 2:
+                return schedule
             length = int(max(SHORTEST, run + 1, FIRST_PART * (done + left)))
             return schedule.lasting(length, run) if schedule.iterations > FAR * length else schedule
         length = run + max(1, int(left))
