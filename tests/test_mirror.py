@@ -36,7 +36,7 @@ ELSEWHERE = {
     "solvers/dual/pairs": "kernels/dual/test_pairs",
     "solvers/dual/passes": "solvers/dual/test_solver",
     "solvers/gat_pcm/subtree": "solvers/gat_pcm/test_search",
-    "solvers/local_search/table": "solvers/local_search/test_local_costs",
+    "solvers/local_costs/table": "solvers/local_costs/test_local_costs",
     "solvers/toulbar2/child": "solvers/toulbar2/test_solver",
 }
 """Modules without a test file of their name, and the one that tests them: compiled code is tested by what calls it."""

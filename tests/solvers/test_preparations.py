@@ -18,8 +18,8 @@ from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.descent import descended
-from dabp.solvers.local_search.binary_costs import BinaryCosts
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.binary_costs import BinaryCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 from dabp.solvers.portfolio.features import features_of
 from dabp.solvers.portfolio.incumbent import Incumbent, least_of_tables
 

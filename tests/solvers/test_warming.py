@@ -12,7 +12,7 @@ import pytest
 from dabp.kernels import cache
 from dabp.problem import Problem
 from dabp.solvers import warming
-from dabp.solvers.local_search.colouring import LARGE
+from dabp.solvers.local_costs.colouring import LARGE
 
 
 def test_an_empty_folder_lacks_every_job_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

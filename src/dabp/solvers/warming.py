@@ -21,7 +21,7 @@ import numpy as np
 
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
-from dabp.solvers.local_search.colouring import LARGE
+from dabp.solvers.local_costs.colouring import LARGE
 from dabp.solvers.registry import make_solver
 
 ITERATIONS = 24
@@ -123,7 +123,7 @@ def _worth_threads() -> Iterator[Problem]:
 def _sort() -> None:
     """What sorts the entries of large problems by variable, for all solvers, and finds classes for local search."""
     from dabp.graph.grouping import FEW, grouped
-    from dabp.solvers.local_search.colouring import coloured
+    from dabp.solvers.local_costs.colouring import coloured
 
     grouped(np.zeros(FEW + 1, dtype=np.int64), 1)
     coloured(_chain(3, 2))
@@ -201,8 +201,8 @@ def _annealing(*problems: Problem) -> None:
 def _large_annealing() -> None:
     """The sweeps of annealing on large problems."""
     from dabp.problem.guard import Guard
-    from dabp.solvers.local_search.colouring import coloured
-    from dabp.solvers.local_search.shared_tables import table_of
+    from dabp.solvers.local_costs.colouring import coloured
+    from dabp.solvers.local_costs.shared_tables import table_of
 
     _sort()
     for problem in (_drawn(3), _drawn(4, real=True), _drawn(2), _drawn(2, real=True)):
@@ -318,8 +318,8 @@ def needed(jobs: Iterable[str], problem: Problem) -> list[str]:
 
 
 def _annealing_job(problem: Problem) -> str:
-    from dabp.solvers.local_search.binary_costs import BinaryCosts
-    from dabp.solvers.local_search.units import Units
+    from dabp.solvers.local_costs.binary_costs import BinaryCosts
+    from dabp.solvers.local_costs.units import Units
 
     if BinaryCosts.fits(problem):
         return "annealing-binary"

@@ -6,7 +6,7 @@ import numpy as np
 
 from dabp.kernels.local_search.annealing import NOISE, resample_now
 from dabp.problem import Problem
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 
 
 def test_resampling_is_boltzmann() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
-from dabp.solvers.local_search.colouring import coloured
-from dabp.solvers.local_search.local_costs import LocalCosts
-from dabp.solvers.local_search.table import Table
+from dabp.solvers.local_costs.colouring import coloured
+from dabp.solvers.local_costs.local_costs import LocalCosts
+from dabp.solvers.local_costs.table import Table
 
 
 def frequencies(table: Table, problem: Problem, temperature: float, threads: int) -> dict[tuple[int, ...], float]:

@@ -18,7 +18,7 @@ from dabp.kernels.local_search.coordinated import (
 )
 from dabp.kernels.local_search.local_costs import move_now
 from dabp.problem import Problem
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 from tests.kernels.local_search.distributed_reference import Agents, SplitMix, changed, mgm2_round, random_instance
 
 _FAVORED = {"unilateral": UNILATERAL, "coordinated": COORDINATED, "no": EITHER}

@@ -9,7 +9,7 @@ import numpy as np
 from dabp.kernels.local_search.columns import SOFT
 from dabp.kernels.local_search.distributed import dsa, mgm
 from dabp.problem import Problem
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 
 
 def test_equal_values_are_chosen_by_chance() -> None:

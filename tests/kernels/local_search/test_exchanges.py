@@ -8,7 +8,7 @@ import pytest
 from dabp.kernels.local_search.columns import NOTHING, SOFT, VIOLATIONS, WEIGHTED
 from dabp.kernels.local_search.exchanges import exchange_changes, sweep_and_exchange
 from dabp.problem import Problem
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 from tests.permutations import permutation_problem
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
-from dabp.solvers.local_search.binary_costs import BinaryCosts
-from dabp.solvers.local_search.colouring import coloured
+from dabp.solvers.local_costs.binary_costs import BinaryCosts
+from dabp.solvers.local_costs.colouring import coloured
 from tests.kernels.local_search.test_chromatic import boltzmann, frequencies
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from dabp.kernels.local_search.columns import BEST, SOFT
 from dabp.kernels.local_search.tabu import STEP, Rules
-from dabp.solvers.local_search.binary_costs import BinaryCosts
+from dabp.solvers.local_costs.binary_costs import BinaryCosts
 from tests.binary_problems import torus
 
 

@@ -8,7 +8,7 @@ import pytest
 from dabp.kernels.local_search.columns import BEST, SOFT
 from dabp.kernels.local_search.flips import flip_now
 from dabp.problem import Problem
-from dabp.solvers.local_search.binary_costs import BinaryCosts
+from dabp.solvers.local_costs.binary_costs import BinaryCosts
 from tests.binary_problems import binary_problem
 from tests.problems import all_assignments
 

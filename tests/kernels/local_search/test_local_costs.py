@@ -8,7 +8,7 @@ import pytest
 from dabp.kernels.local_search import local_costs
 from dabp.kernels.local_search.columns import BEST, FEASIBLE, SOFT, VIOLATIONS, WEIGHTED
 from dabp.kernels.local_search.local_costs import move_now, remember_now
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 from tests.kernels.alone import alone
 from tests.problems import random_problem
 

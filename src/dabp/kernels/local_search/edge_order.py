@@ -1,4 +1,4 @@
-"""Compiled part of `dabp.solvers.local_search.compiled_costs`: factors of two variables as edges in order."""
+"""Compiled part of `dabp.solvers.local_costs.compiled_costs`: factors of two variables as edges in order."""
 
 from __future__ import annotations
 

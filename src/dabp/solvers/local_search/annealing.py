@@ -15,9 +15,9 @@ from dabp.kernels.local_search.columns import NOTHING, VIOLATIONS
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
+from dabp.solvers.local_costs.temperatures import temperature_range
 from dabp.solvers.local_search.lengths import SCALES, CycleLengths
 from dabp.solvers.local_search.search import LocalSearch
-from dabp.solvers.local_search.temperatures import temperature_range
 
 QUENCH = 8
 """Sweeps at temperature 0 that begin the search and end each cycle."""

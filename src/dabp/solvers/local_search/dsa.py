@@ -13,7 +13,7 @@ from dabp.kernels.local_search.distributed import dsa
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 from dabp.solvers.local_search.search import LocalSearch
 from dabp.solvers.stopped import ask
 

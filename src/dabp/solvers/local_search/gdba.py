@@ -27,9 +27,9 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver, State
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
+from dabp.solvers.local_costs.units import Units
 from dabp.solvers.local_search.search import LocalSearch
-from dabp.solvers.local_search.units import Units
 from dabp.solvers.stopped import ask
 
 _VIOLATION = {"NZ": NOT_ZERO, "NM": NOT_LEAST, "MX": MOST}

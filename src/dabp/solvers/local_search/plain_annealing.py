@@ -14,8 +14,8 @@ from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
+from dabp.solvers.local_costs.temperatures import Differences, uphill_temperature
 from dabp.solvers.local_search.replicas import Replicas
-from dabp.solvers.local_search.temperatures import Differences, uphill_temperature
 
 FIRST_CYCLE = 100
 """Sweeps of the first cycle; each later one takes twice as many as the one before."""

@@ -14,8 +14,8 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, State, Step
-from dabp.solvers.local_search.shared_tables import shared_table
-from dabp.solvers.local_search.table import Table
+from dabp.solvers.local_costs.shared_tables import shared_table
+from dabp.solvers.local_costs.table import Table
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped, ask
 from dabp.solvers.traffic import Traffic

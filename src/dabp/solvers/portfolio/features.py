@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dabp.graph.following import following
 from dabp.problem import Problem
 from dabp.problem.columns import Indices
-from dabp.solvers.local_search.exchanges import labelled_cliques
+from dabp.solvers.local_costs.exchanges import labelled_cliques
 from dabp.solvers.portfolio.plan import SAMPLED_TABLES, SAMPLED_VALUES, WHOLE_TABLES
 
 

@@ -13,8 +13,8 @@ from dabp.kernels.local_search.together import APART
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
-from dabp.solvers.local_search import colouring
-from dabp.solvers.local_search.crew import Sweepers
+from dabp.solvers.local_costs import colouring
+from dabp.solvers.local_costs.crew import Sweepers
 from dabp.solvers.trials import Trials
 from tests.problems import exhaustive_optimum, random_problem
 

@@ -16,7 +16,7 @@ from dabp.kernels.local_search.edge_order import Directed, Ordered, order_edges
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, add_at, as_fixed, cells_of_tables, distinct, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
-from dabp.solvers.local_search.units import Units
+from dabp.solvers.local_costs.units import Units
 from dabp.solvers.stopped import ask
 
 BLOCK = 2**18

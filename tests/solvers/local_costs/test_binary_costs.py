@@ -8,9 +8,9 @@ import pytest
 import dabp
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
+from dabp.solvers.local_costs.binary_costs import BinaryCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 from dabp.solvers.local_search.annealing import Annealing
-from dabp.solvers.local_search.binary_costs import BinaryCosts
-from dabp.solvers.local_search.local_costs import LocalCosts
 from tests.binary_problems import binary_problem, torus
 from tests.problems import exhaustive_optimum
 

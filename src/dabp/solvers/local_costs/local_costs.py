@@ -16,14 +16,14 @@ from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, ragged_positions
 from dabp.problem.guard import Guard
-from dabp.solvers.local_search.colouring import Classes, in_classes
-from dabp.solvers.local_search.compiled_costs import compiled_costs
-from dabp.solvers.local_search.crew import Sweepers
-from dabp.solvers.local_search.exchanges import all_different, exchange_sets
-from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, check_violated, same, within
-from dabp.solvers.local_search.table import Table
-from dabp.solvers.local_search.temperatures import Differences, joined
-from dabp.solvers.local_search.units import Units
+from dabp.solvers.local_costs.colouring import Classes, in_classes
+from dabp.solvers.local_costs.compiled_costs import compiled_costs
+from dabp.solvers.local_costs.crew import Sweepers
+from dabp.solvers.local_costs.exchanges import all_different, exchange_sets
+from dabp.solvers.local_costs.soundness import check_blocks, check_journal, check_ring, check_violated, same, within
+from dabp.solvers.local_costs.table import Table
+from dabp.solvers.local_costs.temperatures import Differences, joined
+from dabp.solvers.local_costs.units import Units
 
 
 class LocalCosts(Table[State, Moves]):

@@ -13,8 +13,8 @@ from dabp.problem import Problem
 from dabp.problem.guard import Guard
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
-from dabp.solvers.local_search import shared_tables
-from dabp.solvers.local_search.shared_tables import shared_table
+from dabp.solvers.local_costs import shared_tables
+from dabp.solvers.local_costs.shared_tables import shared_table
 from dabp.solvers.stopped import Stopped
 
 

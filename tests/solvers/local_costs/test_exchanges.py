@@ -11,8 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from dabp import solve
 from dabp.problem import Problem
 from dabp.problem.model import Model
-from dabp.solvers.local_search.exchanges import labelled_cliques
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.exchanges import labelled_cliques
+from dabp.solvers.local_costs.local_costs import LocalCosts
 from tests.permutations import permutation_problem
 
 

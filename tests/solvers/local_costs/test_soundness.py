@@ -11,7 +11,7 @@ import dabp
 from dabp.kernels.local_search.tabu import DIRTY
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search
-from dabp.solvers.local_search.soundness import check_journal, check_ring, within
+from dabp.solvers.local_costs.soundness import check_journal, check_ring, within
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from dabp.kernels.local_search.tabu import Rules
 from dabp.problem import Assignment, Problem
-from dabp.solvers.local_search.colouring import Classes
-from dabp.solvers.local_search.crew import Sweepers
-from dabp.solvers.local_search.temperatures import Differences
-from dabp.solvers.local_search.units import Units
+from dabp.solvers.local_costs.colouring import Classes
+from dabp.solvers.local_costs.crew import Sweepers
+from dabp.solvers.local_costs.temperatures import Differences
+from dabp.solvers.local_costs.units import Units
 
 S = TypeVar("S", bound=Any)
 """The state of a search: a NamedTuple of arrays with `tally`, see `kernels.local_search.columns.SOFT`."""

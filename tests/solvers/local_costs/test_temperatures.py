@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.solvers.local_search.temperatures import Differences, temperature_range, uphill_temperature
+from dabp.solvers.local_costs.temperatures import Differences, temperature_range, uphill_temperature
 
 
 def pairs(rises: np.ndarray) -> Differences:

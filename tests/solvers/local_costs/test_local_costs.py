@@ -8,7 +8,7 @@ import pytest
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
-from dabp.solvers.local_search.local_costs import LocalCosts
+from dabp.solvers.local_costs.local_costs import LocalCosts
 
 
 def test_proofs_that_lie_open() -> None:

@@ -22,12 +22,12 @@ from dabp.kernels.local_search.tabu import BLOCK, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 from dabp.problem.guard import Guard
-from dabp.solvers.local_search.colouring import Classes, in_classes
-from dabp.solvers.local_search.crew import Sweepers
-from dabp.solvers.local_search.soundness import check_blocks, check_journal, check_ring, same
-from dabp.solvers.local_search.table import Table
-from dabp.solvers.local_search.temperatures import Differences
-from dabp.solvers.local_search.units import Units
+from dabp.solvers.local_costs.colouring import Classes, in_classes
+from dabp.solvers.local_costs.crew import Sweepers
+from dabp.solvers.local_costs.soundness import check_blocks, check_journal, check_ring, same
+from dabp.solvers.local_costs.table import Table
+from dabp.solvers.local_costs.temperatures import Differences
+from dabp.solvers.local_costs.units import Units
 from dabp.solvers.stopped import ask
 
 

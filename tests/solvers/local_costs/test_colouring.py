@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
-from dabp.solvers.local_search import colouring
-from dabp.solvers.local_search.colouring import classes_of, in_classes
+from dabp.solvers.local_costs import colouring
+from dabp.solvers.local_costs.colouring import classes_of, in_classes
 from tests.problems import random_problem
 
 

@@ -13,10 +13,10 @@ from weakref import WeakValueDictionary
 
 from dabp.problem import Problem
 from dabp.problem.guard import Guard
-from dabp.solvers.local_search.binary_costs import BinaryCosts
-from dabp.solvers.local_search.colouring import Classes, classes_of
-from dabp.solvers.local_search.local_costs import LocalCosts
-from dabp.solvers.local_search.table import Table
+from dabp.solvers.local_costs.binary_costs import BinaryCosts
+from dabp.solvers.local_costs.colouring import Classes, classes_of
+from dabp.solvers.local_costs.local_costs import LocalCosts
+from dabp.solvers.local_costs.table import Table
 from dabp.solvers.stopped import ask
 
 
