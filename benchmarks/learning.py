@@ -69,10 +69,9 @@ def cpu_clock() -> Iterator[None]:
 
 
 def load(problem: Problem, solver: str, params: dict[str, Any]) -> None:
-    """Have the kernels of a solver loaded; two iterations of ours would not need those of min-sum."""
-    dabp.solve(problem, solver, params=params, max_iterations=2)
-    if solver == OURS:
-        dabp.solve(problem, "bp-reinforced", max_iterations=2)
+    """Have the kernels of a solver loaded; two iterations of ours would not need those of min-sum and of sweeps."""
+    for name in (solver, "bp-reinforced", "annealing") if solver == OURS else (solver,):
+        dabp.solve(problem, name, params=params if name == solver else {}, max_iterations=2)
 
 
 class MissingRunError(Exception):

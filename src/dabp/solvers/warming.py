@@ -183,7 +183,7 @@ def _soft_belief_propagation() -> None:
     """Message passing at a temperature, which is in single precision."""
     _run(["bp"], temperature=1.0)
     _run(["bp"], _worth_threads(), temperature=1.0)
-    _run(["bp-learned"], [_drawn(3)])  # the descent from its runs' answers
+    _run(["bp-learned"], [_drawn(3)], local_search=False)  # the descent from its runs' answers
 
 
 def _annealing(*problems: Problem) -> None:

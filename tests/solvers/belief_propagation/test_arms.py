@@ -32,7 +32,7 @@ def test_work_counts():
     """Of two that are alike the one with iterations of half the price gets more runs; `only` overrules all."""
     arms, taken = taught({"a": 9.0, "b": 0.0, "c": 0.0})
     assert taken["b"] > 1.3 * taken["c"]
-    assert arms.choose(np.random.default_rng(0), only="a") == "a"
+    assert arms.choose(np.random.default_rng(0), only=["a"]) == "a"
 
 
 def test_what_was_found_before_is_worth_nothing():

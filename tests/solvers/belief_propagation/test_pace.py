@@ -52,16 +52,16 @@ def test_the_last_run_ends_in_time(clock):
     assert left == pytest.approx(IN_TIME * 9000)
     length = pace.fitting(8000, left, first=False)
     schedule = Schedule(length, Ramp(1.0, 2.0), Ramp(0.0, 0.5), Ramp(0.2, 0.2))
-    assert pace.kept(schedule, 0, 1000) is schedule
+    assert pace.kept(schedule, 0, 1000, pace.left(1000)) is schedule
     clock[0] += 4.0
     pace.took(2000, 4.0)
-    pressed = pace.kept(schedule, 2000, 3000)
+    pressed = pace.kept(schedule, 2000, 3000, pace.left(3000))
     assert pressed.iterations == pytest.approx(2000 + IN_TIME * 5.0 * 3000 / 5.0, rel=0.02)
     assert pressed.progress(2000) == pytest.approx(schedule.progress(2000))
     assert pressed.progress(pressed.iterations) == 1.0
     clock[0] += 1.0
     pace.took(4000, 1.0)
-    assert pace.kept(pressed, 6000, 7000).iterations > 6000 + 4000
+    assert pace.kept(pressed, 6000, 7000, pace.left(7000)).iterations > 6000 + 4000
 
 
 def test_runs_that_are_not_the_last_are_left_alone(clock):
@@ -71,7 +71,7 @@ def test_runs_that_are_not_the_last_are_left_alone(clock):
     pace.fitting(500, pace.left(1000), first=False)
     schedule = Schedule(500, Ramp(1.0, 2.0), Ramp(0.0, 0.5), Ramp(0.2, 0.2))
     clock[0] += 5.0
-    assert pace.kept(schedule, 100, 1100) is schedule
+    assert pace.kept(schedule, 100, 1100, pace.left(1100)) is schedule
 
 
 def test_a_first_run_of_slow_iterations_is_pressed(clock):
@@ -81,12 +81,12 @@ def test_a_first_run_of_slow_iterations_is_pressed(clock):
     schedule = Schedule(length, Ramp(1.0, 2.0), Ramp(0.0, 0.5), Ramp(0.2, 0.2))
     assert length == 5000
     pace.took(1, 3.0)
-    assert pace.kept(schedule, 1, 1) is schedule
+    assert pace.kept(schedule, 1, 1, pace.left(1)) is schedule
     clock[0] += 0.1
     pace.took(10, 0.1)
-    pressed = pace.kept(schedule, 10, 10)
+    pressed = pace.kept(schedule, 10, 10, pace.left(10))
     assert pressed.iterations == pytest.approx(FIRST_PART * IN_TIME * 1000, rel=0.05)
-    assert pace.kept(pressed, 10, 10) is pressed
+    assert pace.kept(pressed, 10, 10, pace.left(10)) is pressed
     clock[0] += 0.4
     pace.took(4000, 0.4)
-    assert pace.kept(schedule, 4010, 4010) is schedule
+    assert pace.kept(schedule, 4010, 4010, pace.left(4010)) is schedule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -38,16 +38,17 @@ class Arms:
         self._count = 0
         self._work = dict.fromkeys(kinds, 0.0)
 
-    def choose(self, rng: np.random.Generator, *, only: str | None = None) -> str:
-        """The kind of the next run, or `only` that."""
-        untried = [kind for kind, work in self._work.items() if work == 0]
-        if only is not None or untried:
-            return only or untried[0]
+    def choose(self, rng: np.random.Generator, *, only: Collection[str] | None = None) -> str:
+        """The kind of the next run, or the kind among `only` those."""
+        kinds = [kind for kind in self._kinds if only is None or kind in only]
+        untried = [kind for kind in kinds if self._work[kind] == 0]
+        if untried:
+            return untried[0]
         best = [kind for _, kind in self._best[: max(1, round(BEST_PART * self._count))]]
         part = NEAR_PART * min(1.0, self._count / NEAR_RUNS)
-        if self._near and self._work[self._near] < part * sum(self._work.values()):
+        if self._near in kinds and self._work[self._near] < part * sum(self._work.values()):
             return self._near
-        free = [kind for kind in self._kinds if kind != self._near]
+        free = [kind for kind in kinds if kind != self._near]
         scores = {kind: rng.standard_gamma(best.count(kind) + DOUBT) / self._work[kind] for kind in free}
         return max(scores, key=scores.__getitem__)
 

@@ -16,55 +16,20 @@ from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST_OF_START, RUNNING
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
-from dabp.solvers.belief_propagation.arms import Arms
+from dabp.solvers.belief_propagation.draws import Choices, Draws, arm_of
 from dabp.solvers.belief_propagation.forest import Forest, ForestSearch
-from dabp.solvers.belief_propagation.online import Online
-from dabp.solvers.belief_propagation.pace import SHORTEST, Pace
-from dabp.solvers.belief_propagation.policy import OUTPUTS, SPREAD, Policy, Vector, features_of
+from dabp.solvers.belief_propagation.on_table import may_search
+from dabp.solvers.belief_propagation.pace import Pace
+from dabp.solvers.belief_propagation.policy import Policy
 from dabp.solvers.belief_propagation.polishing import Polish
-from dabp.solvers.belief_propagation.reinforcement import RATE
-from dabp.solvers.belief_propagation.runs import (
-    HARD,
-    HARD_OUTPUTS,
-    HARD_SPREAD,
-    KINDS,
-    PULLED,
-    SOFT,
-    Run,
-    hard_draw,
-    hard_run,
-    near_draw,
-    soft_run,
-    unary_of,
-    within,
-)
+from dabp.solvers.belief_propagation.runs import PULLED, SOFT, Run, unary_of
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.belief_propagation.solver import first_block, takes_long
 from dabp.solvers.belief_propagation.streams import Streams
+from dabp.solvers.belief_propagation.sweeps import Sweeps
+from dabp.solvers.belief_propagation.walks import Walks
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
-
-LONGEST = 20_000
-"""Iterations of a soft run at most."""
-
-ALONE = 8.0
-"""A run that is to be the only one takes so many times the length that the policy wants, if there is time."""
-
-LONG, SCATTERED = 0.5, 0.05
-"""Iterations of a run for each variable at least: on large problems few long runs are better than many; and where the
-best of several can be put together island by island, many are better than few."""
-
-MANY_RUNS = 6
-"""Soft runs that must fit in what is left for other kinds to be tried."""
-
-CALM = 200
-"""Variables from which on the scatter falls as one over the root of their number. So does that of the costs of runs,
-and what a worse schedule loses is no longer won back by the luckiest of many."""
-
-SHORT = 1 / 4
-"""Where many runs fit a soft run takes between this part and all of the length that the policy wants: single runs are
-worse, but more of them are among the best for the work. On problems larger than `CALM` the part is larger. Shorter ones
-come near the best known cost as often for the work, but never reach it."""
 
 ENDLESS_RUNS = 20
 """Without any limit."""
@@ -78,7 +43,8 @@ class LearnedBeliefPropagation(Solver):
     damping, perturbation, length) from a policy of the instance's features, which was learned over families of
     problems, and goes on learning from the runs on the instance. Where many runs fit in the limits some are
     reinforced min-sum as `bp-reinforced` draws it, and some are pulled towards the best assignment so far: a bandit
-    gives more runs to the kind that the best ones come from.
+    gives more runs to the kind that the best ones come from. What a run ends with is annealed from a temperature at
+    which much of it stays, for as long as that finds anything.
 
     Parameters
     ----------
@@ -104,10 +70,21 @@ class LearnedBeliefPropagation(Solver):
     polish
         False: no descent from the last assignment of each soft run, nor what sparse problems have beside it: moves of
         forests, and the best of this and the best assignment so far, island by island.
+    local_search
+        False: neither annealing from the answers of runs, which a bandit gives as much time as it is worth, nor a tabu
+        walk from those of runs near the best assignment. Sparse problems, which are put together island by island, and
+        large ones have none in any case.
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("bp", "bp-soft", "forest-lns")
+    kernels: ClassVar[tuple[str, ...]] = (
+        "annealing",
+        "annealing-wide",
+        "annealing-binary",
+        "bp",
+        "bp-soft",
+        "forest-lns",
+    )
 
     restarts: int | None = None
     iterations: int | None = None
@@ -119,6 +96,7 @@ class LearnedBeliefPropagation(Solver):
     consensus: float = 6.0
     per_variable: bool = True
     polish: bool = True
+    local_search: bool = True
 
     def __post_init__(self) -> None:
         checks = (
@@ -138,16 +116,23 @@ class LearnedBeliefPropagation(Solver):
         forest = Forest.of(problem)
         return LearnedSearch(self, problem, seed, budget, policy, initial) if forest is None else ForestSearch(forest)
 
-    def kinds(self) -> dict[str, float]:
-        """Kinds of runs, and what an iteration of each takes beside the others'."""
-        kept = {SOFT: True, HARD: self.min_sum, PULLED: self.min_sum and self.consensus > 0}
-        return {kind: KINDS[kind] for kind, taken in kept.items() if taken}
+    def choices(self, local_search: bool) -> Choices:
+        """What decides about a run, which may be followed by local search or not."""
+        return Choices(
+            iterations=self.iterations,
+            temperature=self.temperature,
+            online=self.online,
+            min_sum=self.min_sum,
+            consensus=self.consensus,
+            per_variable=self.per_variable,
+            local_search=local_search,
+        )
 
 
 class LearnedSearch(Search):
     """One run after another on one factor graph."""
 
-    state_assignments = (*Search.state_assignments, "target")
+    state_assignments = (*Search.state_assignments, "target", "answer")
 
     def __init__(
         self,
@@ -159,16 +144,9 @@ class LearnedSearch(Search):
         initial: Assignment | None = None,
     ):
         self._solver, self._problem, self._seed, self._budget, self._policy = solver, problem, seed, budget, policy
-        spread = SPREAD * min(1.0, math.sqrt(CALM / max(1, problem.num_variables)))
-        self._spread, self._arms = spread, Arms(solver.kinds(), PULLED)
-        self._online = {
-            # Runs near the best assignment mostly come back to it: their costs say nothing of how they were drawn.
-            kind: Online(spread if kind == SOFT else HARD_SPREAD, solver.online and kind != PULLED)
-            for kind in solver.kinds()
-        }
         self._best = np.zeros(problem.num_variables, dtype=np.int64)
-        self._target = self._best.copy()
-        self._best_cost = np.inf
+        self._target, self._answer = self._best.copy(), self._best.copy()
+        self._best_cost = self._answer_cost = np.inf
         if initial is not None:
             self.offer(initial, float(problem.cost(initial)))
         limited = budget.time_limit is not None or budget.max_iterations is not None
@@ -187,9 +165,13 @@ class LearnedSearch(Search):
         self._engine = SoftMessages(self._problem, self._graph, self._budget.threads)
         if large:
             yield
-        self._features = features_of(self._graph)
-        self._polish = Polish(self._problem, self._seed, self._budget) if self._solver.polish else None
-        self._usual = self._wanted(self._policy.outputs(self._features))
+        solver = self._solver
+        self._polish = Polish(self._problem, self._seed, self._budget) if solver.polish else None
+        sparse = self._polish is not None and self._polish.sparse
+        searched = solver.local_search and not sparse and may_search(self._problem)
+        self._draws = Draws(solver.choices(searched), self._policy, self._graph, scattered=sparse)
+        self._sweeps = Sweeps(self._problem, self._seed, self._budget.guard)
+        self._walks = Walks(self._problem, self._budget.guard) if searched else None
         self._pace = Pace(self._budget, self._graph, self._started)
         self._block = first_block(self._graph)
         self._begin()
@@ -204,53 +186,16 @@ class LearnedSearch(Search):
     def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
         rng = self._streams.of(self._run)
-        chance = rng.random(len(self._graph.unary) + self._graph.num_variables)
+        *_, self._heat, self._chance = chance = rng.random(len(self._graph.unary) + self._graph.num_variables + 2)
         if kept is None:
             self._target[:] = self._best
-            self._now = self._draw(rng)
+            alone, first = self._restarts == 1, self._run == 0
+            done, sweeps = self._iterations, self._sweeps
+            self._now = self._draws.next(rng, self._pace, done, sweeps, first=first, alone=alone)
         else:
             self._now = kept
         self._engine.hottest = self._now.schedule.beta.start
-        self._engine.reset(self._now.damping, unary_of(self._now, chance, self._graph, self._target))
-
-    def _draw(self, rng: np.random.Generator) -> Run:
-        """What the next run is given."""
-        solver, left = self._solver, self._pace.left(self._iterations)
-        wanted = self._usual
-        alone = self._restarts == 1
-        if alone and solver.iterations is None:
-            wanted = min(ALONE * wanted, LONGEST)
-        few = self._run == 0 or (left is not None and left < MANY_RUNS * wanted)
-        kind = self._arms.choose(rng, only=SOFT if few else None)
-        if kind != SOFT:
-            drawn = near_draw(rng, solver.consensus) if kind == PULLED else hard_draw(rng)
-            drawn = self._online[kind].draw(rng, drawn)
-            return self._made(kind, within(drawn, RATE[0] if left is None else 1 / max(left, 1.0)), solver.iterations)
-        if not few and solver.iterations is None:
-            calm = min(1.0, CALM / self._graph.num_variables) ** 2
-            wanted = max(SHORTEST, wanted * SHORT ** (calm * rng.random()))
-        length = solver.iterations or self._pace.fitting(wanted, left, first=self._run == 0 and not alone)
-        drawn = self._policy.outputs(self._features, length)
-        if self._run > 0:
-            noise = self._spread * rng.normal(size=len(OUTPUTS))
-            drawn = self._online[kind].draw(rng, drawn + noise)
-        return self._made(kind, drawn, length)
-
-    def _made(self, kind: str, drawn: Vector, length: int | None) -> Run:
-        """The run that these outputs mean."""
-        if kind != SOFT:
-            return hard_run(kind, drawn, length)
-        assert length is not None
-        run = soft_run(drawn, self._graph, length, per_variable=self._solver.per_variable)
-        return run if self._solver.temperature else replace(run, schedule=replace(run.schedule, cold=0.0))
-
-    def _wanted(self, outputs: Vector) -> float:
-        """Iterations of a soft run, if there is time."""
-        if self._solver.iterations is not None:
-            return self._solver.iterations
-        length = float(np.exp(np.clip(outputs[-1], 0.0, 12.0)))
-        each = SCATTERED if self._polish is not None and self._polish.sparse else LONG
-        return min(max(SHORTEST, length, each * self._graph.num_variables), LONGEST)
+        self._engine.reset(self._now.damping, unary_of(self._now, chance[:-2], self._graph, self._target))
 
     def step(self) -> Step:
         """Iterate for about a block's time, at most to the end of the run; first a stage of preparations."""
@@ -258,6 +203,10 @@ class LearnedSearch(Search):
             if next(self._setup, True) is None:
                 return Step()
             self._setup = None
+        return self._cool(Step()) if self._sweeps.under_way else self._iterate()
+
+    def _iterate(self) -> Step:
+        """Iterations for about a block's time."""
         engine = self._engine
         done = engine.iterations
         count = min(self._block, self._now.length - done)
@@ -280,28 +229,64 @@ class LearnedSearch(Search):
             step.best, step.best_cost = self._best.copy(), self._best_cost
         if self._now.kind == SOFT:
             self._pace.took(len(costs), seconds)
-            schedule = self._pace.kept(self._now.schedule, engine.iterations, self._iterations)
+            sweeping = self._sweeps.seconds if self._now.cooled else 0.0
+            left = self._pace.left(self._iterations, sweeping, engine.iterations)
+            schedule = self._pace.kept(self._now.schedule, engine.iterations, self._iterations, left)
             if schedule is not self._now.schedule:
                 self._now = replace(self._now, schedule=schedule)
         if why != RUNNING or engine.iterations >= self._now.length:
+            self._settle(step)
+        return step
+
+    def _settle(self, step: Step) -> None:
+        """What the run ends with, polished; it cools in the steps that follow, or at once if there are none."""
+        run, iterations = self._now, self._engine.iterations
+        self._answer[:] = self._engine.memory.assignment
+        self._answer_cost = float(self._engine.memory.costs[BEST_OF_START])
+        if self._polish is not None and run.kind == SOFT:  # reinforced min-sum ends frozen: there is no way down
+            self._answer[:] = self._polish.polished(self._answer, self._run, iterations)
+            self._improve(self._answer, step)
+        if run.kind == PULLED and self._walks is not None:
+            walked = self._walks.walked(self._answer, iterations, self._heat, self._chance)
+            if walked is not None:
+                self._improve(walked, step)
+        if run.cooled:
+            self._sweeps.begin(self._answer, iterations, self._heat, self._chance)
+        if not self._sweeps.under_way:
+            self._end(step)
+        elif self._iterations >= (self._budget.max_iterations or math.inf):
+            while self._sweeps.under_way and not self._budget.guard.over:
+                self._cool(step)
+
+    def _cool(self, step: Step) -> Step:
+        """Sweeps for about a block's time, and the end of the run after the last of them."""
+        clock = time.perf_counter()
+        better = self._sweeps.go_on()
+        self._iterated += time.perf_counter() - clock
+        best, over = self._sweeps.best(), not self._sweeps.under_way
+        if best is not None and (better or over):
+            self._improve(best, step)
+            if over and self._polish is not None:  # the best may have come while it was warm
+                self._improve(self._polish.descended(best), step)
+        if over:
             self._end(step)
         return step
+
+    def _improve(self, values: Assignment, step: Step) -> None:
+        """Something that came of the run."""
+        self._answer_cost = min(self._answer_cost, self._found(values, step))
 
     def _end(self, step: Step) -> None:
         """Learn from the run, begin the next or say that it was the last."""
         run, iterations = self._now, self._engine.iterations
-        cost = float(self._engine.memory.costs[BEST_OF_START])
-        if self._polish is not None:
-            last = self._engine.memory.assignment.astype(np.int64)
-            if run.kind == SOFT:  # reinforced min-sum ends frozen, where there is no way down
-                last = self._polish.polished(last, self._run, iterations)
-                cost = min(cost, self._found(last, step))
-            if self._polish.sparse:
-                self._found(self._polish.crossed(self._target, last), step)
-        found = {"cost": cost} if math.isfinite(cost) else {}
-        step.records.append({"restart": self._run, "iterations": iterations, **run.record(iterations), **found})
-        self._online[run.kind].learn(cost, run.drawn)
-        self._arms.learn(run.kind, cost, iterations)
+        if self._polish is not None and self._polish.sparse:
+            self._found(self._polish.crossed(self._target, self._answer), step)
+        cost = self._answer_cost
+        told = {"cost": cost} if math.isfinite(cost) else {}
+        if run.cooled:
+            told["sweeps"] = self._sweeps.length
+        step.records.append({"restart": self._run, "iterations": iterations, **run.record(iterations), **told})
+        self._draws.learn(run, cost, iterations)
         self._run += 1
         if self._restarts is None or self._run < self._restarts:
             self._begin()
@@ -313,7 +298,7 @@ class LearnedSearch(Search):
         cost = float(self._problem.cost(values))
         if cost < self._best_cost:
             self._best[:], self._best_cost = values, cost
-            step.best, step.best_cost = values, cost
+            step.best, step.best_cost = self._best.copy(), cost
         return cost
 
     def offer(self, assignment: Assignment, cost: float) -> None:
@@ -331,13 +316,16 @@ class LearnedSearch(Search):
             "incumbent_cost": self._best_cost if np.isfinite(self._best_cost) else None,
             "run": self._run,
             "iterations": self._iterations,
-            "kind": self._now.kind,
+            "kind": arm_of(self._now),
             "drawn": self._now.drawn.tolist(),
             "length": self._now.length,
             "since": list(self._now.schedule.since),
             "target": self._target.copy(),
-            "online": {kind: online.state_dict() for kind, online in self._online.items()},
-            "arms": self._arms.state_dict(),
+            "answer": self._answer.copy(),
+            "answer_cost": self._answer_cost if np.isfinite(self._answer_cost) else None,
+            "cooling": self._sweeps.under_way,
+            "sweeps": self._sweeps.state_dict(),
+            "learned": self._draws.state_dict(),
             "policy": self._policy.digest,
         }
 
@@ -350,31 +338,21 @@ class LearnedSearch(Search):
             raise ValueError("there is no such run")
         if state["policy"] != self._policy.digest:
             raise ValueError("its policy has other weights; is the file that policy names another one by now?")
-        if kind not in self._online:
-            raise ValueError("there are no such kinds of runs")
-        drawn = np.array(state["drawn"], dtype=np.float64)
-        if drawn.shape != (len(OUTPUTS if kind == SOFT else HARD_OUTPUTS),) or not np.isfinite(drawn).all():
-            raise ValueError("a run has other outputs")
-        self._best[:], self._target[:] = state["incumbent"], state["target"]
-        cost = state["incumbent_cost"]
+        self._best[:], self._target[:], self._answer[:] = state["incumbent"], state["target"], state["answer"]
+        cost, answer = state["incumbent_cost"], state["answer_cost"]
         self._best_cost = np.inf if cost is None else float(self._problem.cost(self._best))
-        for name, online in self._online.items():
-            online.load_state_dict(state["online"][name])
-        self._arms.load_state_dict(state["arms"])
-        self._begin(self._resumed(kind, drawn, length, state["since"]))
+        self._answer_cost = np.inf if answer is None else float(answer)
+        self._draws.load_state_dict(state["learned"])
+        self._sweeps.load_state_dict(state["sweeps"])
+        self._begin(self._draws.resumed(kind, state["drawn"], length, state["since"]))
         for name in _SAVED:
             getattr(self._engine.memory, name)[:] = state[name]
         self._engine.check()
-        if self._engine.iterations >= length:
+        done = self._engine.iterations
+        if state["cooling"]:
+            self._sweeps.begin(self._answer, done, self._heat, self._chance)
+        if done > length or (done == length and not self._sweeps.under_way):
             raise ValueError("a run has more iterations than it may have")
-
-    def _resumed(self, kind: str, drawn: Vector, length: int, since: list[float]) -> Run:
-        """The run that was interrupted, as long as it was then."""
-        run = self._made(kind, drawn, length if kind == SOFT else self._solver.iterations)
-        first, part = int(since[0]), float(since[1])
-        if not (0 <= first < length and 0.0 <= part <= 1.0):
-            raise ValueError("a run has no such part")
-        return replace(run, schedule=replace(run.schedule, iterations=length, since=(first, part)))
 
     def traffic(self) -> Traffic:
         """Each iteration two messages along every edge, with an entry for each value."""

@@ -46,8 +46,11 @@ class Pace:
         self._soft += iterations
         self._seconds += seconds
 
-    def left(self, done: int) -> float | None:
-        """About how many soft iterations are left after `done` of any kind: at first by a nominal speed."""
+    def left(self, done: int, more: float = 0.0, owed: int = 0) -> float | None:
+        """About how many soft iterations are left after `done` of any kind: at first by a nominal speed.
+
+        Each takes `more` seconds when the run is over, and so do those of this run that were done: `owed` of them.
+        """
         budget, lefts = self._budget, []
         if budget.max_iterations is not None:
             lefts.append(float(budget.max_iterations - done))
@@ -56,7 +59,8 @@ class Pace:
                 lefts.append(float(self._nominal or 1))
             else:
                 seconds = budget.time_limit - (time.perf_counter() - self._started)
-                lefts.append(IN_TIME * seconds * self._soft / max(self._seconds, 1e-6))
+                each = max(self._seconds, 1e-6) / self._soft
+                lefts.append(max(0.0, IN_TIME * seconds - more * owed) / (each + more))
         return min(lefts) if lefts else None
 
     def fitting(self, wanted: float, left: float | None, *, first: bool) -> int:
@@ -69,12 +73,11 @@ class Pace:
         self.last = left < LAST_PART * wanted
         return int(max(SHORTEST, left if self.last else wanted))
 
-    def kept(self, schedule: Schedule, run: int, done: int) -> Schedule:
+    def kept(self, schedule: Schedule, run: int, done: int, left: float | None) -> Schedule:
         """The schedule of a run that ends in time if it is the first or the last.
 
-        `run` iterations of it are done, `done` in all.
+        `run` iterations of it are done, `done` in all, and about so many are `left`.
         """
-        left = self.left(done)
         if not (self._first or self.last) or self._budget.time_limit is None or left is None:
             return schedule
         if self._first:

@@ -30,9 +30,13 @@ class Polish:
 
     def polished(self, start: Assignment, run: int, iterations: int) -> Assignment:
         """What a run of so many iterations decoded last, or better; the same for the same seed and run."""
-        values = self._descent.descended(start, self._guard)
+        values = self.descended(start)
         moves = iterations // ITERATIONS
         return self._moved(values, run, moves, self._guard) if self.sparse and moves else values
+
+    def descended(self, start: Assignment) -> Assignment:
+        """A local minimum near by."""
+        return self._descent.descended(start, self._guard)
 
     def crossed(self, best: Assignment, last: Assignment) -> Assignment:
         """The better of both on each island; worth it on sparse problems only, as elsewhere there is one."""

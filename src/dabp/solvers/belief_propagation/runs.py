@@ -67,6 +67,8 @@ class Run:
     """What leaving the best assignment costs."""
     freed: float = 0.0
     """Which share of the variables leaves it free of charge."""
+    cooled: bool = False
+    """Whether sweeps of annealing follow it."""
 
     @property
     def length(self) -> int:

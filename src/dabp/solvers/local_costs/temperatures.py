@@ -14,6 +14,15 @@ HOT, FEW = 0.25, 100
 COLD, FROZEN = 0.01, 0.001
 """The shares of updates in a local minimum that go uphill where a cycle ends: for costs of all sizes, and in steps."""
 
+WARM = 0.25
+"""Where the slow part of a cycle ends where costs come in all sizes, as a part of its first temperature."""
+
+TAIL = 0.1
+"""Part of a cycle that leads from there to the cold end."""
+
+SAMPLE = 2000
+"""Variables whose differences of cost temperatures are found from."""
+
 
 class Differences(NamedTuple):
     """What the values of some variables cost more than the present one; a variable's are adjacent."""
@@ -37,6 +46,44 @@ class Range(NamedTuple):
     cold: float
     stepped: float
     """1 where differences of cost come in steps (all integers of size 1, say), 0 where they come in all sizes."""
+
+
+class Cycle(NamedTuple):
+    """The temperatures of a cycle of annealing, in units: it begins, slows down until and ends at these."""
+
+    top: float
+    bottom: float
+    end: float
+
+    def cooled(self, parts: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+        """Temperatures after these parts of it: T⁻ᵖ rises evenly from top to bottom, then ln T falls to the end.
+
+        With p = 0 the first is ln T as well.
+        """
+        top, bottom = max(self.top, 1e-300), max(self.bottom, 1e-300)
+        slow = np.minimum(parts / (1.0 - TAIL), 1.0)
+        if power:
+            falling = top * (1.0 + slow * ((top / bottom) ** power - 1.0)) ** (-1.0 / power)
+        else:
+            falling = top * (bottom / top) ** slow
+        tail = np.clip((parts - (1.0 - TAIL)) / TAIL, 0.0, 1.0)
+        return np.asarray(falling * (max(self.end, 1e-300) / bottom) ** tail)
+
+
+def whole_cycle(
+    differences: Differences, hot_share: float, hot: float | None = None, cold: float | None = None
+) -> Cycle:
+    """From the heat at which `hot_share` of the updates go uphill to the cold in which nothing more happens.
+
+    `hot` and `cold` are given or found from the differences of cost around a local minimum.
+    """
+    found = temperature_range(differences, hot_share)
+    top = found.hot if hot is None else hot
+    if cold is not None:
+        return Cycle(max(top, cold), cold, cold)
+    end = min(max(found.cold, top / 50), top / 5)
+    warm = max(end, WARM * top)
+    return Cycle(top, end**found.stepped * warm ** (1.0 - found.stepped), end)
 
 
 def temperature_range(differences: Differences, hot_share: float) -> Range:

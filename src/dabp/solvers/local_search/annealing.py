@@ -15,7 +15,7 @@ from dabp.kernels.local_search.columns import NOTHING, VIOLATIONS
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
-from dabp.solvers.local_costs.temperatures import temperature_range
+from dabp.solvers.local_costs.temperatures import SAMPLE, Cycle, whole_cycle
 from dabp.solvers.local_search.lengths import SCALES, CycleLengths
 from dabp.solvers.local_search.search import LocalSearch
 
@@ -24,15 +24,6 @@ QUENCH = 8
 
 LONGEST = 1e12
 """Sweeps of the longest cycle."""
-
-SAMPLE = 2000
-"""Variables whose differences of cost temperatures are found from."""
-
-WARM = 0.25
-"""Where the slow part of a cycle ends where costs come in all sizes, as a part of its first temperature."""
-
-TAIL = 0.1
-"""Part of a cycle that leads from there to the cold end."""
 
 REHEATED = 1 / 3
 """How long a cycle from the incumbent is, as a part of one from scratch."""
@@ -128,22 +119,9 @@ class AnnealingSearch(LocalSearch):
     def _temperatures(self, count: int) -> NDArray[np.float64]:
         """The next `count` temperatures, in units; 0 in the last few."""
         sweeps = np.arange(self._swept, self._swept + count)
-        temperatures = self._cooled(sweeps / max(self._length - QUENCH, 1))
+        cycle = Cycle(self._top, self._bottom, self._end)
+        temperatures = cycle.cooled(sweeps / max(self._length - QUENCH, 1), self.local.cooling_power)
         return np.where(sweeps < self._length - QUENCH, temperatures, 0.0)
-
-    def _cooled(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Temperatures after these parts of a cycle: T⁻ᵖ rises evenly from top to bottom, then ln T falls to the end.
-
-        With p = 0 the first is ln T as well.
-        """
-        top, bottom, power = max(self._top, 1e-300), max(self._bottom, 1e-300), self.local.cooling_power
-        slow = np.minimum(parts / (1.0 - TAIL), 1.0)
-        if power:
-            falling = top * (1.0 + slow * ((top / bottom) ** power - 1.0)) ** (-1.0 / power)
-        else:
-            falling = top * (bottom / top) ** slow
-        tail = np.clip((parts - (1.0 - TAIL)) / TAIL, 0.0, 1.0)
-        return np.asarray(falling * (max(self._end, 1e-300) / bottom) ** tail)
 
     def _next_cycle(self, uncounted: int) -> None:
         """Begin the next; the last sweeps of the one before are not in `iterations` yet."""
@@ -186,14 +164,9 @@ class AnnealingSearch(LocalSearch):
     def _calibrate(self) -> None:
         """Find the range of temperatures, in units, from the differences of cost around the local minimum reached."""
         scale, solver = self.local.units.scale, self._solver
-        found = temperature_range(self.local.differences(self.state, self.rng, SAMPLE), self.local.hot_share)
-        self._hot = found.hot if solver.hot is None else solver.hot * scale
-        self._cold = min(max(found.cold, self._hot / 50), self._hot / 5) if solver.cold is None else solver.cold * scale
-        self._hot = max(self._hot, self._cold)
-        self._warm = self._cold
-        if solver.cold is None:
-            warm = max(self._cold, WARM * self._hot)
-            self._warm = self._cold**found.stepped * warm ** (1.0 - found.stepped)
+        given = (None if each is None else each * scale for each in (solver.hot, solver.cold))
+        differences = self.local.differences(self.state, self.rng, SAMPLE)
+        self._hot, self._warm, self._cold = whole_cycle(differences, self.local.hot_share, *given)
 
     def close(self) -> None:
         """End the threads."""

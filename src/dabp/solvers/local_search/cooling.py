@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.local_search.annealing import QUENCH, TAIL, Annealing, AnnealingSearch
+from dabp.solvers.local_costs.temperatures import Cycle
+from dabp.solvers.local_search.annealing import QUENCH, Annealing, AnnealingSearch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +83,4 @@ class CoolingSearch(AnnealingSearch):
         if self._cycle == 0 or self._spent >= self._cooling.seconds:
             return np.zeros(count)
         parts = (self._spent + self._sweep_seconds * np.arange(count)) / self._cooling.seconds
-        slow = np.minimum(parts / (1.0 - TAIL), 1.0)
-        tail = np.clip((parts - (1.0 - TAIL)) / TAIL, 0.0, 1.0)
-        return np.asarray(self._top * (self._bottom / self._top) ** slow * (self._end / self._bottom) ** tail)
+        return Cycle(self._top, self._bottom, self._end).cooled(np.asarray(parts, dtype=np.float64), 0.0)

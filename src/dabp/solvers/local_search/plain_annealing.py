@@ -14,7 +14,7 @@ from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
-from dabp.solvers.local_costs.temperatures import Differences, uphill_temperature
+from dabp.solvers.local_costs.temperatures import SAMPLE, Differences, uphill_temperature
 from dabp.solvers.local_search.replicas import Replicas
 
 FIRST_CYCLE = 100
@@ -29,9 +29,6 @@ QUENCH = 6
 HOT, COLD, COOLED = 0.25, 0.01, 1e-3
 """Shares of the updates in a local minimum that go uphill where a cycle begins and where it ends, which is at no less
 than this part of where it begins."""
-
-SAMPLE = 2000
-"""Variables whose differences of cost temperatures are found from."""
 
 REPLICAS, GATHERED = 64, 1_000_000
 """Replicas at most, and costs that a sweep should gather: with fewer the time goes into NumPy's calls."""

@@ -350,9 +350,12 @@ def _restarted(name: str) -> Callable[[Situation], Run]:
 
 
 def _learned(situation: Situation) -> Run:
-    """Runs of soft BP, one after the other; what one costs before it has frozen says nothing about it."""
+    """Runs of soft BP, one after the other; what one costs before it has frozen says nothing about it.
+
+    Local search from their answers is other members' business.
+    """
     budget = Budget(time_limit=situation.time_left if np.isfinite(situation.time_left) else None)
-    return Run(make_solver("bp-learned"), budget=budget, ends=True)
+    return Run(make_solver("bp-learned", {"local_search": False}), budget=budget, ends=True)
 
 
 def _split(situation: Situation) -> Run:

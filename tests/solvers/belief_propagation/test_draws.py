@@ -1,0 +1,70 @@
+"""Runs of bp-learned: the policy's choice first, soft ones where few fit, cooled ones while there is hope."""
+
+import time
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.graph import FactorGraph
+from dabp.problem.guard import Guard
+from dabp.solvers.base import Budget
+from dabp.solvers.belief_propagation.draws import COOLED, Choices, Draws, arm_of, cools, kind_of
+from dabp.solvers.belief_propagation.pace import Pace
+from dabp.solvers.belief_propagation.policy import Policy
+from dabp.solvers.belief_propagation.runs import HARD, PULLED, SOFT, Run
+from dabp.solvers.belief_propagation.sweeps import Sweeps
+
+PROBLEM = dabp.generate("random-cop", variables=20, domain=5, density=0.3, seed=1)
+GRAPH = FactorGraph.from_problem(PROBLEM, dtype=np.float32)
+
+
+def choices(**others: object) -> Choices:
+    """As `bp-learned` has them if nothing else is asked for."""
+    usual = {"iterations": None, "temperature": True, "online": True, "min_sum": True, "consensus": 6.0}
+    return Choices(**{**usual, "per_variable": True, "local_search": True, **others})
+
+
+def drawn(count: int, limit: int | None, *, hope: float = 1.0, **others: object) -> list[Run]:
+    """Runs one after the other; what they cost is drawn."""
+    rng = np.random.default_rng(1)
+    draws = Draws(choices(**others), Policy.shipped(), GRAPH, scattered=False)
+    pace, sweeps = Pace(Budget(max_iterations=limit), GRAPH, time.perf_counter()), Sweeps(PROBLEM, 1, Guard())
+    sweeps._tried, sweeps._found = (1000, 0) if hope == 0.0 else (0, 0)
+    runs = []
+    for k in range(count):
+        run = draws.next(rng, pace, 0, sweeps, first=k == 0, alone=False)
+        draws.learn(run, float(rng.random()), run.length)
+        runs.append(run)
+    return runs
+
+
+def test_the_first_run_is_soft_and_every_kind_is_tried():
+    """Those that are cooled are kinds of their own, but not those near the best assignment."""
+    runs = drawn(30, None)
+    assert (runs[0].kind, runs[0].cooled) == (SOFT, True)
+    assert {arm_of(run) for run in runs} == {SOFT, HARD, PULLED, SOFT + COOLED, HARD + COOLED}
+    assert set(choices(local_search=False).kinds) == {SOFT, HARD, PULLED}
+
+
+def test_where_few_fit_all_are_soft():
+    """Less than six of the length that the policy wants."""
+    assert {run.kind for run in drawn(8, 400)} == {SOFT}
+
+
+def test_without_hope_nothing_is_cooled():
+    """A thousand coolings found nothing; one in a million runs is still cooled."""
+    assert not any(run.cooled for run in drawn(20, None, hope=0.0))
+
+
+def test_a_run_is_resumed_as_it_was():
+    """By the name of its kind, cooled or not; others are refused."""
+    draws = Draws(choices(), Policy.shipped(), GRAPH, scattered=False)
+    for run in drawn(8, None):
+        assert (kind_of(arm_of(run)), cools(arm_of(run))) == (run.kind, run.cooled)
+        again = draws.resumed(arm_of(run), run.drawn.tolist(), run.length, [0, 0.0])
+        assert (again.kind, again.cooled, again.schedule) == (run.kind, run.cooled, run.schedule)
+    with pytest.raises(ValueError, match="no such kinds"):
+        draws.resumed(PULLED + COOLED, [0.0] * 5, 10, [0, 0.0])
+    with pytest.raises(ValueError, match="other outputs"):
+        draws.resumed(HARD, [0.0], 10, [0, 0.0])
