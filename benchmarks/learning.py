@@ -49,6 +49,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "runs of min-sum off": {"min_sum": False},
     "pull to the best off": {"consensus": 0.0},
     "polishing off": {"polish": False},
+    "local search off": {"local_search": False},
 }
 
 OURS = "bp-learned"
