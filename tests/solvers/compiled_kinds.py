@@ -140,7 +140,7 @@ def _solve(problem: Problem, solver: str) -> None:
     """For a moment, or for long enough that runs end and answers are put together."""
     long = problem.num_variables >= SPARSE[0]
     if solver != "auto":
-        dabp.solve(problem, solver, max_iterations=900 if long else 12)
+        dabp.solve(problem, solver, max_iterations=900 if long or solver == "bp-learned" else 12)
     else:
         dabp.solve(problem, solver, time_limit=1.0 if long else 0.15, threads=2)
         dabp.solve(problem, solver, max_iterations=30, presolve=False)
