@@ -9,6 +9,7 @@ import dabp
 from dabp.errors import FormatError
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
+from dabp.solvers.belief_propagation import policy
 from dabp.solvers.belief_propagation.policy import (
     FEATURES,
     LARGEST_FILE,
@@ -133,3 +134,14 @@ def test_the_shipped_policy_says_where_it_comes_from():
     assert content["recipe"]["command"].startswith("dabp train-policy")
     assert set(content["recipe"]["held out"]) == {"small-world", "ising"}
     assert len(content["recipe"]["families"]) >= 10
+
+
+def test_features_of_large_tables_come_from_some_of_them(monkeypatch):
+    """Ten of 200 tables tell about the same as all; a table that is larger than what is looked at is looked at."""
+    problem = dabp.generate("random-cop", variables=40, domain=20, density=0.25, seed=1)
+    whole = features_of(graph_of(problem))
+    for cells in (4000, 10):
+        monkeypatch.setattr(policy, "CELLS", cells)
+        some = features_of(graph_of(problem))
+        assert not np.array_equal(some, whole)
+        np.testing.assert_allclose(some, whole, atol=0.05)

@@ -59,8 +59,8 @@ COLD = 15.0
 """β from which on a run goes on with min-sum messages. Soft ones, whose sums leave the range of single precision soon
 after, would take up to twice as long, and runs end no better."""
 
-LOOKED_AT = 3000
-"""Tables of one shape that features are taken from."""
+LOOKED_AT, CELLS = 3000, 2_000_000
+"""Tables of one shape that features are taken from, and cells, but for a single table that is larger."""
 
 WALKS = 4000
 """From which the share of short loops is estimated."""
@@ -76,7 +76,7 @@ def features_of(graph: FactorGraph) -> Vector:
     are forbidden; how large unary costs are beside those; how many short loops there are (see `loops_of`).
     """
     degrees = np.diff(graph.variable_edge_offsets) / max(len(graph.scales), 1)
-    shares = np.array([_cells(group.tables[:LOOKED_AT], graph.forbidden) for group in graph.groups])
+    shares = np.array([_cells(_sample(group.tables), graph.forbidden) for group in graph.groups])
     weights = np.array([group.num_factors for group in graph.groups], dtype=np.float64)
     extremes, least, forbidden = weights @ shares / weights.sum() if len(shares) else np.zeros(3)
     mean = max(float(degrees.mean()), 0.1)
@@ -131,6 +131,11 @@ def loops_of(graph: FactorGraph) -> float:
         here = graph.edge_variable[came]
         back |= alive & (here == begun)
     return float(back.mean())
+
+
+def _sample(tables: NDArray[np.floating]) -> NDArray[np.floating]:
+    """The first tables of a shape, as many as take no time worth speaking of."""
+    return tables[: min(LOOKED_AT, max(1, CELLS // tables[0].size))]
 
 
 def _cells(tables: NDArray[np.floating], forbidden: float) -> tuple[float, float, float]:
