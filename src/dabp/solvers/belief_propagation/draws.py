@@ -56,8 +56,8 @@ come near the best known cost as often for the work, but never reach it."""
 COOLED = ", cooled"
 """What the name of a kind ends with whose runs are followed by sweeps of annealing: a kind of its own."""
 
-WORK = 1 / 60
-"""What a sweep takes beside an iteration of min-sum, about."""
+WORK = 1 / 40
+"""What a sweep takes beside an iteration of min-sum at most: with many values it is half as much."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ class Choices:
     def kinds(self) -> dict[str, float]:
         """Kinds of runs, and what an iteration of each takes beside the others'.
 
-        Runs near the best assignment are not cooled: these end in a walk.
+        Soft runs may be cooled. Those near the best assignment end in a walk, and other runs of min-sum are mostly too
+        far from the best ones to catch up.
         """
         kept = {SOFT: True, HARD: self.min_sum, PULLED: self.min_sum and self.consensus > 0}
         plain = {kind: KINDS[kind] for kind, taken in kept.items() if taken}
-        cooled = {kind + COOLED: cost + WORK * EACH for kind, cost in plain.items() if kind != PULLED}
-        return cooled | plain if self.local_search else plain
+        return {SOFT + COOLED: KINDS[SOFT] + WORK * EACH, **plain} if self.local_search else plain
 
 
 class Draws:
@@ -152,10 +152,15 @@ class Draws:
             raise ValueError("a run has no such part")
         return replace(run, schedule=replace(run.schedule, iterations=length, since=(first, part)))
 
-    def learn(self, run: Run, cost: float, iterations: int) -> None:
-        """How a run did, of so many iterations."""
+    def learn(self, run: Run, iterations: int, uncooled: float, cost: float) -> None:
+        """How a run of so many iterations did, before it was cooled and after.
+
+        One that was cooled tells of both kinds: a cooling that finds nothing is work for nothing.
+        """
         self._online[run.kind].learn(cost, run.drawn)
-        self._arms.learn(arm_of(run), cost, iterations)
+        self._arms.learn(run.kind, uncooled, iterations)
+        if run.cooled:
+            self._arms.learn(arm_of(run), cost, iterations)
 
     def _wanted(self, each: float) -> float:
         """Iterations of a soft run, if there is time."""

@@ -146,7 +146,7 @@ class LearnedSearch(Search):
         self._solver, self._problem, self._seed, self._budget, self._policy = solver, problem, seed, budget, policy
         self._best = np.zeros(problem.num_variables, dtype=np.int64)
         self._target, self._answer = self._best.copy(), self._best.copy()
-        self._best_cost = self._answer_cost = np.inf
+        self._best_cost = self._answer_cost = self._uncooled = np.inf
         if initial is not None:
             self.offer(initial, float(problem.cost(initial)))
         limited = budget.time_limit is not None or budget.max_iterations is not None
@@ -250,6 +250,7 @@ class LearnedSearch(Search):
             walked = self._walks.walked(self._answer, iterations, self._heat, self._chance)
             if walked is not None:
                 self._improve(walked, step)
+        self._uncooled = self._answer_cost
         if run.cooled:
             self._sweeps.begin(self._answer, iterations, self._heat, self._chance)
         if not self._sweeps.under_way:
@@ -286,7 +287,7 @@ class LearnedSearch(Search):
         if run.cooled:
             told["sweeps"] = self._sweeps.length
         step.records.append({"restart": self._run, "iterations": iterations, **run.record(iterations), **told})
-        self._draws.learn(run, cost, iterations)
+        self._draws.learn(run, iterations, self._uncooled, cost)
         self._run += 1
         if self._restarts is None or self._run < self._restarts:
             self._begin()
@@ -322,7 +323,7 @@ class LearnedSearch(Search):
             "since": list(self._now.schedule.since),
             "target": self._target.copy(),
             "answer": self._answer.copy(),
-            "answer_cost": self._answer_cost if np.isfinite(self._answer_cost) else None,
+            "uncooled": self._uncooled if np.isfinite(self._uncooled) else None,
             "cooling": self._sweeps.under_way,
             "sweeps": self._sweeps.state_dict(),
             "learned": self._draws.state_dict(),
@@ -339,9 +340,9 @@ class LearnedSearch(Search):
         if state["policy"] != self._policy.digest:
             raise ValueError("its policy has other weights; is the file that policy names another one by now?")
         self._best[:], self._target[:], self._answer[:] = state["incumbent"], state["target"], state["answer"]
-        cost, answer = state["incumbent_cost"], state["answer_cost"]
+        cost, uncooled = state["incumbent_cost"], state["uncooled"]
         self._best_cost = np.inf if cost is None else float(self._problem.cost(self._best))
-        self._answer_cost = np.inf if answer is None else float(answer)
+        self._answer_cost = self._uncooled = np.inf if uncooled is None else float(uncooled)
         self._draws.load_state_dict(state["learned"])
         self._sweeps.load_state_dict(state["sweeps"])
         self._begin(self._draws.resumed(kind, state["drawn"], length, state["since"]))
