@@ -186,7 +186,8 @@ class LearnedSearch(Search):
     def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
         rng = self._streams.of(self._run)
-        *_, self._heat, self._chance = chance = rng.random(len(self._graph.unary) + self._graph.num_variables + 2)
+        chance = rng.random(len(self._graph.unary) + self._graph.num_variables + 2)
+        self._heat, self._chance = chance[-2:].tolist()
         if kept is None:
             self._target[:] = self._best
             alone, first = self._restarts == 1, self._run == 0
