@@ -37,6 +37,7 @@ SOLVERS: dict[str, tuple[str, dict[str, Any]]] = {
     },
     "annealing": ("annealing", {}),
     "tabu": ("tabu", {}),
+    "bp-learned, local search off": ("bp-learned", {"local_search": False}),
 }
 """What is raced, by name: solver and parameters."""
 

@@ -10,7 +10,7 @@ from benchmarks.learning_kinds import EVERY, HELD_OUT, JUDGED
 Costs = dict[tuple[str, int], float]
 """By kind and instance."""
 
-OPPONENTS = ("best static", "bp-reinforced", "annealing", "tabu")
+OPPONENTS = ("best static", "bp-reinforced", "annealing", "tabu", "bp-learned, local search off")
 
 GROUPS = {
     "all but ising": list(JUDGED),
