@@ -272,7 +272,8 @@ def overhead(record: Record, options: argparse.Namespace) -> None:
     from dabp.solvers.base import Budget
     from dabp.solvers.belief_propagation.learned import LearnedBeliefPropagation, LearnedSearch
 
-    print("\n| problem | share of the time that is not message passing | same seed, same result |\n| --- | --- | --- |")
+    share_of = "share of the time that is neither message passing nor local search"
+    print(f"\n| problem | {share_of} | same seed, same result |\n| --- | --- | --- |")
     for kind in ("random-cop 100", "graph-coloring 100", "regular 3000"):
         problem = EVERY[kind](FIRST_SEED)
         load(problem, OURS, {"restarts": 2, "iterations": 5})

@@ -93,7 +93,8 @@ class Draws:
         self._features = features_of(graph)
         self._usual = self._wanted(SCATTERED if scattered else LONG)
         self._spread = SPREAD * min(1.0, math.sqrt(CALM / max(1, graph.num_variables)))
-        self._arms = Arms(choices.kinds, PULLED)
+        self._kinds = choices.kinds
+        self._arms = Arms(self._kinds, PULLED)
         self._online = {
             # Runs near the best assignment mostly come back to it: their costs say nothing of how they were drawn.
             kind: Online(self._spread if kind == SOFT else HARD_SPREAD, choices.online and kind != PULLED)
@@ -110,7 +111,7 @@ class Draws:
             wanted = min(ALONE * wanted, LONGEST)
         few = first or (left is not None and left < MANY_RUNS * wanted)
         hopeless = rng.random() >= sweeps.hope
-        among = [arm for arm in choices.kinds if not (few and kind_of(arm) != SOFT) and not (hopeless and cools(arm))]
+        among = [arm for arm in self._kinds if not (few and kind_of(arm) != SOFT) and not (hopeless and cools(arm))]
         arm = self._arms.choose(rng, only=among)
         kind, cooled = kind_of(arm), cools(arm)
         if kind != SOFT:
@@ -141,7 +142,7 @@ class Draws:
     def resumed(self, arm: str, outputs: list[float], length: int, since: list[float]) -> Run:
         """The run that was interrupted, as long as it was then; `ValueError` if there can have been none."""
         kind, cooled = kind_of(arm), cools(arm)
-        if arm not in self._choices.kinds:
+        if arm not in self._kinds:
             raise ValueError("there are no such kinds of runs")
         drawn = np.array(outputs, dtype=np.float64)
         if drawn.shape != (len(OUTPUTS if kind == SOFT else HARD_OUTPUTS),) or not np.isfinite(drawn).all():

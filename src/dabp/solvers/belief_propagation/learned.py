@@ -154,6 +154,7 @@ class LearnedSearch(Search):
         self._run = self._iterations = 0
         self._streams = Streams(seed)
         self._started, self._iterated = time.perf_counter(), 0.0
+        """When the search began, and the seconds of messages, sweeps and walks."""
         self._setup: Iterator[None] | None = self._stages()
 
     def _stages(self) -> Iterator[None]:
@@ -247,13 +248,15 @@ class LearnedSearch(Search):
         if self._polish is not None and run.kind == SOFT:  # reinforced min-sum ends frozen: there is no way down
             self._answer[:] = self._polish.polished(self._answer, self._run, iterations)
             self._improve(self._answer, step)
+        clock, walked = time.perf_counter(), None
         if run.kind == PULLED and self._walks is not None:
             walked = self._walks.walked(self._answer, iterations, self._heat, self._chance)
-            if walked is not None:
-                self._improve(walked, step)
-        self._uncooled = self._answer_cost
         if run.cooled:
             self._sweeps.begin(self._answer, iterations, self._heat, self._chance)
+        self._iterated += time.perf_counter() - clock
+        if walked is not None:
+            self._improve(walked, step)
+        self._uncooled = self._answer_cost
         if not self._sweeps.under_way:
             self._end(step)
         elif self._iterations >= (self._budget.max_iterations or math.inf):
@@ -265,11 +268,12 @@ class LearnedSearch(Search):
         clock = time.perf_counter()
         better = self._sweeps.go_on()
         self._iterated += time.perf_counter() - clock
-        best, over = self._sweeps.best(), not self._sweeps.under_way
-        if best is not None and (better or over):
-            self._improve(best, step)
+        over = not self._sweeps.under_way
+        best = self._sweeps.best() if better or over else None
+        if best is not None:
             if over and self._polish is not None:  # the best may have come while it was warm
-                self._improve(self._polish.descended(best), step)
+                best = self._polish.descended(best)
+            self._improve(best, step)
         if over:
             self._end(step)
         return step
