@@ -52,7 +52,6 @@ SHORT = 1 / 4
 worse, but more of them are among the best for the work. On problems larger than `CALM` the part is larger. Shorter ones
 come near the best known cost as often for the work, but never reach it."""
 
-
 COOLED = ", cooled"
 """What the name of a kind ends with whose runs are followed by sweeps of annealing: a kind of its own."""
 
