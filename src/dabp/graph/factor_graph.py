@@ -102,6 +102,12 @@ class FactorGraph:
         """[E + 1]: slices of `v2f` and `f2v`; made when first asked for."""
         return offsets_of(self.domain_sizes[self.edge_variable])
 
+    @cached_property
+    def relative_degrees(self) -> NDArray[np.float64]:
+        """[N]: the logarithm of how many edges a variable has over their mean; made when first asked for."""
+        degrees = np.diff(self.variable_edge_offsets).astype(np.float64)
+        return np.log(np.maximum(degrees, 1.0) / max(float(degrees.mean()), 1e-9))
+
     @property
     def num_variables(self) -> int:
         """N."""

@@ -183,6 +183,8 @@ class Naming:
 
         Labels by name are looked up, and auxiliary variables that are left out, [..., V], are completed.
         """
+        if type(assignment) is np.ndarray and self._within(assignment):
+            return assignment
         given = self._of_pandas(assignment)
         if isinstance(given, Mapping):
             return self.assignment(given)
@@ -203,6 +205,13 @@ class Naming:
                 "the assignment is outside"
             )
         return values if values.shape[-1:] == (count,) else self.completed(values)
+
+    def _within(self, values: NDArray[Any]) -> bool:
+        """Whether this is just what an assignment should be: solvers ask for thousands."""
+        sizes = self.domain_sizes
+        if values.dtype != sizes.dtype or values.shape != sizes.shape:
+            return False
+        return not np.any(values.view(np.uint64) >= sizes.view(np.uint64))  # what is negative is large there
 
 
 def _loaded(name: str) -> Any:

@@ -18,7 +18,10 @@ def cooled(problem: Problem, start: np.ndarray, iterations: int = 20, chance: fl
     while sweeps.under_way:
         sweeps.go_on()
     best = sweeps.best()
-    return np.inf if best is None else float(problem.cost(best)), sweeps
+    cost, before = np.inf if best is None else float(problem.cost(best)), float(problem.cost(start))
+    assert sweeps.improved == (cost < before)
+    assert sweeps.gain == (np.inf if np.isinf(before) else pytest.approx(before - cost))
+    return cost, sweeps
 
 
 @pytest.mark.parametrize("kind", ["random-cop", "graph-coloring"])

@@ -116,7 +116,7 @@ class Draws:
         if kind != SOFT:
             drawn = near_draw(rng, choices.consensus) if kind == PULLED else hard_draw(rng)
             drawn = within(self._online[kind].draw(rng, drawn), RATE[0] if left is None else 1 / max(left, 1.0))
-            return self.made(kind, drawn, choices.iterations, cooled=cooled)
+            return self.made(kind, drawn, choices.iterations)
         if cooled:
             left = pace.left(done, sweeps.seconds)
         if not few and choices.iterations is None:
@@ -129,13 +129,12 @@ class Draws:
             drawn = self._online[kind].draw(rng, drawn + noise)
         return self.made(kind, drawn, length, cooled=cooled)
 
-    def made(self, kind: str, drawn: Vector, length: int | None, *, cooled: bool) -> Run:
-        """The run that these outputs mean."""
+    def made(self, kind: str, drawn: Vector, length: int | None, *, cooled: bool = False) -> Run:
+        """The run that these outputs mean; a soft one may be cooled."""
         if kind != SOFT:
-            return replace(hard_run(kind, drawn, length), cooled=cooled)
+            return hard_run(kind, drawn, length)
         assert length is not None
-        run = soft_run(drawn, self._graph, length, per_variable=self._choices.per_variable)
-        run = replace(run, cooled=cooled)
+        run = soft_run(drawn, self._graph, length, per_variable=self._choices.per_variable, cooled=cooled)
         return run if self._choices.temperature else replace(run, schedule=replace(run.schedule, cold=0.0))
 
     def resumed(self, arm: str, outputs: list[float], length: int, since: list[float]) -> Run:

@@ -117,11 +117,11 @@ class MinSum:
         given = np.asarray(damping, dtype=self.graph.dtype)
         memory.damping[:] = given if given.ndim == 0 else given[self.graph.variable_edges]
         variables = self.layout.variables
-        if self.other_unary:
+        if extra_unary is not None:
+            variables.unary[self._values] = self.graph.unary + extra_unary.astype(self.graph.dtype)
+        elif self.other_unary:
             put_values(self.graph, variables.unary_start, self.graph.unary, variables.unary)
         self.other_unary = extra_unary is not None
-        if extra_unary is not None:
-            variables.unary[self._values] += extra_unary.astype(self.graph.dtype)
 
     @cached_property
     def _values(self) -> NDArray[np.int64]:

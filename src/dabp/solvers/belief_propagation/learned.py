@@ -152,9 +152,8 @@ class LearnedSearch(Search):
         limited = budget.time_limit is not None or budget.max_iterations is not None
         self._restarts = solver.restarts or (None if limited else ENDLESS_RUNS)
         self._run = self._iterations = 0
-        self._streams = Streams(seed)
         self._started, self._iterated = time.perf_counter(), 0.0
-        """When the search began, and the seconds of messages, sweeps and walks."""
+        """When the search began, and the seconds of messages and of local search."""
         self._setup: Iterator[None] | None = self._stages()
 
     def _stages(self) -> Iterator[None]:
@@ -173,6 +172,7 @@ class LearnedSearch(Search):
         self._draws = Draws(solver.choices(searched), self._policy, self._graph, scattered=sparse)
         self._sweeps = Sweeps(self._problem, self._seed, self._budget.guard)
         self._walks = Walks(self._problem, self._budget.guard) if searched else None
+        self._streams = Streams(self._seed, len(self._graph.unary) + self._graph.num_variables + 2)
         self._pace = Pace(self._budget, self._graph, self._started)
         self._block = first_block(self._graph)
         self._begin()
@@ -186,8 +186,7 @@ class LearnedSearch(Search):
 
     def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
-        rng = self._streams.of(self._run)
-        chance = rng.random(len(self._graph.unary) + self._graph.num_variables + 2)
+        rng, chance = self._streams.of(self._run)
         self._heat, self._chance = chance[-2:].tolist()
         if kept is None:
             self._target[:] = self._best
@@ -197,7 +196,10 @@ class LearnedSearch(Search):
         else:
             self._now = kept
         self._engine.hottest = self._now.schedule.beta.start
-        self._engine.reset(self._now.damping, unary_of(self._now, chance[:-2], self._graph, self._target))
+        unary = unary_of(self._now, chance[:-2], self._graph, self._target)
+        clock = time.perf_counter()
+        self._engine.reset(self._now.damping, unary)
+        self._iterated += time.perf_counter() - clock
 
     def step(self) -> Step:
         """Iterate for about a block's time, at most to the end of the run; first a stage of preparations."""
@@ -245,17 +247,17 @@ class LearnedSearch(Search):
         run, iterations = self._now, self._engine.iterations
         self._answer[:] = self._engine.memory.assignment
         self._answer_cost = float(self._engine.memory.costs[BEST_OF_START])
+        clock, found = time.perf_counter(), None
         if self._polish is not None and run.kind == SOFT:  # reinforced min-sum ends frozen: there is no way down
-            self._answer[:] = self._polish.polished(self._answer, self._run, iterations)
-            self._improve(self._answer, step)
-        clock, walked = time.perf_counter(), None
+            found = self._polish.polished(self._answer, self._run, iterations)
+            self._answer[:] = found
         if run.kind == PULLED and self._walks is not None:
-            walked = self._walks.walked(self._answer, iterations, self._heat, self._chance)
+            found = self._walks.walked(self._answer, iterations, self._heat, self._chance)
         if run.cooled:
             self._sweeps.begin(self._answer, iterations, self._heat, self._chance)
         self._iterated += time.perf_counter() - clock
-        if walked is not None:
-            self._improve(walked, step)
+        if found is not None:
+            self._improve(found, step)
         self._uncooled = self._answer_cost
         if not self._sweeps.under_way:
             self._end(step)
@@ -267,16 +269,22 @@ class LearnedSearch(Search):
         """Sweeps for about a block's time, and the end of the run after the last of them."""
         clock = time.perf_counter()
         better = self._sweeps.go_on()
-        self._iterated += time.perf_counter() - clock
         over = not self._sweeps.under_way
-        best = self._sweeps.best() if better or over else None
+        worth_telling = self._sweeps.improved if over else better and self._hopeful
+        best = self._sweeps.best() if worth_telling else None
+        if best is not None and over and self._polish is not None:  # the best may have come while it was warm
+            best = self._polish.descended(best)
+        self._iterated += time.perf_counter() - clock
         if best is not None:
-            if over and self._polish is not None:  # the best may have come while it was warm
-                best = self._polish.descended(best)
             self._improve(best, step)
         if over:
             self._end(step)
         return step
+
+    @property
+    def _hopeful(self) -> bool:
+        """Whether what the cooling has found may be the best of all; where it began from nothing, anything may."""
+        return not self._uncooled - self._sweeps.gain >= self._best_cost
 
     def _improve(self, values: Assignment, step: Step) -> None:
         """Something that came of the run."""

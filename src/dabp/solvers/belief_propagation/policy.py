@@ -157,12 +157,12 @@ class Policy:
 
     def outputs(self, features: Vector, length: float | None = None) -> Vector:
         """What a run should take, if it has so many iterations (by default as many as the policy wants)."""
-        wanted: Vector = self.weights @ features
-        length = float(np.exp(wanted[-1])) if length is None else length
+        if length is None:
+            length = math.exp(float(self.weights[-1] @ features))
         told = features.copy()
-        told[-1] = np.log(length / 300) / 2
-        wanted = self.weights @ told
-        wanted[-1] = np.log(length)
+        told[-1] = math.log(length / 300) / 2
+        wanted: Vector = self.weights @ told
+        wanted[-1] = math.log(length)
         return wanted
 
     @classmethod
@@ -243,9 +243,10 @@ def damping_of(logit: float) -> float:
     return 0.95 / (1.0 + math.exp(-min(max(logit, -5.0), 5.0)))
 
 
-def damping_by_degree(outputs: Vector, graph: FactorGraph) -> NDArray[np.float64]:
+def damping_by_degree(outputs: Vector, graph: FactorGraph) -> Vector:
     """λ of each edge: more or less where a variable has more factors than others."""
-    degrees = np.diff(graph.variable_edge_offsets).astype(np.float64)
-    relative = np.log(np.maximum(degrees, 1.0) / max(float(degrees.mean()), 1e-9))
-    logits = np.clip(outputs[4] + np.clip(outputs[5], -1.5, 1.5) * relative, -5.0, 5.0)
-    return np.asarray((0.95 / (1.0 + np.exp(-logits)))[graph.edge_variable])
+    _, _, _, _, damping, by_degree, _, _ = outputs.tolist()
+    logits = damping + min(max(by_degree, -1.5), 1.5) * graph.relative_degrees
+    np.minimum(np.maximum(logits, -5.0, out=logits), 5.0, out=logits)
+    each: Vector = 0.95 / (1.0 + np.exp(-logits))
+    return each[graph.edge_variable]

@@ -101,11 +101,11 @@ class Run:
         }
 
 
-def soft_run(drawn: Vector, graph: FactorGraph, length: int, *, per_variable: bool) -> Run:
+def soft_run(drawn: Vector, graph: FactorGraph, length: int, *, per_variable: bool, cooled: bool = False) -> Run:
     """A run at a falling temperature, as these outputs of the policy have it."""
     schedule = schedule_of(drawn, graph.num_edges / graph.num_variables, length)
     damping = damping_by_degree(drawn, graph) if per_variable else schedule.damping.start
-    return Run(SOFT, drawn, schedule, damping, Rules())
+    return Run(SOFT, drawn, schedule, damping, Rules(), cooled=cooled)
 
 
 def hard_draw(rng: np.random.Generator) -> Vector:

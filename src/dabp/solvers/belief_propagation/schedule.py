@@ -36,7 +36,7 @@ class Ramp:
     shape: float = 1.0
     geometric: bool = False
 
-    def at(self, progress: Reals) -> Reals:
+    def at(self, progress: Reals | float) -> Reals:
         """The values after these parts of a run."""
         way = progress**self.shape
         if self.geometric:
@@ -74,14 +74,19 @@ class Schedule:
     since: tuple[int, float] = (0, 0.0)
     """Iterations, and the part of the run that was done after them, when its length was last changed."""
 
-    def progress(self, done: NDArray[np.int64] | int) -> Reals:
+    def progress(self, done: int) -> float:
         """Which part of the run is done after so many iterations."""
         first, before = self.since
-        return np.minimum(1.0, before + (1.0 - before) * (np.asarray(done) - first) / (self.iterations - first))
+        return min(1.0, before + (1.0 - before) * (done - first) / (self.iterations - first))
+
+    def _parts(self, done: NDArray[np.int64]) -> Reals:
+        """The same of many."""
+        first, before = self.since
+        return np.minimum(1.0, before + (1.0 - before) * (done - first) / (self.iterations - first))
 
     def lasting(self, iterations: int, done: int) -> Schedule:
         """The same run so many iterations long, of which some are done: what is left is stretched or pressed."""
-        return replace(self, iterations=iterations, since=(done, float(self.progress(done))))
+        return replace(self, iterations=iterations, since=(done, self.progress(done)))
 
     @property
     def levels(self) -> int:
@@ -106,8 +111,8 @@ class Schedule:
         """What holds in `count` iterations, after `first` of the run."""
         done = first + np.arange(1, count + 1)
         levels = self.levels
-        level = np.minimum(np.floor(self.progress(done - 1) * levels + 1e-9) + 0.5, levels - 0.5) / levels
-        progress = self.progress(done)
+        level = np.minimum(np.floor(self._parts(done - 1) * levels + 1e-9) + 0.5, levels - 0.5) / levels
+        progress = self._parts(done)
         gain = self.gain.after(done) if isinstance(self.gain, Freezing) else self.gain.at(progress)
         beta = self.beta.at(level)
         return Phases(np.where(beta > self.cold, np.inf, beta), gain, self.damping.at(progress))

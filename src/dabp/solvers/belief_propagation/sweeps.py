@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -64,6 +65,16 @@ class Sweeps(OnTable):
         return self._length
 
     @property
+    def improved(self) -> bool:
+        """Whether the cooling that began last has found something better than what it began from."""
+        return self.lowest < self._first
+
+    @property
+    def gain(self) -> float:
+        """By how much, about; infinite if it began from something that is forbidden."""
+        return math.inf if self._first == NOTHING else (self._first - self.lowest) / self._table.units.scale
+
+    @property
     def hope(self) -> float:
         """The chance that a run may be cooled: it falls as long as no cooling has found anything."""
         return 1.0 if self._found else 1 / (1 + self._tried) ** 2
@@ -106,7 +117,7 @@ class Sweeps(OnTable):
         self._block = max(1, min(int(count * BLOCK_SECONDS / seconds), 4 * self._block))
         if not self.under_way:
             self._tried += 1
-            self._found += self.lowest < self._first
+            self._found += self.improved
         return self.lowest < before
 
     def state_dict(self) -> State:

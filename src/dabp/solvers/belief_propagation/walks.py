@@ -30,7 +30,7 @@ class Walks(OnTable):
         self._moves = self._table.moves(LONGEST)
 
     def walked(self, start: Assignment, iterations: int, part: float, chance: float) -> Assignment | None:
-        """The best on a walk from the answer of a run of so many iterations; None if there is none.
+        """The best on a walk from the answer of a run of so many iterations; None if nothing is better than that.
 
         `part` and `chance` are numbers between 0 and 1 that were drawn for it.
         """
@@ -42,7 +42,8 @@ class Walks(OnTable):
         mean = int(min(max(SHORTEST, tenure * variables), LONGEST))
         self._state = self._table.state(1)  # what was violated on the last walk weighs no more than the rest
         self.put(start, chance)
+        first = self.lowest
         self._table.open_all(self._state, self._moves)
         rules = Rules(moves, (mean + 1) // 2, mean, MINIMA, self._table.units.first_weight)
         self._table.tabu(self._state, self._moves, rules, np.full(1, NOTHING))
-        return self.best()
+        return self.best() if self.lowest < first else None
