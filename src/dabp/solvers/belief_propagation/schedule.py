@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,13 +76,12 @@ class Schedule:
 
     def progress(self, done: int) -> float:
         """Which part of the run is done after so many iterations."""
-        first, before = self.since
-        return min(1.0, before + (1.0 - before) * (done - first) / (self.iterations - first))
+        return min(1.0, float(self._on_the_way(done)))
 
-    def _parts(self, done: NDArray[np.int64]) -> Reals:
-        """The same of many."""
+    def _on_the_way(self, done: Any) -> Any:
+        """The same as if it had no end, of one number or of many."""
         first, before = self.since
-        return np.minimum(1.0, before + (1.0 - before) * (done - first) / (self.iterations - first))
+        return before + (1.0 - before) * (done - first) / (self.iterations - first)
 
     def lasting(self, iterations: int, done: int) -> Schedule:
         """The same run so many iterations long, of which some are done: what is left is stretched or pressed."""
@@ -111,8 +110,8 @@ class Schedule:
         """What holds in `count` iterations, after `first` of the run."""
         done = first + np.arange(1, count + 1)
         levels = self.levels
-        level = np.minimum(np.floor(self._parts(done - 1) * levels + 1e-9) + 0.5, levels - 0.5) / levels
-        progress = self._parts(done)
+        before, progress = (np.minimum(1.0, self._on_the_way(after)) for after in (done - 1, done))
+        level = np.minimum(np.floor(before * levels + 1e-9) + 0.5, levels - 0.5) / levels
         gain = self.gain.after(done) if isinstance(self.gain, Freezing) else self.gain.at(progress)
         beta = self.beta.at(level)
         return Phases(np.where(beta > self.cold, np.inf, beta), gain, self.damping.at(progress))
