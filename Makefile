@@ -5,10 +5,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: fuzz kills torture embedding defects demo test test-browser lint kernels docs paper-small clean
+OTHER_PLATFORMS := darwin win32
 
-demo: $(VENV)/.installed
-	$(BIN)/dabp doctor --compile
+.PHONY: demo test test-bare test-browser lint mypy kernels wheel docs paper-small fuzz kills torture embedding defects \
+	clean
+
+demo: kernels
 	$(BIN)/dabp solve examples/frequencies.cfn --time 10
 	$(BIN)/dabp plot problem examples/frequencies.cfn --output demo.png
 	@echo "The picture of the problem is in demo.png."
@@ -17,9 +19,21 @@ test: $(VENV)/.developing
 	$(MAKE) --jobs 2 lint kernels
 	$(BIN)/python -m pytest
 
-kernels: $(VENV)/.developing
-	$(BIN)/dabp doctor --compile
-	$(BIN)/python -m tests.solvers.compiled_kinds
+# The build hook's work with the Numba that is installed: nothing to do if no kernel has changed.
+kernels: $(VENV)/.installed
+	$(BIN)/python hatch_build.py
+
+# Wheel and source distribution into dist/, tried in an empty environment.
+wheel: $(VENV)/.installed
+	DABP_BUILD_KERNELS=all $(BIN)/python -m tests.wheel dist
+
+# An environment without toulbar2 and the extras.
+test-bare:
+	rm -rf build/bare
+	$(PYTHON) -m venv build/bare
+	build/bare/bin/python -m pip install --quiet --disable-pip-version-check .
+	build/bare/bin/python -m pip uninstall --quiet --yes pytoulbar2
+	build/bare/bin/python tests/smoke.py --bare
 
 test-browser: $(VENV)/.developing
 	command -v chromium || command -v chromium-browser || command -v google-chrome || apt-get install --yes --no-install-recommends chromium
@@ -33,8 +47,14 @@ paper-small: $(VENV)/.experimenting
 lint: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --jobs 3 mypy $(OTHER_PLATFORMS:%=mypy-%)
+
+mypy:
+	$(BIN)/mypy
+
+mypy-%:
+	$(BIN)/mypy --platform $* --cache-dir .mypy_cache/$*
 
 docs: $(VENV)/.documenting
 	$(BIN)/mkdocs build --strict
@@ -60,18 +80,23 @@ clean:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
+# Kernels are compiled by `make kernels`, with the Numba of this environment instead of one of an isolated build.
+$(VENV)/.installed: export DABP_BUILD_KERNELS = 0
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check hatchling --editable ".[plots]"
 	touch $@
 
+$(VENV)/.experimenting: export DABP_BUILD_KERNELS = 0
 $(VENV)/.experimenting: $(VENV)/.installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[experiments]"
 	touch $@
 
+$(VENV)/.developing: export DABP_BUILD_KERNELS = 0
 $(VENV)/.developing: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check hatchling --editable ".[dev]"
 	touch $(VENV)/.installed $@
 
+$(VENV)/.documenting: export DABP_BUILD_KERNELS = 0
 $(VENV)/.documenting: $(VENV)/.installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@

@@ -1,70 +1,105 @@
-"""Speed and memory of DABP: beside a plain PyTorch Geometric version, and as problems grow.
+"""Speed and memory of DABP: beside the plain backend, beside an older checkout, and as problems grow.
 
-    python -m benchmarks.dabp                # everything
-    python -m benchmarks.dabp speed          # only the comparison at 60 and 100 variables
-    python -m benchmarks.dabp growth         # only the growth table
-    python -m benchmarks.dabp speed 1        # on one thread; CPU time then does not depend on what else runs
+    python -m benchmarks.dabp speed                   # compiled and plain at 60 and 100 variables
+    python -m benchmarks.dabp growth                  # the growth table
+    python -m benchmarks.dabp against OLD_CHECKOUT    # this checkout and an older one, window by window in turns
 
-Each measurement is a process of its own, so that peak memory is that of one contestant.
+Each contestant is a process of its own, so that peak memory is its own, and runs on one thread. Times are CPU
+milliseconds an iteration, backward pass and update included: the median of whole windows after the first, which loads
+kernels. The last two iterations of a window are always effective, so that all backward passes are equally deep.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 
 LENGTH = 20
+WINDOWS, FEW_WINDOWS = 9, 4
+"""Of each contestant; few where a window takes long."""
+HERE = Path(__file__).resolve().parents[1]
 
 
-def main(what: str = "all", threads: str = "2") -> None:
-    """Print the tables."""
-    if what in ("all", "speed"):
-        measure("check")
-        print("| variables | contestant | ms an iteration | CPU ms | peak memory, GB | ratio | CPU ratio |")
-        print("| --- | --- | --- | --- | --- | --- | --- |")
-        for variables in (60, 100):
-            ours, plain = measure("ours", variables, threads), measure("plain", variables, threads)
-            for name, row in (("ours", ours), ("plain PyTorch Geometric", plain)):
-                ratios = f"{row['ms'] / ours['ms']:.1f} | {row['cpu'] / ours['cpu']:.1f}"
-                numbers = f"{row['ms']:.1f} | {row['cpu']:.1f} | {row['memory']:.2f}"
-                print(f"| {variables} | {name} | {numbers} | {ratios} |", flush=True)
-    if what in ("all", "growth"):
-        print("\n| problem | edges (split) | ms an iteration | CPU ms | CPU ms per 1,000 edges | peak memory, GB |")
-        print("| --- | --- | --- | --- | --- | --- |")
-        for kind, size in (("sparse", 1250), ("sparse", 5000), ("sparse", 20000), ("star", 2000), ("scale-free", 5000)):
-            row = measure(kind, size, threads)
-            numbers = f"{row['ms']:.1f} | {row['cpu']:.1f} | {1000 * row['cpu'] / row['edges']:.2f}"
-            print(f"| {kind} {size:,} | {row['edges']:,} | {numbers} | {row['memory']:.2f} |", flush=True)
+class Contestant:
+    """A process that runs a window each time it is asked."""
+
+    def __init__(self, kind: str, size: int, params: dict[str, object], checkout: Path = HERE):
+        environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"}
+        if checkout != HERE:
+            environment["DABP_CACHE_DIR"] = str(checkout / ".kernels")
+        command = [sys.executable, "-P", __file__, "contestant", kind, str(size), json.dumps(params)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=checkout
+        )
+
+    def window(self) -> dict[str, float]:
+        """CPU milliseconds of an iteration, peak memory so far in GB, and edges."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("window\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.communicate()
 
 
-def measure(contestant: str, size: int = 0, threads: str = "1") -> dict[str, float]:
-    """Run one measurement in a fresh process."""
-    command = [sys.executable, "-m", "benchmarks.dabp", "measure", contestant, str(size), threads]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+def contest(windows: int, *contestants: Contestant) -> list[dict[str, float]]:
+    """The median window of each; windows take turns, the first is left out."""
+    rows = [[one.window() for one in contestants] for _ in range(windows)]
+    for one in contestants:
+        one.close()
+    return [{**mine[-1], "cpu": float(np.median([row["cpu"] for row in mine[1:]]))} for mine in zip(*rows, strict=True)]
 
 
-def measured(contestant: str, size: int, threads: int) -> dict[str, float]:
-    """Milliseconds an iteration (share of backward pass and update included), CPU time and peak memory."""
-    import torch
+def speed() -> None:
+    """The compiled backend beside the plain one."""
+    print("| variables | backend | CPU ms an iteration | ratio | peak memory, GB |")
+    print("| --- | --- | --- | --- | --- |")
+    for variables in (60, 100):
+        params: list[dict[str, object]] = [{"backend": name} for name in ("compiled", "plain")]
+        rows = contest(FEW_WINDOWS, *(Contestant("random", variables, one) for one in params))
+        for name, row in zip(("compiled", "plain"), rows, strict=True):
+            ratio = row["cpu"] / rows[0]["cpu"]
+            print(f"| {variables} | {name} | {row['cpu']:.1f} | {ratio:.1f} | {row['memory']:.2f} |", flush=True)
 
-    torch.set_num_threads(threads)
-    problem = make_problem("random" if contestant in ("ours", "plain") else contestant, size)
-    times, edges = time_plain(problem) if contestant == "plain" else time_ours(problem, threads)
-    ms, cpu = 1000 * np.median(np.array(times) / LENGTH, axis=0)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return {"ms": ms, "cpu": cpu, "memory": peak, "edges": edges}
+
+def against(old: str) -> None:
+    """Print this checkout beside an older one: the same problems, seeds and depth of the backward pass."""
+    print("| problem | network every | old, CPU ms | new, CPU ms | old / new | old, GB | new, GB |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for kind, size, interval in (("random", 60, 1), ("random", 60, 20), ("random", 100, 1), ("random", 100, 20),
+                                 ("sparse", 5000, 1)):  # fmt: skip
+        params: dict[str, object] = {"network_interval": interval}
+        checkouts = Path(old).resolve(), HERE
+        before, after = contest(
+            WINDOWS if kind == "random" else FEW_WINDOWS, *(Contestant(kind, size, params, one) for one in checkouts)
+        )
+        print(
+            f"| {kind} {size:,} | {interval} | {before['cpu']:.2f} | {after['cpu']:.2f} "
+            f"| {before['cpu'] / after['cpu']:.2f} | {before['memory']:.2f} | {after['memory']:.2f} |",
+            flush=True,
+        )
 
 
-def clocks() -> np.ndarray:
-    """Wall clock and CPU time of all threads, in seconds."""
-    return np.array([time.perf_counter(), time.process_time()])
+def growth() -> None:
+    """Time and memory by edges."""
+    print("| problem | edges (split) | CPU ms an iteration | CPU ms per 1,000 edges | peak memory, GB |")
+    print("| --- | --- | --- | --- | --- |")
+    for kind, size in (("sparse", 1250), ("sparse", 5000), ("sparse", 20000), ("star", 2000), ("scale-free", 5000)):
+        (row,) = contest(FEW_WINDOWS, Contestant(kind, size, {}))
+        per_edge = 1000 * row["cpu"] / row["edges"]
+        edges = f"{row['edges']:,.0f}"
+        print(f"| {kind} {size:,} | {edges} | {row['cpu']:.1f} | {per_edge:.2f} | {row['memory']:.2f} |", flush=True)
 
 
 def make_problem(kind: str, size: int):
@@ -98,95 +133,30 @@ def make_problem(kind: str, size: int):
     )
 
 
-def time_ours(problem, threads: int, deepest: bool = False) -> tuple[list[np.ndarray], int]:
-    """The solver itself, whole windows after the first, which compiles.
-
-    Which iterations are learned from decides how deep a backward pass goes; if `deepest` these are always the last two.
-    """
+def run_contestant(kind: str, size: int, params: dict[str, object]) -> None:
+    """Run a window for each line of standard input; this part also runs on an older checkout."""
     from dabp.solvers import make_solver
     from dabp.solvers.base import Budget
     from dabp.solvers.dabp.window import Window
 
-    if deepest:
-        with mock.patch.object(Window, "effective", return_value=[LENGTH - 2, LENGTH - 1]):
-            return time_ours(problem, threads)
-    search = make_solver("dabp", {"update_interval": LENGTH}).start(problem, seed=0, budget=Budget(threads=threads))
-    times = []
-    for _ in range(9 if problem.num_variables <= 200 else 3):
-        start = clocks()
-        while True:
-            search.step()
-            if search.at_boundary:
-                break
-        times.append(clocks() - start)
+    solver = make_solver("dabp", {"update_interval": LENGTH, "tolerance": 0.0, **params})
+    search = solver.start(make_problem(kind, size), seed=0, budget=Budget())
+    with mock.patch.object(Window, "effective", return_value=[LENGTH - 2, LENGTH - 1]):
+        for _ in sys.stdin:
+            begin = time.process_time()
+            while True:
+                search.step()
+                if search.at_boundary:
+                    break
+            ms = 1000 * (time.process_time() - begin) / LENGTH
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+            print(json.dumps({"cpu": ms, "memory": memory, "edges": search.structure.num_edges}), flush=True)
     search.close()
-    return times[1:], search.structure.num_edges
-
-
-def plain_of(problem):
-    """The plain version with our parameters, and ours."""
-    import torch
-
-    from benchmarks.plain_dabp import PlainDabp
-    from dabp.graph import FactorGraph
-    from dabp.solvers.dabp.network import Network
-    from dabp.solvers.dabp.structure import Structure
-
-    graph = FactorGraph.from_problem(problem, 0.95, np.dtype(np.float32), cost_scale=50.0)
-    structure = Structure.from_graph(graph, problem)
-    network = Network(structure, 4, torch.Generator().manual_seed(0), torch.device("cpu"))
-    plain = PlainDabp(structure)
-    plain.load(network)
-    edges = structure.num_edges
-    return plain, network, (torch.zeros(edges, structure.width), torch.zeros(edges, 8), torch.zeros(edges, 8))
-
-
-def time_plain(problem) -> tuple[list[np.ndarray], int]:
-    """A window of the plain version after a short one; gradients but no update, which is in its favour."""
-    plain, _, state = plain_of(problem)
-    _, *state = plain.window(state, 2, [1])
-    start = clocks()
-    plain.window(state, LENGTH, [LENGTH - 2, LENGTH - 1])
-    return [clocks() - start], len(state[0])
-
-
-def check() -> dict[str, float]:
-    """The plain version computes what ours does: loss, messages and gradients of a window."""
-    import torch
-
-    import dabp
-    from dabp.solvers.dabp.backend_cpu import CpuBackend
-    from dabp.solvers.dabp.learned import Inference
-    from dabp.solvers.dabp.loss import Loss
-    from dabp.solvers.dabp.messages import Propagation
-
-    problem = dabp.generate("random-cop", variables=12, domain=4, density=0.5, seed=2)
-    plain, network, state = plain_of(problem)
-    expected, v2f, *_ = plain.window(state, 6, [4, 5])
-    structure, device = plain.structure, torch.device("cpu")
-    backend = CpuBackend(structure)
-    propagation = Propagation(structure, backend, device, Inference(structure, backend, device, "learned", "edge"))
-    messages, beliefs, prepared = propagation.start(), [], network.prepared()
-    for _ in range(6):
-        made = propagation.iterate(messages, prepared)
-        messages = made.messages
-        beliefs.append(made.beliefs)
-    loss = Loss(structure, device)
-    total = (loss(beliefs[4]) + loss(beliefs[5])) / 2
-    total.backward()
-    pairs = [(total, expected), (messages.v2f, v2f)]
-    pairs.append((network.gru_v2f.weight_ih.grad, plain.gru1.weight_ih.grad))
-    pairs += [(a.weight.grad, b.lin.weight.grad) for a, b in zip(network.layers, plain.convs, strict=True)]
-    worst = max(float(((a - b).abs().max() / b.abs().max()).detach()) for a, b in pairs)
-    if worst > 1e-3:
-        raise SystemExit(f"the plain version differs from ours by {worst:.2g}")
-    return {"worst": worst}
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["measure"]:
-        name, size, threads = arguments[1], int(arguments[2]), int(arguments[3])
-        print(json.dumps(check() if name == "check" else measured(name, size, threads)))
+    what, *arguments = sys.argv[1:] or ["speed"]
+    if what == "contestant":
+        run_contestant(arguments[0], int(arguments[1]), json.loads(arguments[2]))
     else:
-        main(*arguments)
+        {"speed": speed, "growth": growth, "against": against}[what](*arguments)

@@ -1,58 +1,57 @@
-"""What a new user meets in the first minutes, measured: ``python -m benchmarks.first_use [COMMAND …] [--record]``.
+"""What a new user meets in the first minute, measured: ``python -m benchmarks.first_use [--wheel FILE] [--record]``.
 
-Without a command all of them, then one table; ``--record`` puts its rows into ``benchmarks/recorded/first_use.jsonl``.
-Each has kernel caches of its own in a temporary folder; the user's stays as it is.
-
-``doctor``
-    ``dabp doctor --compile`` from nothing: seconds of wall clock, and of CPU in all its processes.
-``quality``
-    ``dabp solve --time 5`` and ``--time 10`` on four problems from nothing and with everything compiled: how late, and
-    how much worse.
-``limits``
-    ``dabp.solve`` with limits of 1, 3 and 10 s on ten problems and solvers, from nothing each time: how late.
-``startup``
-    ``dabp solve`` of a small problem and ``dabp doctor`` with everything compiled.
-``interrupts``
-    So many Jupyter kernels, each interrupted while it solves, half of them twice: how many died, how many answered.
+A wheel (built if none is given) is installed into a fresh environment outside the checkout. Every problem is solved by
+the *first* call ever of that environment, with an empty home, and then again: the last of ``--calls`` calls is what the
+first must equal. Nothing may be compiled, by Numba's own events and by the folder that compiled kernels would be kept
+in. ``--record`` writes the table to ``benchmarks/recorded/first_use.json`` with date, commit and processor.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import json
 import os
-import resource
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import venv
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from tests.wheel import build, megabytes_in
 
-from benchmarks.interrupted_kernels import interrupted_kernels
 from dabp.formats import write
 from dabp.generators import generate
 from dabp.problem import Problem
+from dabp.problem.grid import grid
 
-RECORD = Path(__file__).parent / "recorded" / "first_use.jsonl"
-LATE_SOLVE, LATE_PYTHON = 1.5, 0.5
-"""Seconds that a command and a call may take beyond their limit."""
-WORSE = {5: 0.02, 10: 0.005}
-"""By the limit in seconds: how much worse a cold answer may be than a warm one."""
-SOLVERS = ("auto", "auto", "auto", "auto", "tabu", "bp-reinforced", "annealing", "dual", "mbe", "dabp")
-"""Who solves the ten problems of `limits`."""
+ROOT = Path(__file__).parents[1]
+RECORD = ROOT / "benchmarks" / "recorded" / "first_use.json"
+LIMIT_SECONDS = 2.0
 
-_TIMED = """
-import json, sys, time
-import dabp
+EVENTS = """
+import sys
+from numba.core import event
+from dabp.__main__ import main
+with event.install_recorder("numba:compile") as recorder:
+    try:
+        main()
+    except SystemExit:
+        pass
+print(sum(one.is_start for _, one in recorder.buffer), file=sys.stderr)
+"""
+"""The command line with a count of what Numba compiled as the last line of standard error."""
+
+FIRST_ITERATION = """
+import sys, dabp
 problem = dabp.read(sys.argv[1])
-start = time.perf_counter()
-result = dabp.solve(problem, sys.argv[2], time_limit=float(sys.argv[3]))
-print(json.dumps([time.perf_counter() - start, result.cost]))
+dabp.solve(problem, "dabp", max_iterations=1)
 """
 
 
@@ -72,177 +71,137 @@ class Row:
 
     def line(self) -> str:
         """A row of the table."""
-        return f"{self.what:66s} {self.value:9.2f} {self.unit:3s} (≤ {self.most:g}) {'ok' if self.holds else 'MISSED'}"
-
-
-def _ternary(seed: int) -> Problem:
-    """Factors of three variables with forbidden combinations, one assignment always allowed."""
-    rng = np.random.default_rng(seed)
-    hidden = rng.integers(0, 4, 60)
-    tables = []
-    for _ in range(150):
-        scope = tuple(rng.choice(60, 3, replace=False).tolist())
-        table = rng.integers(0, 100, (4, 4, 4)).astype(float)
-        table[rng.random(table.shape) < 0.15] = np.inf
-        table[tuple(hidden[list(scope)])] = 80.0
-        tables.append((scope, table))
-    return Problem.from_tables([4] * 60, tables)
-
-
-def _grid(side: int, domain: int, seed: int) -> Problem:
-    """Variables in rows and columns, a random table between neighbours."""
-    rng = np.random.default_rng(seed)
-    places = np.arange(side * side).reshape(side, side)
-    pairs = [*zip(places[:, :-1].flat, places[:, 1:].flat, strict=True)]
-    pairs += [*zip(places[:-1].flat, places[1:].flat, strict=True)]
-    tables = rng.integers(0, 101, (len(pairs), domain, domain)).astype(float)
-    return Problem.from_tables(
-        [domain] * side**2, [((int(a), int(b)), t) for (a, b), t in zip(pairs, tables, strict=True)]
-    )
+        return f"{self.what:58s} {self.value:9.3f} {self.unit:3s} (≤ {self.most:g}) {'ok' if self.holds else 'MISSED'}"
 
 
 def problems() -> dict[str, Problem]:
-    """The four of `quality`."""
+    """One of each kind, fresh seeds."""
+    rng = np.random.default_rng(7)
+    tables = rng.integers(0, 101, (2 * 100 * 99, 5, 5)).astype(float)
+    places = np.arange(10_000).reshape(100, 100)
+    pairs = [*zip(places[:, :-1].flat, places[:, 1:].flat, strict=True)]
+    pairs += [*zip(places[:-1].flat, places[1:].flat, strict=True)]
+    smooth = rng.integers(0, 16, (10, 10)).repeat(20, 0).repeat(20, 1)
+    image = 20.0 * (smooth[..., None] != np.arange(16)) + rng.integers(0, 30, (200, 200, 16))
+    scopes = [tuple(rng.choice(60, 3, replace=False).tolist()) for _ in range(150)]
+    triples = [(scope, rng.integers(0, 100, (4, 4, 4)) * 1.0) for scope in scopes]
     return {
         "random COP, 100 variables": generate("random-cop", variables=100, density=0.25, seed=7),
-        "colouring with real costs": generate("graph-coloring", variables=100, density=0.1, seed=7),
-        "grid 100×100": _grid(100, 5, 7),
-        "ternary, forbidden combinations": _ternary(7),
+        "colouring, 300 variables": generate("graph-coloring", variables=300, density=0.05, seed=7),
+        "image 200×200, 16 labels": grid(image, "potts", weights=12.0),
+        "grid 100×100, 5 values": Problem.from_tables(
+            [5] * 10_000, [((int(a), int(b)), t) for (a, b), t in zip(pairs, tables, strict=True)]
+        ),
+        "ternary, 60 variables": Problem.from_tables([4] * 60, triples),
     }
 
 
-def _command(cache: Path, *words: str) -> tuple[float, float, str]:
-    """Wall clock, CPU of all its processes, and output of a `dabp` command with a cache folder of its own."""
-    environment = {**os.environ, "DABP_CACHE_DIR": str(cache)}
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "dabp", *words], env=environment, capture_output=True, text=True, check=False
-    )
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
-        sys.exit(f"dabp {' '.join(words)} ended with {done.returncode}: {done.stderr}")
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+class Environment:
+    """A fresh virtual environment with the wheel, and a home of its own for each problem."""
+
+    def __init__(self, folder: Path, wheel: Path):
+        self.folder = folder
+        venv.create(folder / "venv", with_pip=True)
+        self.python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+        subprocess.run(
+            [self.python, "-m", "pip", "install", "-q", "--disable-pip-version-check", str(wheel)], check=True
+        )
+
+    def run(self, home: str, *words: str) -> tuple[float, subprocess.CompletedProcess[str]]:
+        """Wall clock and output of a call of Python."""
+        place = self.folder / home
+        place.mkdir(exist_ok=True)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("DABP_", "NUMBA_", "PYTHON", "XDG_"))}
+        environment = {**kept, "HOME": str(place), "LOCALAPPDATA": str(place)}
+        started = time.perf_counter()
+        done = subprocess.run(
+            [self.python, *words], env=environment, cwd=self.folder, capture_output=True, text=True, check=False
+        )
+        wall = time.perf_counter() - started
+        if done.returncode:
+            sys.exit(f"{' '.join(words)[-80:]} ended with {done.returncode}: {done.stderr}")
+        return wall, done
+
+    def kernels(self, home: str) -> int:
+        """How many kernels were compiled into a home."""
+        return len(list((self.folder / home).rglob("*.kernel")))
 
 
-class Folder:
-    """A temporary folder with a cache in which everything is compiled, made when it is first needed."""
-
-    def __init__(self, path: Path):
-        self.path = path
-        self._rows: list[Row] = []
-        self._colds = 0
-
-    def cold(self) -> Path:
-        """An empty cache."""
-        self._colds += 1
-        return self.path / f"cold{self._colds}"
-
-    def warm(self) -> Path:
-        """A full one."""
-        self.doctor()
-        return self.path / "warm"
-
-    def doctor(self) -> list[Row]:
-        """How long filling it took."""
-        if not self._rows:
-            wall, cpu, _ = _command(self.path / "warm", "doctor", "--compile")
-            name = "dabp doctor --compile"
-            self._rows = [Row(f"{name}: wall clock", wall, 60.0), Row(f"{name}: CPU in all processes", cpu, 90.0)]
-        return self._rows
-
-
-def doctor(folder: Folder, options: argparse.Namespace) -> Iterator[Row]:
-    """Everything compiled from nothing."""
-    yield from folder.doctor()
-
-
-def quality(folder: Folder, options: argparse.Namespace) -> Iterator[Row]:
-    """A user's first solve beside one with everything compiled."""
+def first_calls(environment: Environment, calls: int) -> Iterator[Row]:
+    """The first call ever of each problem beside the last of many."""
     for number, (name, problem) in enumerate(problems().items()):
-        file = folder.path / f"quality{number}.cfn"
+        file, home = environment.folder / f"p{number}.cfn", f"home{number}"
         write(problem, file)
-        for seconds, most in WORSE.items():
-            words = ("solve", str(file), "--time", str(seconds), "--json", "--quiet")
-            wall, _, cold = _command(folder.cold(), *words)
-            warm = _command(folder.warm(), *words)[2]
-            costs = [json.loads(text)["cost"] for text in (cold, warm)]
-            worse = np.inf if None in costs else (costs[0] - costs[1]) / max(abs(costs[1]), 1e-9)
-            yield Row(f"{name}, --time {seconds}, empty cache: wall clock", wall, seconds + LATE_SOLVE)
-            yield Row(f"{name}, --time {seconds}, empty cache: above the warm answer", 100 * worse, 100 * most, "%")
+        words = ("solve", str(file), "--time", str(LIMIT_SECONDS), "--json", "--quiet")
+        wall, done = environment.run(home, "-m", "dabp", *words)
+        costs = [json.loads(done.stdout)["cost"]]
+        for _ in range(calls - 1):
+            again = environment.run(home, "-m", "dabp", *words)[1]
+            costs.append(json.loads(again.stdout)["cost"])
+        compiled = int(environment.run(f"{home}-events", "-c", EVENTS, *words)[1].stderr.split()[-1])
+        compiled += environment.kernels(home) + environment.kernels(f"{home}-events")
+        yield Row(f"{name}: wall clock of the first call", wall, LIMIT_SECONDS + 0.4)
+        yield Row(f"{name}: above call {calls}", 100 * (costs[0] - costs[-1]) / max(abs(costs[-1]), 1e-9), 0.1, "%")
+        yield Row(f"{name}: kernels compiled", compiled, 0, "")
 
 
-def limits(folder: Folder, options: argparse.Namespace) -> Iterator[Row]:
-    """How late calls with an empty cache return; the worst of ten problems for each limit."""
-    files = []
-    for number, problem in enumerate([*problems().values(), *(_small(seed) for seed in range(6))]):
-        files.append(folder.path / f"limits{number}.cfn")
-        write(problem, files[-1])
-    for seconds in (1.0, 3.0, 10.0):
-        late = []
-        for file, solver in zip(files, SOLVERS, strict=True):
-            environment = {**os.environ, "DABP_CACHE_DIR": str(folder.cold())}
-            command = [sys.executable, "-c", _TIMED, str(file), solver, str(seconds)]
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-            late.append(json.loads(done.stdout)[0] - seconds)
-        yield Row(f"time_limit={seconds:g}, empty cache: latest of {len(late)}", max(late), LATE_PYTHON)
-
-
-def _small(seed: int) -> Problem:
-    family = ("random-cop", "scale-free", "small-world")[seed % 3]
-    return generate(family, variables=60 + 10 * seed, domain=6 + 2 * seed, seed=seed)
-
-
-def startup(folder: Folder, options: argparse.Namespace) -> Iterator[Row]:
-    """Commands that have next to nothing to do, with everything compiled; medians of five."""
-    file = folder.path / "small.cfn"
-    write(generate("random-cop", variables=10, domain=3, density=0.4, seed=0), file)
+def start_up(environment: Environment) -> Iterator[Row]:
+    """Small problems, medians of seven."""
+    small, larger = environment.folder / "ten.cfn", environment.folder / "sixty.cfn"
+    write(generate("random-cop", variables=10, domain=3, density=0.4, seed=0), small)
+    write(generate("random-cop", variables=60, density=0.25, seed=0), larger)
     for name, words, most in (
-        ("dabp solve of 10 variables", ("solve", str(file), "--quiet"), 1.0),
-        ("dabp doctor", ("doctor",), 2.0),
+        ("dabp solve of 10 variables", ("-m", "dabp", "solve", str(small), "--quiet"), 0.4),
+        ("-s dabp, 60 variables, one iteration", ("-c", FIRST_ITERATION, str(larger)), 0.6),
+        ("dabp --help", ("-m", "dabp", "--help"), 0.4),
     ):
-        walls = [_command(folder.warm(), *words)[0] for _ in range(6)][1:]
-        yield Row(f"{name}, all compiled: wall clock, median of 5", statistics.median(walls), most)
-
-
-def interrupts(folder: Folder, options: argparse.Namespace) -> Iterator[Row]:
-    """How many of the interrupted notebooks did something else than answer, or end their cell."""
-    yield Row(f"interrupted notebooks of {options.count} that died", interrupted_kernels(options), 0, "")
-
-
-COMMANDS = {"doctor": doctor, "quality": quality, "limits": limits, "startup": startup, "interrupts": interrupts}
-
-
-def _record(rows: list[Row]) -> None:
-    """Put rows in the place of older ones of their name, or at the end."""
-    kept = {row["what"]: row for row in map(json.loads, RECORD.read_text(encoding="utf-8").splitlines())}
-    kept |= {row.what: asdict(row) for row in rows}
-    RECORD.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept.values()), encoding="utf-8")
+        walls = [environment.run("start-up", *words)[0] for _ in range(8)][1:]
+        yield Row(f"{name}: wall clock", statistics.median(walls), most)
 
 
 def main() -> None:
-    """Run the measurements, and tell at the end which hold."""
+    """Install, measure, print, record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", help=f"only these of {', '.join(COMMANDS)}")
-    parser.add_argument("--record", action="store_true", help="keep the figures, in place of older ones")
-    parser.add_argument("--count", type=int, default=20, help="notebooks to interrupt")
-    parser.add_argument("--seed", type=int, default=0, help="of the moments of interruption")
+    parser.add_argument("--wheel", type=Path, help="measure this one instead of building one")
+    parser.add_argument("--calls", type=int, default=5, help="how often each problem is solved")
+    parser.add_argument("--record", action="store_true", help=f"write {RECORD.relative_to(ROOT)}")
     options = parser.parse_args()
-    if unknown := set(options.commands) - set(COMMANDS):
-        parser.error(f"there is no {', '.join(unknown)}")
-    rows = []
     with tempfile.TemporaryDirectory(prefix="dabp-first-use-") as place:
-        folder = Folder(Path(place))
-        for command in options.commands or COMMANDS:
-            for row in COMMANDS[command](folder, options):
-                print(row.line(), flush=True)
-                rows.append(row)
+        folder = Path(place)
+        wheel = options.wheel.resolve() if options.wheel else build(folder)[0]
+        environment = Environment(folder, wheel)
+        rows = [
+            Row("wheel", wheel.stat().st_size / 1e6, 20.0, "MB"),
+            Row("environment with the wheel and what it needs", megabytes_in(folder / "venv"), 450.0, "MB"),
+        ]
+        for row in (*rows, *first_calls(environment, options.calls), *start_up(environment)):
+            print(row.line(), flush=True)
+            rows += [row] if row not in rows else []
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    print(f"\nload average at the end {load:.1f}; {sum(not row.holds for row in rows)} of {len(rows)} bars missed")
-    for row in rows:
-        print(row.line())
+    print(f"load average at the end {load:.1f}; {sum(not row.holds for row in rows)} of {len(rows)} bars missed")
     if options.record:
-        _record(rows)
+        commit = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
+        ).stdout
+        about = {
+            "command": "python -m benchmarks.first_use " + f"--calls {options.calls}",
+            "date": dt.date.today().isoformat(),
+            "commit": commit.strip(),
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "load": round(load, 1),
+        }
+        text = json.dumps({**about, "rows": [asdict(row) for row in rows]}, indent=1, ensure_ascii=False)
+        RECORD.write_text(text + "\n", encoding="utf-8")
     sys.exit(0 if all(row.holds for row in rows) else 1)
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
 
 
 if __name__ == "__main__":

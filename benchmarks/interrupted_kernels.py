@@ -1,10 +1,11 @@
-"""Jupyter kernels that are interrupted while they solve (`benchmarks.first_use interrupts`)."""
+"""Jupyter kernels that are interrupted while they solve: ``python -m benchmarks.interrupted_kernels [--count N]``."""
 
 from __future__ import annotations
 
 import argparse
 import collections
 import random
+import sys
 import time
 
 from tests.driver.notebook import ANSWER, RUNNING, notebook
@@ -36,3 +37,15 @@ def interrupted_kernels(options: argparse.Namespace) -> int:
         print(f"{count:3d}  {line}")
     allowed = ("interrupted once: answered", "interrupted twice: answered", "interrupted twice: KeyboardInterrupt")
     return sum(count for line, count in counts.items() if line not in allowed)
+
+
+def main() -> None:
+    """Interrupt; the exit code says whether each answered."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=20, help="notebooks to interrupt")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments of interruption")
+    sys.exit(interrupted_kernels(parser.parse_args()) > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -81,7 +81,7 @@ def _functions(arity: int, domain: int, tuples: int, megabytes: float) -> Iterat
 
 def _write(path: Path, arity: int, domain: int, tuples: int, megabytes: float) -> int:
     functions = list(_functions(arity, domain, tuples, megabytes))
-    with path.open("w") as stream:
+    with path.open("w", encoding="utf-8") as stream:
         stream.write(f"large 300 {domain} {len(functions)} 1000000000000\n{' '.join([str(domain)] * 300)}\n")
         stream.writelines(functions)
     return tuples * len(functions)

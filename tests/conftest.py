@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,9 @@ import pytest
 
 if TYPE_CHECKING:
     from dabp.experiments.store import Results
+
+if sys.platform == "win32":  # these import modules that only POSIX systems have
+    collect_ignore = ["defects", "formats/test_fuzz.py", "formats/test_hostile.py"]
 
 
 @pytest.fixture(scope="session")
@@ -47,12 +51,3 @@ def results(importable_faults: None, tmp_path_factory: pytest.TempPathFactory) -
     plan.write_text(SMALL)
     run_plan(load_plan(plan), folder / "results", jobs=2, command=["dabp", "experiment", "run", "small.toml"])
     return Results(folder / "results")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_kernels() -> None:
-    """All kernels are there before the first test; what is tested cold has a cache of its own."""
-    from dabp.solvers.warming import make, missing
-
-    for job in missing():
-        make(job)

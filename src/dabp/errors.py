@@ -31,6 +31,10 @@ class ParameterError(DabpError):
     """A solver, generator or option got a name or value it does not take."""
 
 
+class MissingPackageError(DabpError):
+    """What was asked for needs a package that is not installed; the text says how to install it."""
+
+
 class SolverError(DabpError):
     """A solver failed, or broke the contract of `Search` (a bug, reported instead of a wrong answer)."""
 

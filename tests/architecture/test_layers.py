@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -43,3 +44,14 @@ def test_an_import_against_the_order_is_refused(tmp_path: Path, path: str, line:
     broken = lint(tmp_path)
     assert broken.returncode != 0
     assert any(contract in row and "BROKEN" in row for row in broken.stdout.splitlines())
+
+
+def test_one_module_imports_numba() -> None:
+    """Threads that enter Numba by different modules can find each other's half-imported."""
+    folder = ROOT / "src" / "dabp"
+    doors = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if re.search(r"^\s*(from|import) (numba|llvmlite)\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert doors == {"kernels/compiler.py"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import shlex
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import dabp
-from dabp.cli import COMMANDS, app
+from dabp.cli import COMMANDS, app, is_closed_pipe
 from tests.cli.conftest import Run
 
 
@@ -33,7 +34,7 @@ def test_the_version_is_told(run: Run) -> None:
         (["solve", "FILE", "--solver", "bp", "--param", "damping=lots"], "not 'lots'"),
         (["solve", "FILE", "--fix", "zz=1"], "no variable 'zz'"),
         (["solve", "FILE", "--time", "-3"], "time limit"),
-        (["solve", "FILE", "--time", "soon"], "valid number"),
+        (["solve", "FILE", "--time", "soon"], "'soon' is not a valid"),
         (["solve", "FILE", "FILE", "--output", "x.json"], "of several files is a folder"),
         (["solve", "FILE", "FILE", "--checkpoint", "x"], "one file"),
         (["solve", "FILE", "--solver", "maxsum"], "'bp'"),
@@ -75,16 +76,30 @@ def test_a_command_loads_no_other(problem_file: Path) -> None:
     assert shown | {group.name for group in app.registered_groups} == set(COMMANDS)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["info", "FILE"], ["solvers"]])
-def test_light_commands_import_nothing_heavy(problem_file: Path, arguments: list[str]) -> None:
-    """Help and info answer without loading torch or numba."""
-    words = [str(problem_file) if word == "FILE" else word for word in arguments]
+@pytest.mark.parametrize(
+    ("arguments", "light"),
+    [
+        (["--help"], {"numpy", "rich", "yaml"}),
+        (["solve", "--help"], {"numpy", "rich", "yaml"}),
+        (["info", "FILE"], {"rich"}),
+        (["solve", "INTEGERS", "--quiet", "--time", "5"], {"rich", "numpy.ma", "yaml"}),
+        (["solvers"], set()),
+    ],
+)
+def test_light_commands_import_nothing_heavy(
+    run: Run, problem_file: Path, tmp_path: Path, arguments: list[str], light: set[str]
+) -> None:
+    """Nor does the solve of ten variables; help does without NumPy, and without Rich what shows no table."""
+    integers = tmp_path / "integers.wcsp"
+    run("generate", "random-cop", "--variables", 10, "--domain", 5, "--density", 0.25, "-o", integers)
+    files = {"FILE": str(problem_file), "INTEGERS": str(integers)}
+    words = [files.get(word, word) for word in arguments]
     script = (
         f"import sys; sys.argv = ['dabp', *{words!r}]\n"
         "from dabp.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print(sorted({'torch', 'numba', 'matplotlib'} & set(sys.modules)), file=sys.stderr)"
+        f"print(sorted({{'torch', 'numba', 'matplotlib', *{light!r}}} & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
@@ -173,3 +188,12 @@ def test_closed_streams_are_no_tracebacks(
     assert (done.returncode, done.stderr) == (code, words)
     if "-o" in arguments:
         assert (problem_file.parent / "a.json").exists()
+
+
+def test_a_closed_pipe_is_known_by_what_each_system_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has no EPIPE for a write, and EINVAL of a file is another mistake."""
+    on_windows = {errno.EPIPE: True, errno.EINVAL: True, errno.ENOSPC: False}
+    for platform, closed in (("linux", {**on_windows, errno.EINVAL: False}), ("win32", on_windows)):
+        monkeypatch.setattr(sys, "platform", platform)
+        assert {number: is_closed_pipe(OSError(number, "")) for number in closed} == closed
+        assert not is_closed_pipe(OSError(errno.EINVAL, "", "a?.cfn"))

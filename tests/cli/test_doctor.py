@@ -35,7 +35,7 @@ def test_what_is_broken_is_told_and_ends_with_1(run: Run, monkeypatch: pytest.Mo
     code, out, _ = run("doctor")
     failed = [line.split()[1] for line in out.splitlines() if line.startswith("FAIL")]
     assert code == 1
-    assert failed == ["toulbar2", "write"]
+    assert failed == ["pytoulbar2", "write"]
 
 
 def test_a_folder_that_is_gone_is_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

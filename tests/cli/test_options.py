@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
+import psutil
 import pytest
 
 from dabp.cli.options import available_cores, check_fixed, pairs
@@ -24,9 +26,11 @@ def test_pairs_are_names_and_values() -> None:
 def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     """A container's share, not the machine; where the system cannot tell, the machine."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
-    assert available_cores() == 1
-    monkeypatch.delattr(os, "sched_getaffinity")
-    assert available_cores() == os.cpu_count()
+    monkeypatch.setattr(psutil.Process, "cpu_affinity", lambda _: [2, 3], raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    for platform, cores in (("linux", 1), ("win32", 2), ("darwin", 8)):
+        monkeypatch.setattr(sys, "platform", platform)
+        assert available_cores() == cores
 
 
 def test_a_variable_that_is_not_there_has_a_nearest_name() -> None:

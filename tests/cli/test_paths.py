@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from pathlib import Path
 
 import pytest
 
 import dabp
-from dabp.cli.paths import check_answer, check_input, check_output, check_problems, check_target, places
-from dabp.errors import FormatError
+from dabp.cli.paths import check_answer, check_apart, check_input, check_output, check_problems, check_target, places
+from dabp.errors import FormatError, ParameterError
 from dabp.formats import write
 from tests.cli.conftest import Run
 
@@ -56,6 +58,7 @@ def test_places_are_a_file_or_a_folder_of_files(tmp_path: Path) -> None:
         places(["a.xml", "b.xml"], tmp_path / "none" / "new", ".json", "-o")
 
 
+@pytest.mark.posix
 def test_an_answer_tells_its_form_or_is_no_plain_file(tmp_path: Path) -> None:
     """Devices and standard output get JSON."""
     for place in (None, "-", "/dev/null", tmp_path / "a.CSV"):
@@ -86,7 +89,7 @@ def test_nothing_that_is_read_is_replaced(
     monkeypatch.chdir(tmp_path)
     for name in ("p.cfn", "in.json"):
         write(dabp.generate("random-cop", variables=3, domain=2, seed=1), name, "cfn")
-    Path("e.csv").write_text("x0=1\n")
+    Path("e.csv").write_text("x0=1\n", encoding="utf-8")
     for name in ("link.json", "link.jsonl"):
         Path(name).symlink_to("p.cfn")
     before = {path.name: path.read_text() for path in tmp_path.iterdir()}
@@ -97,6 +100,7 @@ def test_nothing_that_is_read_is_replaced(
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.posix
 def test_files_that_hold_nothing_may_be_written_twice(run: Run, tmp_path: Path) -> None:
     """A device and an answer that is improved in place are no mistakes, nor is one folder for answers and traces."""
     problem, answer = tmp_path / "p.cfn", tmp_path / "a.json"
@@ -109,3 +113,13 @@ def test_files_that_hold_nothing_may_be_written_twice(run: Run, tmp_path: Path) 
     other.write_text(problem.read_text())
     assert run("solve", problem, other, *fast, "-o", tmp_path / "all", "--trace", tmp_path / "all").code == 0
     assert sorted(path.name for path in (tmp_path / "all").iterdir()) == ["p.json", "p.jsonl", "q.json", "q.jsonl"]
+
+
+@pytest.mark.parametrize(("platform", "refused"), [("linux", False), ("darwin", True), ("win32", True)])
+def test_names_that_differ_in_case_are_one_file_on_some_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, refused: bool
+) -> None:
+    """On macOS and Windows an output ``P.CFN`` would replace the input ``p.cfn``."""
+    monkeypatch.setattr(sys, "platform", platform)
+    with pytest.raises(ParameterError) if refused else contextlib.nullcontext():
+        check_apart({"--output": tmp_path / "P.CFN"}, [tmp_path / "p.cfn"])

@@ -89,7 +89,7 @@ def test_any_name_can_be_drawn(
 )
 def test_a_damaged_trace_is_one_line(run: Run, trace_file: Path, tmp_path: Path, line: str) -> None:
     """It names the file; no kind of damage is a traceback."""
-    trace_file.write_text(trace_file.read_text() + line + "\n")
+    trace_file.write_text(trace_file.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
     for words in (["trace", trace_file], ["compare", trace_file]):
         code, out, err = run("plot", *words, "-o", tmp_path / "x.png")
         assert (code, out, err.count("\n")) == (2, "", 1)
@@ -104,7 +104,7 @@ def test_a_trace_of_extremes_is_drawn(run: Run, trace_file: Path, tmp_path: Path
         '{"type": "record", "restart": "a", "iteration": null}',
         '{"type": "record", "damping_min": 1}',
     ]
-    trace_file.write_text(trace_file.read_text() + "\n".join(more) + "\n")
+    trace_file.write_text(trace_file.read_text(encoding="utf-8") + "\n".join(more) + "\n", encoding="utf-8")
     for words in (["trace", trace_file], ["compare", trace_file]):
         assert run("plot", *words, "-o", tmp_path / "x.png") == (0, "", "")
 

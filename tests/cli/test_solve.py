@@ -104,7 +104,7 @@ def test_auto_takes_all_cores_unless_told(
 
 def test_standard_input_and_several_files(run: Run, problem_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """- reads standard input with --format; several files give one table."""
-    stream = io.TextIOWrapper(io.BytesIO(problem_file.read_bytes()))
+    stream = io.TextIOWrapper(io.BytesIO(problem_file.read_bytes()), encoding="utf-8")
     monkeypatch.setattr(sys, "stdin", stream)
     assert json.loads(run("solve", "-", "--format", "xml", "-s", "bp", "-i", 5, "--json").out)["cost"] is not None
     out = run("solve", problem_file, problem_file, "--solver", "bp", "--iterations", 5).out
@@ -157,7 +157,7 @@ def test_permissions_are_asked_for_before_solving(
 ) -> None:
     """A file that is there must be writable itself, a new one's folder, and a checkpoint's, which is renamed."""
     monkeypatch.chdir(file.parent)
-    Path("x.json").write_text("{}")
+    Path("x.json").write_text("{}", encoding="utf-8")
     # Root may do everything, so the answer of the system is put in its mouth.
     monkeypatch.setattr(os, "access", lambda path, asked: not (asked & mode and str(path) == closed))
     code, out, err = run("solve", "two.wcsp", *QUICK, *options)
@@ -347,6 +347,7 @@ main()
 """
 
 
+@pytest.mark.posix
 def test_the_answer_survives_a_disk_that_is_nearly_full(run: Run, tmp_path: Path) -> None:
     """Seen through a limit on the size of files: the answer fits, trace and checkpoint do not, and both are told."""
     answer, trace, state = tmp_path / "a.json", tmp_path / "t.jsonl", tmp_path / "state"

@@ -64,7 +64,8 @@ def d02() -> None:
     """A plan ran any program."""
     Path("plan.toml").write_text(
         '[limits]\niterations = 5\n[[instances]]\nfamily = "random-cop"\nseeds = 1\nparameters = { variables = 5 }\n'
-        '[[solvers]]\nsolver = "subprocess:Popen"\nparameters = { args = ["touch", "executed"] }\n'
+        '[[solvers]]\nsolver = "subprocess:Popen"\nparameters = { args = ["touch", "executed"] }\n',
+        encoding="utf-8",
     )
     command("experiment", "run", "plan.toml", "-o", "results")
     time.sleep(1)
@@ -98,7 +99,8 @@ def d05() -> None:
 
 def d06() -> None:
     """Reading a .cfn took time quadratic in its size: 800 kB more than ten seconds."""
-    Path("p.cfn").write_text('{problem:{name:t,mustbe:"<9"},variables:{x:2},functions:{' + '"\n' * 400_000 + "}}")
+    text = '{problem:{name:t,mustbe:"<9"},variables:{x:2},functions:{' + '"\n' * 400_000 + "}}"
+    Path("p.cfn").write_text(text, encoding="utf-8")
     begun = time.process_time()
     with contextlib.suppress(dabp.DabpError):
         dabp.read("p.cfn")
@@ -135,7 +137,7 @@ def d09() -> None:
     text = "name: t\nobjective: min\ndomains:\n  d: {values: [0 .. 249]}\nvariables:\n"
     text += "".join(f"  {name}: {{domain: d}}\n" for name in "xyz")
     text += f"constraints:\n  c: {{type: intention, function: {function}}}\nagents: [a]\n"
-    Path("p.yaml").write_text(text)
+    Path("p.yaml").write_text(text, encoding="utf-8")
     with contextlib.suppress(dabp.DabpError):
         dabp.read("p.yaml")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_000_000, "more than 1 GB"
@@ -145,7 +147,8 @@ def d10() -> None:
     """A problem with an optimum below its limit was called infeasible."""
     Path("p.cfn").write_text(
         '{problem:{name:t,mustbe:"<1000000000.90"},variables:{x:3,y:2},functions:{f:{scope:[x,y],costs:'
-        "[1000000000.25,1000000010.5,1000000020.0,1000000030.0,1000000001.0,1000000002.0]}}}"
+        "[1000000000.25,1000000010.5,1000000020.0,1000000030.0,1000000001.0,1000000002.0]}}}",
+        encoding="utf-8",
     )
     result = dabp.solve(dabp.read("p.cfn"), "toulbar2", time_limit=10)
     assert result.cost == 1000000000.25, f"{result.status} {result.cost}"
@@ -169,7 +172,7 @@ def d12() -> None:
 
 def d13() -> None:
     """20 kB of digits took 23 s to refuse."""
-    Path("p.wcsp").write_text(f"t 1 2 1 {'1' * 40_000}x\n2\n1 0 0 1\n0 5\n")
+    Path("p.wcsp").write_text(f"t 1 2 1 {'1' * 40_000}x\n2\n1 0 0 1\n0 5\n", encoding="utf-8")
     begun = time.process_time()
     with contextlib.suppress(dabp.DabpError):
         dabp.read("p.wcsp")
@@ -181,13 +184,14 @@ def d14() -> None:
     head = "name: t\nobjective: min\ndomains:\n  d: {values: [1, 2]}\nvariables:\n  x: {domain: d}\n  y: {domain: d}\n"
     body = "b = 0\n      a = b = x + y\n      return a * 100 + b\n"
     text = f"{head}constraints:\n  c:\n    type: intention\n    function: |\n      {body}agents: [a]\n"
-    Path("p.yaml").write_text(text)
+    Path("p.yaml").write_text(text, encoding="utf-8")
     with contextlib.suppress(dabp.DabpError):
         assert dabp.read("p.yaml").cost([0, 1]) == 303, "misread"
     Path("q.yaml").write_text(
         head
         + "constraints:\n  c: {type: extensional, variables: [x, y], default: 99999999999999999999, values: {5: 1 1}}\n"
-        "agents: [a]\n"
+        "agents: [a]\n",
+        encoding="utf-8",
     )
     with contextlib.suppress(dabp.DabpError):
         dabp.read("q.yaml")
@@ -197,7 +201,8 @@ def d15() -> None:
     """One empty file among the results broke the table."""
     Path("plan.toml").write_text(
         '[limits]\niterations = 5\n[[instances]]\nfamily = "random-cop"\nseeds = 2\nparameters = { variables = 5 }\n'
-        '[[solvers]]\nsolver = "mgm"\n'
+        '[[solvers]]\nsolver = "mgm"\n',
+        encoding="utf-8",
     )
     command("experiment", "run", "plan.toml", "-o", "results")
     next(Path("results/runs").glob("*.jsonl")).write_text("")
@@ -207,11 +212,11 @@ def d15() -> None:
 
 def d16() -> None:
     """A variable named assignment: our own answer could not be read back. The last of two --fix won silently."""
-    Path("p.cfn").write_text(CALM.replace("x:3", "assignment:3").replace("[x,", "[assignment,"))
+    Path("p.cfn").write_text(CALM.replace("x:3", "assignment:3").replace("[x,", "[assignment,"), encoding="utf-8")
     command("solve", "p.cfn", "-o", "a.json", "-q", "--time", "5")
-    assert json.loads(Path("a.json").read_text())
+    assert json.loads(Path("a.json").read_text(encoding="utf-8"))
     assert command("evaluate", "p.cfn", "a.json").returncode == 0
-    Path("q.cfn").write_text(CALM)
+    Path("q.cfn").write_text(CALM, encoding="utf-8")
     assert command("solve", "q.cfn", "--fix", "y=0", "--fix", "y=1", "-q", "--time", "5").returncode == 2, (
         "the last won"
     )

@@ -48,6 +48,19 @@ def test_every_supported_python_is_tested() -> None:
     assert project["requires-python"] == f">={named[0]}"
 
 
+def test_wheels_are_built_for_every_supported_python() -> None:
+    """By the workflow and by `cibuildwheel` alone; each wheel is tried by the smoke test."""
+    project = tomllib.loads(text("pyproject.toml"))
+    named = [each.rpartition(" ")[2] for each in project["project"]["classifiers"] if re.search(r":: 3\.\d+$", each)]
+    tags = [f"cp{python.replace('.', '')}" for python in named]
+    settings = project["tool"]["cibuildwheel"]
+    assert settings["build"].split() == [f"{tag}-*" for tag in tags]
+    assert settings["test-command"] == "python {project}/tests/smoke.py"
+    steps = yaml.safe_load(text(".github/workflows/wheels.yml"))["jobs"]["wheels"]["steps"]
+    (built,) = (step["env"]["CIBW_BUILD"] for step in steps if "CIBW_BUILD" in step.get("env", {}))
+    assert re.findall(r"cp\d+", built) == tags
+
+
 def test_files_that_pages_name_are_there() -> None:
     """A path in backquotes on a page leads to a file of the package or of the repository."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -84,3 +84,23 @@ def test_what_is_none_of_ours_is_left(tmp_path):
     assert [known.assignment.tolist() for known in two.exchange(_progress(6.0))] == [[5, 1]]
     assert len(board.gather()) == 2
     board.close()
+
+
+def test_a_file_that_cannot_be_read_now_is_read_later(tmp_path, monkeypatch):
+    """Windows refuses to open a file while it is being replaced."""
+    board = FolderBoard(tmp_path)
+    board.place(0).exchange(_progress(5.0))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", lambda _: (_ for _ in ()).throw(PermissionError(errno.EACCES, "in use")))
+        assert board.gather() == []
+    assert [known.assignment.tolist() for known in board.gather()] == [[5, 1]]
+
+
+def test_workers_end_though_the_folder_cannot_be_removed(tmp_path, monkeypatch):
+    """Windows keeps a folder while a worker has a file of it open, but may have removed the host's word."""
+    board = FolderBoard(tmp_path)
+    worker = board.place(0)
+    monkeypatch.setattr(boards.shutil, "rmtree", lambda *arguments, **options: None)
+    board.close()
+    worker.exchange(_progress(5.0))
+    assert worker.ended

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import threading
 
 import pytest
 
-from dabp.driver.interruption import Interruption
+from dabp.driver.interruption import ENDING, Interruption
 from dabp.driver.solve import solve
 from dabp.generators import generate
 from dabp.problem import Problem
@@ -23,7 +22,7 @@ def problem() -> Problem:
     return generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, *ENDING])
 def test_a_signal_returns_the_incumbent(problem: Problem, number: signal.Signals) -> None:
     """The first signal ends the solve after the block it came in, with the best so far; handlers are put back."""
     before = signal.getsignal(number)
@@ -31,7 +30,7 @@ def test_a_signal_returns_the_incumbent(problem: Problem, number: signal.Signals
     def in_the_third_block(progress: object) -> None:
         blocks.append(progress)
         if len(blocks) == 3:
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
 
     blocks: list[object] = []
     result = solve(problem, Sampling(), callbacks=[in_the_third_block], time_limit=60)

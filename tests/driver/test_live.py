@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from dabp.compiling import compiling
 from dabp.driver.live import LiveLine, line_of
 from dabp.driver.solve import solve
 from dabp.driver.stopping import Progress
@@ -47,7 +48,6 @@ def test_the_live_line_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, 
 def test_nothing_is_drawn_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
     """Without a terminal the live line is silent."""
     with LiveLine() as line:
-        line.compiling()
         line(Progress(records=[]))
     assert capsys.readouterr() == ("", "")
 
@@ -69,3 +69,16 @@ def test_the_live_line_obeys_no_name(monkeypatch: pytest.MonkeyPatch, name: str)
     if "<" not in name:
         assert name not in screen.getvalue()
     assert shown(name) in screen.getvalue()
+
+
+@pytest.mark.parametrize(("shown_", "lines"), [(True, 1), (False, 0)])
+def test_compiling_is_said_once_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str], shown_: bool, lines: int
+) -> None:
+    """In a pipe a user would wonder why nothing happens; a quiet solve stays quiet."""
+    with LiveLine(shown=shown_):
+        for _ in range(2):
+            compiling.begin()
+            compiling.end()
+    assert capsys.readouterr().err.count("compiling kernels") == lines
+    assert compiling.notice is None

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 import dabp
+from dabp.compiling import compiling
 from dabp.driver.restarts import restart_seeds, solve_restarts
 from dabp.errors import ParameterError, SolverError
-from dabp.kernels.compilation import compilation
 from dabp.solvers.status import Status
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
@@ -157,6 +157,7 @@ print(result.status.value, result.cost <= first, result.notes[0])
 """
 
 
+@pytest.mark.posix
 def test_an_interrupt_of_the_terminal_reaches_worker_processes():
     """They have the signal too: theirs are collected, and the pool's next restart is not begun."""
     faults = str(Path(__file__).parents[1] / "experiments")
@@ -210,9 +211,9 @@ class Compiling(Draws):
 
     def step(self):
         if self.left == 1000:
-            compilation.begin()
+            compiling.begin()
             time.sleep(1.0)
-            compilation.end()
+            compiling.end()
         return super().step()
 
 

@@ -1,10 +1,9 @@
-"""Files are written whole or not at all, and one process at a time owns what it has locked."""
+"""Files are written whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dabp.driver.safe_files import Lock, replacing
+from dabp.driver import safe_files
+from dabp.driver.safe_files import replacing
 
 
 def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
@@ -30,6 +30,7 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["answer"]
 
 
+@pytest.mark.posix
 def test_links_permissions_and_the_file_before_are_kept(tmp_path: Path) -> None:
     """A link goes on leading where it led; a file that others may read stays so; the old one can be kept."""
     real, link, old = tmp_path / "real", tmp_path / "link", tmp_path / "old"
@@ -43,6 +44,7 @@ def test_links_permissions_and_the_file_before_are_kept(tmp_path: Path) -> None:
     assert stat.S_IMODE(real.stat().st_mode) == 0o604
 
 
+@pytest.mark.posix
 def test_what_is_no_plain_file_is_written_as_it_is(tmp_path: Path) -> None:
     """A pipe or a device has no place to be renamed to."""
     pipe = tmp_path / "pipe"
@@ -68,6 +70,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.posix
 def test_a_full_disk_costs_neither_the_old_file_nor_space(tmp_path: Path) -> None:
     """Seen through a limit on the size of files: the error comes, the old file stays, no half one is left."""
     path = tmp_path / "answer"
@@ -77,28 +80,22 @@ def test_a_full_disk_costs_neither_the_old_file_nor_space(tmp_path: Path) -> Non
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("answer", "old")]
 
 
-HOLDING = """
-import sys, time
-from pathlib import Path
-from dabp.driver.safe_files import Lock
-with Lock(Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(60)
-"""
+def test_a_rename_is_tried_again_while_the_file_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows refuses to rename a file that another program reads; it is refused for good after `PATIENCE`."""
+    refusals = [PermissionError(13, "in use")] * 3
+    rename = os.replace
 
+    def busy(source: Path, target: Path) -> None:
+        if refusals:
+            raise refusals.pop()
+        rename(source, target)
 
-def test_a_lock_is_one_process_at_a_time_and_dies_with_it(tmp_path: Path) -> None:
-    """Within a process as between two; what a killed one leaves hinders nobody and is cleared away."""
-    path = tmp_path / "c"
-    with Lock(path), pytest.raises(BlockingIOError), Lock(path):
+    monkeypatch.setattr(os, "replace", busy)
+    path = tmp_path / "answer"
+    with pytest.raises(PermissionError), replacing(path):
         pass
-    assert list(tmp_path.iterdir()) == []
-    with subprocess.Popen([sys.executable, "-c", HOLDING, path], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "held\n"
-        with pytest.raises(BlockingIOError), Lock(path):
-            pass
-        child.send_signal(signal.SIGKILL)
-    with Lock(path):
-        pass
-    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(safe_files, "PATIENCE", 10.0)
+    with replacing(path) as stream:
+        stream.write("whole")
+    assert [(each.name, each.read_text(encoding="utf-8")) for each in tmp_path.iterdir()] == [("answer", "whole")]
+    assert not refusals

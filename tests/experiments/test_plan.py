@@ -131,6 +131,7 @@ def test_a_solvers_limits_add_to_the_plans(tmp_path):
     assert load_plan(tmp_path / "plan.toml").runs[0].limits == Limits(2.5, 100, None, 1000)
 
 
+@pytest.mark.posix
 def test_a_device_is_no_plan():
     """An endless file is not read to its end."""
     with pytest.raises(ParameterError, match="/dev/zero: a plan has at most"):

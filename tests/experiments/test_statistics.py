@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from dabp.errors import ParameterError
+from dabp.errors import MissingPackageError
 from dabp.experiments.statistics import mean_interval, wilcoxon
 
 
@@ -101,5 +101,5 @@ def test_intervals_say_what_they_always_said():
 def test_without_scipy_one_sentence_says_what_to_install(monkeypatch):
     """Running experiments needs none, reading them does."""
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(ParameterError, match=r"need SciPy: install it with  pip install 'dabp\[experiments\]'"):
+    with pytest.raises(MissingPackageError, match=r"needs SciPy, .* `pip install 'dabp\[experiments\]'`"):
         wilcoxon([1.0, 2.0])

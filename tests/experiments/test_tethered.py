@@ -6,8 +6,11 @@ import subprocess
 import sys
 
 import psutil
+import pytest
 
 from tests.experiments.small import wait_for
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fork server is for Linux")
 
 STARTER = """
 import os, subprocess, sys

@@ -1,59 +1,29 @@
-"""The experiment's end of a fork server: killed, threaded, or not to be started."""
+"""Which kind of worker a system has."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
+import sys
 
-import psutil
 import pytest
 
-from dabp.errors import DabpError
 from dabp.experiments.preparation import Preparation
-from dabp.experiments.worker import Worker
-from tests.experiments.small import TRIVIAL, contents, make_plan, refuse, run_plan
+from dabp.experiments.worker import THREAD_VARIABLES, environment, worker_for
 
 
-def test_a_killed_worker_is_replaced(tmp_path):
-    """Kill -9 of a fork server: its run is done again by a new one."""
-    plan = make_plan(tmp_path, 20, TRIVIAL)
-    killed = []
-
-    def kill(state):
-        if state.done in (3, 9):
-            server = psutil.Process().children()[0]
-            killed.append(server.pid)
-            server.send_signal(signal.SIGKILL)
-
-    state = run_plan(plan, tmp_path / "out", jobs=2, progress=kill)
-    assert len(killed) == 2
-    assert (state.done, state.failed) == (20, 0)
-    assert len(contents(tmp_path / "out")) == 20
+@pytest.mark.parametrize(
+    ("platform", "kind"), [("linux", "ForkClient"), ("darwin", "FreshProcesses"), ("win32", "FreshProcesses")]
+)
+def test_only_linux_forks(monkeypatch: pytest.MonkeyPatch, platform: str, kind: str) -> None:
+    """MacOS's libraries do not survive a fork, Windows has none."""
+    if sys.platform != "linux" and platform == "linux":
+        pytest.skip("the fork client imports on Linux only")
+    monkeypatch.setattr(sys, "platform", platform)
+    assert type(worker_for(Preparation())).__name__ == kind
 
 
-def test_a_server_with_threads_prepares_nothing(tmp_path, monkeypatch):
-    """Forking beside threads can deadlock: a module that starts one is left to the run that needs it."""
-    (tmp_path / "threaded.py").write_text(
-        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
-    worker = Worker(Preparation(["threaded"], trust=["faults"]))
-    lines = worker.run(make_plan(tmp_path, 1, TRIVIAL).runs[0])
-    worker.close()
-    assert json.loads(lines.splitlines()[0])["state"] == "done"
-    assert worker.preparation == Preparation(trust=["faults"])
-
-
-@pytest.mark.parametrize(("words", "start"), [("no process can be started", "popen"), ("nonsense", "import")])
-def test_a_machine_that_cannot_run_anything_is_no_runs_failure(tmp_path, monkeypatch, words, start):
-    """Without processes, or where the server itself breaks, the experiment ends and records nothing."""
-    if start == "popen":
-        monkeypatch.setattr(subprocess, "Popen", refuse)
-    else:
-        (tmp_path / "psutil.py").write_text("raise RuntimeError('nonsense')\n")
-        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]]))
-    with pytest.raises(DabpError, match=words):
-        run_plan(make_plan(tmp_path, 2, TRIVIAL), tmp_path / "out", jobs=2)
-    assert contents(tmp_path / "out") == {}
+def test_runs_have_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the user's own variables say; the others stay."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    monkeypatch.setenv("DABP_TEST", "kept")
+    assert {environment()[name] for name in THREAD_VARIABLES} == {"1"}
+    assert environment()["DABP_TEST"] == "kept"

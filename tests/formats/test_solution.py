@@ -123,7 +123,7 @@ def test_a_table_holds_names_as_they_are(tmp_path: Path) -> None:
     problem = Problem([2, 1], labels=[('x,"y"', "two\nlines"), (" ",)], variable_names=["a,b", "=c"])
     write_assignment(np.array([1, 0]), problem, tmp_path / "a.csv")
     assert read_solution(tmp_path / "a.csv", problem).tolist() == [1, 0]
-    with open(tmp_path / "a.csv", newline="") as stream:
+    with open(tmp_path / "a.csv", encoding="utf-8", newline="") as stream:
         assert list(csv.reader(stream)) == [["variable", "value"], ["a,b", "two\nlines"], ["=c", " "]]
 
 

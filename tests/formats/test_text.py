@@ -24,7 +24,7 @@ def test_streams_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = read(io.BytesIO(_TEXT), "wcsp")
     assert read(io.StringIO(_TEXT.decode()), "WCSP") == expected
     assert read(io.BytesIO(gzip.compress(_TEXT)), "wcsp") == expected
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lzma.compress(_TEXT))))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lzma.compress(_TEXT)), encoding="utf-8"))
     assert read("-", "wcsp") == expected
 
 

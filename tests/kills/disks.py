@@ -117,7 +117,7 @@ def _two_at_once(folder: Path, problem: Any) -> Iterator[str]:
         time.sleep(0.05)
     for more in ([], ["--resume"]):
         other = [word.replace("answer", "other") for word in _words("tabu", "", 1.0, *more)]
-        with tempfile.TemporaryFile("w+") as err:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as err:
             code = subprocess.run(other, cwd=folder, stdout=err, stderr=err, check=False).returncode
             err.seek(0)
             said = err.read()

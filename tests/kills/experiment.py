@@ -59,7 +59,7 @@ def chain(kills: int, rng: random.Random) -> Iterator[str]:
         Process([*words, "killed"], folder).ended(600)
         if _results(folder / "killed") != _results(folder / "calm"):
             yield "experiment: the results are not those of an undisturbed one"
-        left = [path.name for path in (folder / "killed").rglob("*") if path.name.endswith(".part")]
+        left = [path.name for path in (folder / "killed").rglob("*") if path.name.endswith(".tmp")]
         if left or any((folder / "temporary").iterdir()):
             yield f"experiment: files left: {left} {[path.name for path in (folder / 'temporary').iterdir()]}"
 

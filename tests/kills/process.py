@@ -27,8 +27,8 @@ class Process:
     def __init__(self, command: Sequence[str], folder: Path):
         self.temporary = folder / "temporary"
         self.temporary.mkdir(exist_ok=True)
-        self._err = open(folder / "stderr", "w+")  # noqa: SIM115 - closed in `ended`
-        self._out = open(folder / "stdout", "w+")  # noqa: SIM115
+        self._err = open(folder / "stderr", "w+", encoding="utf-8")  # noqa: SIM115 - closed in `ended`
+        self._out = open(folder / "stdout", "w+", encoding="utf-8")  # noqa: SIM115
         environment = {**os.environ, "TMPDIR": str(self.temporary)}
         self._process = subprocess.Popen(command, stdout=self._out, stderr=self._err, cwd=folder, env=environment)
         self._family: set[psutil.Process] = set()

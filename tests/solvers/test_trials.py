@@ -13,7 +13,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch):
         self.now = 0.0
-        monkeypatch.setattr(trials, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(trials, "working_seconds", lambda: self.now)
 
     def turns(self, some: Trials, count: int, together: float, alone: float) -> list[bool]:
         """How work that takes so long in the two ways is done."""

@@ -1,17 +1,13 @@
-"""Ways to solve that no solver's name stands for: parameters, searches without compiled code, workers that share."""
+"""Ways to solve that no solver's name stands for: parameters, workers that share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import dabp
 from dabp.driver.result import Result
-from dabp.problem import Assignment, Problem
-from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.portfolio.plain_search import PlainSearch
 from tests.torture.kinds import Case
 
 Options = dict[str, Any]
@@ -21,15 +17,6 @@ Way = Callable[[Case, Options], Result]
 TEMPERATURES = (1e-3, 0.1, 1.0, 30.0, 1e6)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cold(Solver):
-    """What `auto` does before anything is compiled."""
-
-    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
-        """In NumPy."""
-        return PlainSearch(problem, seed, budget)
-
-
 def _soft(case: Case, options: Options) -> Result:
     temperature = TEMPERATURES[case.seed % len(TEMPERATURES)]
     result = dabp.solve(case.problem, "bp", params={"temperature": temperature, "restarts": 2}, **options)
@@ -37,10 +24,6 @@ def _soft(case: Case, options: Options) -> Result:
         if not (belief >= 0).all() or abs(belief.sum() - 1) > 1e-9:
             raise ArithmeticError(f"beliefs are no probabilities: {belief}")
     return result
-
-
-def _cold(case: Case, options: Options) -> Result:
-    return dabp.solve(case.problem, Cold(), **{**options, "time_limit": 0.3})
 
 
 def _by_tables(case: Case, options: Options) -> Result:
@@ -57,8 +40,7 @@ def _together(case: Case, options: Options) -> Result:
 
 VARIANTS: dict[str, tuple[Way, int]] = {
     "bp at a temperature": (_soft, 1),
-    "cold": (_cold, 3),
     "toulbar2 by tables": (_by_tables, 3),
     "together": (_together, 13),
 }
-"""And which share of the cases sees each: every so-manieth."""
+"""Each way, and n where every n-th case is solved that way."""

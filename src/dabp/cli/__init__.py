@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib
 import io
@@ -87,13 +88,14 @@ def main() -> None:
         code = _complain(str(error))
     except KeyboardInterrupt:
         code = 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the interpreter's exit quiet
-        code = BROKEN_PIPE
     except SystemExit as stop:  # how Typer and Rich end when nobody reads on; commands raise typer.Exit
         code = BROKEN_PIPE if stop.code == 1 else stop.code
     except OSError as error:
-        code = _complain(f"{error.filename or 'system'}: {error.strerror or error}")
+        if is_closed_pipe(error):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the interpreter's exit quiet
+            code = BROKEN_PIPE
+        else:
+            code = _complain(f"{error.filename or 'system'}: {error.strerror or error}")
     except MemoryError:
         code = _complain("out of memory; try --memory with a limit, or a solver that needs less")
     except Exception as error:
@@ -101,6 +103,13 @@ def main() -> None:
             raise
         code = _complain(error.format_message())
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def is_closed_pipe(error: OSError) -> bool:
+    """Whether a write failed because nobody reads any more; Windows calls that an invalid argument, of no file."""
+    if sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None:
+        return True
+    return isinstance(error, BrokenPipeError)
 
 
 def _ready_streams() -> None:

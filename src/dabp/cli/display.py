@@ -6,14 +6,13 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from dabp.driver.wording import number, percent
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
     from dabp.driver.result import Result
     from dabp.problem import Problem
 
@@ -22,21 +21,22 @@ LISTED = 8
 """Violated constraints that the summary names."""
 
 
-class _HarmlessConsole(Console):
-    """A console to which text is only text: what would move the cursor or turn the direction is written out."""
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(shown(text, keep="\n\t"), **options)
-
-
 def console(stderr: bool = False) -> Console:
     """A console that does not wrap or colour when its output is not a terminal, and shows names as they are.
 
     Names come from files: Rich's markup (``x[bold]``, ``[/x]``) and emoji (``:cat:``) would change them or fail.
     """
+    from rich.console import Console
+
+    class HarmlessConsole(Console):
+        """What would move the cursor or turn the direction of the text is written out."""
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(_safe(text), **options)
+
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 120
-    return _HarmlessConsole(
+    return HarmlessConsole(
         stderr=stderr, width=width, highlight=False, soft_wrap=not stream.isatty(), markup=False, emoji=False
     )
 
@@ -46,7 +46,6 @@ def print_summary(problem: Problem, result: Result, limit: int = 20, measure: st
 
     `measure` says what the cost is: ``cost``, the weight of a ``cut``, or the negative of an ``ln probability``.
     """
-    out = console()
     rows = [
         ("problem", f"{shown(problem.name)} ({_sizes(problem)})"),
         ("solver", result.solver),
@@ -55,13 +54,18 @@ def print_summary(problem: Problem, result: Result, limit: int = 20, measure: st
         ("time", f"{result.runtime:.2f} s, {result.iterations} iterations, seed {result.seed}"),
     ]
     for key, value in rows:
-        out.print(f"{key:15s} {value}")
+        print(f"{key:15s} {_safe(value)}")
     for note in result.notes:
-        out.print(f"  · {note}")
+        print(f"  · {_safe(note)}")
     if result.values is not None:
         taken = [shown(f"{name}={label}") for name, label in list(result.values.items())[:limit]]
         rest = len(result.values) - len(taken)
-        out.print(f"{'assignment':15s} " + " ".join(taken) + (f" … and {rest} more (--output FILE)" if rest else ""))
+        print(f"{'assignment':15s} " + " ".join(taken) + (f" … and {rest} more (--output FILE)" if rest else ""))
+
+
+def _safe(text: str) -> str:
+    """Text that moves no cursor but to the next line or column."""
+    return shown(text, keep="\n\t")
 
 
 def _sizes(problem: Problem) -> str:
@@ -99,6 +103,8 @@ def _probability(cost: float) -> str:
 
 def print_comparison(rows: list[tuple[Problem, Result]]) -> None:
     """One table for several problems."""
+    from rich.table import Table
+
     table = Table("problem", "status")
     for heading in ("cost", "per constraint", "bound", "gap", "time"):
         table.add_column(heading, justify="right")

@@ -16,29 +16,32 @@ import typer
 from dabp import __version__
 from dabp.cli.options import available_cores
 from dabp.errors import DabpError
+from dabp.packages import COMMANDS, installed
 
-PACKAGES = ("numpy", "numba", "torch", "pytoulbar2", "safetensors", "typer", "rich", "matplotlib", "distributed")
+Check = tuple[str, str, bool]
+"""What was looked at, what was found, and whether `dabp` works with it."""
+
+NEEDED = ("numpy", "numba", "safetensors", "typer", "rich")
+"""Packages that `dabp` does not work without; the others are those of `dabp.packages`."""
 
 
 def doctor(
     compile_: Annotated[
-        bool, typer.Option("--compile", help="compile all kernels now, so that no solve has to (about a minute)")
+        bool, typer.Option("--compile", help="Compile all kernels that did not come with the package (some minutes).")
     ] = False,
 ) -> None:
-    """Check versions, threads, device, kernel cache, toulbar2 and write access."""
+    """Check versions, threads, device, compiled kernels, toulbar2 and write access."""
     if compile_:
         _compile()
         return
-    asked = _ask_torch()
     checks = [
         ("dabp", __version__, True),
         ("python", platform.python_version(), True),
         ("cores", str(available_cores()), True),
-        *(_package(name) for name in PACKAGES),
-        _kernels(),
-        _toulbar2(),
+        *(_package(name) for name in (*NEEDED, *COMMANDS)),
+        *_kernels(),
+        *_device(),
         _writable(),
-        _device(asked),
     ]
     for what, found, good in checks:
         print(f"{'ok  ' if good else 'FAIL'} {what:14s} {found}")
@@ -47,86 +50,73 @@ def doctor(
 
 
 def _compile() -> None:
-    """Make all kernels, with a bar where somebody looks."""
+    """Compile all kernels for this machine, with a bar on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from dabp.kernels.cache import folder
-    from dabp.solvers.compiler import make_all
+    from dabp.kernels import cache
+    from dabp.solvers import kernel_build
 
+    if (level := kernel_build.shipped()) is not None:
+        print(f"all kernels came with the package, compiled for {level}: nothing is left to do")
+        return
+    if (place := cache.folder()) is None:
+        raise DabpError("there is no folder that compiled kernels could be kept in; set DABP_CACHE_DIR to one")
     columns = (TextColumn("compiling kernels"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("compile", visible=False)  # until there is something to make
-        failed = make_all(
-            lambda done, whole: bar.update(task, completed=done, total=whole, visible=True), available_cores()
+        task = bar.add_task("compile", visible=False)  # until the first is compiled
+        failed = kernel_build.compile_for_user(
+            lambda done, count: bar.update(task, completed=done, total=count, visible=True)
         )
     if failed:
         raise DabpError(f"these kernels did not compile: {', '.join(failed)}; the lines above say why")
-    print(f"all kernels are compiled, in {folder()}")
+    print(f"all kernels are compiled, in {place}")
 
 
-def _package(name: str) -> tuple[str, str, bool]:
+def _package(name: str) -> Check:
+    """The version of a package; an optional one may be missing, but not broken."""
     try:
-        return name, importlib.metadata.version(name), True
+        return name, importlib.metadata.version(name), installed(name)
     except importlib.metadata.PackageNotFoundError:
-        optional = name == "distributed"
-        return name, "not installed" + (" (only for clusters: pip install 'dabp[dist]')" if optional else ""), optional
+        return name, "not installed" + (f": {COMMANDS[name][1]}" if name in COMMANDS else ""), name in COMMANDS
 
 
-_TORCH = """
-import ctypes, glob, importlib.util, os, re
-folder = os.path.dirname(importlib.util.find_spec("torch").origin)
-for library in sorted(glob.glob(os.path.join(folder, "lib", "*torch_cpu*"))):
-    if library.endswith((".so", ".dylib", ".dll")):
-        ctypes.CDLL(library)
-with open(os.path.join(folder, "version.py"), encoding="utf-8") as source:
-    plain = re.search(r"^cuda\\b.*= None$", source.read(), re.MULTILINE) is not None
-if plain and not os.path.exists("/dev/kfd"):
-    print("cpu (this PyTorch is built without CUDA)")
-else:
-    import torch
-    print(torch.cuda.get_device_name(0) if torch.cuda.is_available() else "cpu (no GPU found)")
-"""
-"""Loads PyTorch's library; all of PyTorch, which takes seconds, only where there may be a GPU to name."""
-
-
-def _ask_torch() -> subprocess.Popen[str]:
-    """Have PyTorch looked at in a process of its own, beside the other checks."""
-    command = [sys.executable, "-c", _TORCH]
-    root = Path(sys.executable).anchor  # a folder that is there
-    return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def _device(asked: subprocess.Popen[str]) -> tuple[str, str, bool]:
-    found, complaint = asked.communicate()
-    if asked.returncode == 0:
-        return "device", found.strip(), True
-    lines = complaint.strip().splitlines()
-    return "device", f"torch does not load: {lines[-1] if lines else f'exit code {asked.returncode}'}", False
-
-
-def _kernels() -> tuple[str, str, bool]:
+def _kernels() -> list[Check]:
+    """Whether compiled kernels came with the package, and whether the user's folder has what did not."""
     try:
-        from dabp.kernels.cache import folder
+        from dabp.kernels import cache
     except ImportError as error:
-        return "kernels", f"numba does not load: {error}", False
-    from dabp.solvers.warming import JOBS, missing
+        return [("kernels", f"numba does not load: {error}", False)]
+    from dabp.solvers import kernel_build
 
-    count = len(JOBS) - len(missing())
-    state = "all compiled" if count == len(JOBS) else f"{count} of {len(JOBS)} parts compiled; --compile makes the rest"
-    return "kernel cache", f"{state}, in {folder()}", True
+    advice = "`dabp doctor --compile` compiles them, or each is compiled when it is first needed"
+    if (level := kernel_build.shipped()) is not None:
+        checks: list[Check] = [("kernels", f"came with the package, compiled for {level}", True)]
+    elif (place := cache.folder()) is not None and kernel_build.is_complete(place, kernel_build.native()):
+        checks = [("kernels", f"compiled for this machine, in {place}", True)]
+    else:
+        checks = [("kernels", f"not compiled for this processor, Python, Numba and source; {advice}", True)]
+    places = [*(cache.SHIPPED / level for level in cache.levels()), *([cache.folder()] if cache.folder() else [])]
+    for place in places:
+        if place is not None and (bad := cache.damaged(place)):
+            checks.append(("kernels", f"{len(bad)} damaged in {place}, the first is {bad[0].name}; {advice}", False))
+    return checks
 
 
-def _toulbar2() -> tuple[str, str, bool]:
-    try:
-        import pytoulbar2
+def _device() -> list[Check]:
+    """The device of PyTorch, in a process of its own, if PyTorch is installed."""
+    if not installed("torch"):
+        return []
+    code = "import torch; print(torch.cuda.get_device_name(0) if torch.cuda.is_available() else 'cpu (no GPU found)')"
+    root = Path(sys.executable).anchor  # a folder that exists
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return [("device", done.stdout.strip(), True)]
+    lines = done.stderr.strip().splitlines()
+    return [("device", f"torch does not load: {lines[-1] if lines else f'exit code {done.returncode}'}", False)]
 
-        return "toulbar2", str(Path(pytoulbar2.__file__).parent), True
-    except ImportError as error:
-        return "toulbar2", f"does not load: {error}", False
 
-
-def _writable() -> tuple[str, str, bool]:
+def _writable() -> Check:
     folder = "this folder"
     try:
         folder = os.getcwd()

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from dabp.cli.paths import check_apart, check_output
+from dabp.driver.interruption import ENDING
 from dabp.errors import ParameterError, suggestion
 
 app = typer.Typer(
@@ -235,21 +236,22 @@ def _emit(text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        output.write_text(text, encoding="utf-8", newline="\n")
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let SIGTERM end an experiment as Ctrl-C does: workers ended, results kept."""
+    """Let SIGTERM, and what Windows has beside it, end an experiment as Ctrl-C does: workers ended, results kept."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in ENDING}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

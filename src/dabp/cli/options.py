@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -70,5 +71,10 @@ def check_fixed(problem: Problem, fixed: Mapping[str, Label], option: str = "--f
 
 def available_cores() -> int:
     """Cores that this process may use: fewer than the machine's in a container or a batch job."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    if sys.platform == "win32":
+        import psutil
+
+        return len(psutil.Process().cpu_affinity())
+    return os.cpu_count() or 1  # macOS binds no process to cores

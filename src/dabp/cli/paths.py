@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -105,7 +106,8 @@ def _identity(place: str | Path | None) -> str | None:
     """One text for all names of a file; None for no file."""
     if place is None or str(place) == "-" or (os.path.exists(place) and not os.path.isfile(place)):
         return None
-    return os.path.realpath(place)
+    path = os.path.realpath(place)
+    return path.casefold() if sys.platform in ("darwin", "win32") else path  # there, A and a are one file
 
 
 def _stem(file: str) -> str:

@@ -22,7 +22,7 @@ def solvers(
     if name is None:
         table = Table("solver", "what it is")
         for key, line in SOLVERS.items():
-            table.add_row(key, line.summary)
+            table.add_row(key, line.summary if line.installed else f"{line.summary} (not installed)")
         console().print(table)
         print("dabp solvers NAME shows parameters and when to use it.")
         return

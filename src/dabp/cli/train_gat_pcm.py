@@ -13,6 +13,7 @@ import typer
 
 from dabp.cli.paths import check_output
 from dabp.errors import ParameterError
+from dabp.packages import require
 
 if TYPE_CHECKING:
     from dabp.solvers.gat_pcm.pretraining import Trainer, Validation
@@ -36,6 +37,7 @@ def train_gat_pcm(
 
     Progress is saved beside OUTPUT (.checkpoint) and taken up again by the same command.
     """
+    require("torch", "pretraining the cost model")
     checkpoint = _checked(output)
     import torch
 

@@ -13,6 +13,7 @@ import typer
 from dabp.cli.paths import check_apart, check_output
 from dabp.driver.safe_files import replacing
 from dabp.errors import ParameterError
+from dabp.packages import require
 
 
 def train_policy(
@@ -31,6 +32,7 @@ def train_policy(
     once all are there, by whichever share is last. All shares have the same other options. What is written is for
     `dabp solve FILE --solver bp-learned --param policy=OUTPUT`.
     """
+    require("cma", "training the policy")
     from dabp.experiments.policy_training import Training, fitted, results, task_of, tasks, text_of, train
 
     parts = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", share)

@@ -144,8 +144,9 @@ class Files:
                 status = path.stat()
                 stamp = (status.st_mtime_ns, status.st_ino)
                 if self._seen.get(path.name) != stamp:
+                    content = path.read_bytes()  # on Windows refused while the file is being replaced: read next time
                     self._seen[path.name] = stamp
-                    found.append(Known.from_bytes(path.read_bytes()))
+                    found.append(Known.from_bytes(content))
         return found
 
 
@@ -174,6 +175,8 @@ class FolderBoard(Board):
     def close(self) -> None:
         """Remove the folder; a worker that is still there sees by that that it has ended."""
         shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder.is_dir():  # Windows keeps what a worker has open
+            self.end()
 
 
 class DaskPlace(Place):

@@ -8,15 +8,16 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from dabp.compiling import compiling
 from dabp.driver.result import relative_gap
 from dabp.driver.stopping import Progress
 from dabp.driver.wording import number, percent
-from dabp.kernels.compilation import compilation
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
     from rich.live import Live
 
+COMPILING = "compiling kernels, once on this machine; the time limit waits"
 REFRESH_SECONDS = 0.25
 """How often a notebook's line is sent anew."""
 
@@ -44,19 +45,24 @@ class LiveLine:
 
     def __init__(self, *, verbose: bool = False, shown: bool = True):
         self._verbose = verbose
+        self._shown = shown
         self._screen: Screen | None = (_notebook() or _terminal()) if shown else None
         self._members: dict[str, dict[str, Any]] = {}
 
     def __enter__(self) -> LiveLine:
         if self._screen is not None:
             self._screen.show("preparing …", at_once=True)
-            compilation.notice = self.compiling
+        if self._shown:
+            compiling.notice = self.compiling
         return self
 
     def compiling(self) -> None:
-        """Say that kernels compile: the first time on a machine takes a while."""
+        """Say that kernels compile, and that the time limit does not count it; where there is no screen, once."""
         if self._screen is not None:
-            self._screen.show("compiling kernels, the first time only …", at_once=True)
+            self._screen.show(COMPILING, at_once=True)
+        elif self._shown:
+            compiling.notice = None
+            sys.stderr.write(f"dabp: {COMPILING}\n")
 
     def __call__(self, progress: Progress) -> None:
         """The driver's callback."""
@@ -73,8 +79,8 @@ class LiveLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        compiling.notice = None
         if self._screen is not None:
-            compilation.notice = None
             self._screen.close()
 
 

@@ -15,7 +15,7 @@ from dabp.driver.run import Run
 from dabp.driver.visible_descent import visible_descent
 from dabp.errors import ProblemError, SolverError
 from dabp.problem import Assignment, Problem
-from dabp.problem.enumeration import Enumerated, few_assignments
+from dabp.problem.elimination import Eliminated, cheap_order
 from dabp.problem.guard import Guard
 from dabp.problem.reduction import Conditioned, Reduction
 from dabp.problem.units import InUnits
@@ -64,18 +64,15 @@ class Preparation:
             self._presolve(guard)
 
     def _presolve(self, guard: Guard) -> None:
-        """Simplify, unless the time is limited and the kernels for it would first have to be compiled."""
-        if few_assignments(self.reduced):
-            solved = Enumerated(self.reduced)
+        """Simplify exactly, within a part of the time that is left."""
+        order = cheap_order(self.reduced)
+        if order is not None:
+            solved = Eliminated(self.reduced, order)
             self._reductions.append(solved)
             self.notes += solved.summary
             return
         from dabp.presolve import presolve as simplify  # compiled kernels, loaded only when wanted
-        from dabp.solvers.warming import ready
 
-        if math.isfinite(guard.seconds_left) and not ready("presolve"):
-            self.notes.append("presolve was left out: its kernels are not compiled yet")
-            return
         global _loaded
         left = guard.seconds_left
         share = PRESOLVE_PART * left

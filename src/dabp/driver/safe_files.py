@@ -1,18 +1,18 @@
-"""Files written whole or not at all: beside, to the disk, then renamed; and a lock for those that one process owns."""
+"""Files written whole or not at all: beside, to the disk, then renamed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import stat
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-try:
-    import fcntl
-except ImportError:  # not on Windows, where two processes on one file are not told apart
-    fcntl = None  # type: ignore[assignment]
+PATIENCE = 2.0 if sys.platform == "win32" else 0.0
+"""Seconds in which a file is renamed. Windows refuses while another program, often a virus scanner, reads it."""
 
 
 @contextlib.contextmanager
@@ -28,12 +28,12 @@ def replacing(path: str | Path, mode: str = "w", *, previous: Path | None = None
     path
         The file; where it leads, if it is a link.
     mode
-        ``"w"`` for text in UTF-8, ``"wb"`` for bytes.
+        ``"w"`` for text in UTF-8 with the same line ends on every system, ``"wb"`` for bytes.
     previous
         Where the old file goes; by default it is gone.
     """
     path = Path(os.path.realpath(path))
-    options: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8"}
+    options: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     if not _replaceable(path):
         with open(path, mode, **options) as stream:
             yield stream
@@ -48,12 +48,25 @@ def replacing(path: str | Path, mode: str = "w", *, previous: Path | None = None
             os.fsync(stream.fileno())
         if previous is not None:
             with contextlib.suppress(FileNotFoundError):
-                os.replace(path, previous)
-        os.replace(temporary, path)
+                _rename(path, previous)
+        _rename(temporary, path)
         _sync_folder(path.parent)
     finally:
         with contextlib.suppress(OSError):  # renamed, or its folder is gone
             temporary.unlink()
+
+
+def _rename(source: Path, target: Path) -> None:
+    """Rename a file, over `target` if it is there; try again for `PATIENCE` seconds while it is in use."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            os.replace(source, target)
+            return
+        except PermissionError:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(0.02)
 
 
 def temporary_of(path: Path) -> Path:
@@ -75,44 +88,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-class Lock:
-    """``FILE.lock`` held by one solve at a time; what a killed one has left is nobody's.
-
-    Raises
-    ------
-    BlockingIOError
-        Another holds it.
-    """
-
-    def __init__(self, path: Path):
-        real = Path(os.path.realpath(path))
-        self._path = real.with_name(real.name + ".lock")
-        self._descriptor: int | None = None
-
-    def __enter__(self) -> Lock:
-        while fcntl is not None and self._descriptor is None:
-            descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o644)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                current = os.path.samestat(os.fstat(descriptor), os.stat(self._path))
-            except FileNotFoundError:  # its owner has just removed it
-                current = False
-            except BlockingIOError:
-                os.close(descriptor)
-                raise
-            except OSError:  # a file system without locks
-                current = True
-            if current:
-                self._descriptor = descriptor
-            else:
-                os.close(descriptor)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._descriptor is not None:
-            with contextlib.suppress(OSError):
-                self._path.unlink()
-            os.close(self._descriptor)
-            self._descriptor = None

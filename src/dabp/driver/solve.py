@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from dabp.compiling import compiling
 from dabp.driver.arguments import as_callbacks, as_path, as_seed, as_threads, check_given, check_solver
 from dabp.driver.checkpoint.contents import identity
 from dabp.driver.checkpoint.file import Origin
@@ -27,9 +28,7 @@ from dabp.driver.result import Result
 from dabp.driver.run import Run
 from dabp.driver.stopping import Idleness, Limits, Progress
 from dabp.driver.verification import keep, take
-from dabp.driver.waiting import wait_for_kernels
 from dabp.errors import ParameterError
-from dabp.kernels.compilation import compilation
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import INTERRUPTED, TIME, Guard
 from dabp.problem.model import Model
@@ -155,7 +154,7 @@ class _Solve:
 
     def result(self, run: Run, start: Start, *, resume: bool) -> Result:
         """From the first guess to the end, in stages that each ask the guard."""
-        compiled = compilation.seconds
+        compiled = compiling.seconds
         initial = start.offer(run, self.guard)
         if resume:
             self.saving.read(run)
@@ -163,8 +162,9 @@ class _Solve:
         status, limit = self._searched(run, prepared, initial)
         if limit == TIME and self.limits.note:
             run.notes.append(f"{self.limits.note} (time_limit; math.inf for none)")
-        if (seconds := compilation.seconds - compiled) > WORTH_A_NOTE:
-            run.notes.append(f"{seconds:.0f} s of it went into compiling kernels; the next solve is faster")
+        if (seconds := compiling.seconds - compiled) > WORTH_A_NOTE:
+            advice = "once on this machine; `dabp doctor --compile` compiles all"
+            run.notes.append(f"compiling kernels took {seconds:.0f} s, which no limit counts, {advice}")
         return run.result(status, limit)
 
     def _searched(self, run: Run, prepared: Preparation, initial: Assignment | None) -> tuple[Status, str | None]:
@@ -174,8 +174,6 @@ class _Solve:
         if (reason := self.guard.reason) is not None:
             keep(first_guess(prepared.reduced), run, prepared)  # presolve may have come to know better
             return _stopped(reason)
-        if (ended := self._waited(run, prepared)) is not None:
-            return ended
         limits = self.limits
         left = _left(limits.seconds, run.clock.now)
         budget = Budget(left, limits.iterations, limits.memory, self.threads, self.guard)
@@ -192,25 +190,6 @@ class _Solve:
         finally:
             search.close()
         return ended
-
-    def _waited(self, run: Run, prepared: Preparation) -> tuple[Status, str | None] | None:
-        """Wait for kernels that have to be compiled; how the solve ended if it did meanwhile."""
-        asked = False
-
-        def stopped() -> bool:
-            nonlocal asked
-            run.progress.time, run.progress.time_left = run.clock.now, self.guard.seconds_left
-            answers = [callback(run.progress) for callback in self.callbacks]
-            asked = any(answers)
-            return asked
-
-        wait = wait_for_kernels(self.solver, prepared.reduced, run.seed, self.guard, stopped)
-        run.notes += [note] if (note := wait.note(run.solver)) is not None else []
-        if wait.ready:
-            return None
-        if wait.stand_in is not None:
-            keep(wait.stand_in, run, prepared)
-        return _stopped(INTERRUPTED if asked else self.guard.reason)
 
     def _loop(self, search: Search, run: Run, prepared: Preparation) -> tuple[Status, str | None]:
         """Step until the search has finished or something ends it."""

@@ -14,18 +14,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import dabp
-from dabp.errors import DabpError, ParameterError
+from dabp.errors import DabpError
 from dabp.experiments.execution import failure
 from dabp.experiments.plan import Run
 from dabp.experiments.preparation import Preparation, preparation_for
-from dabp.experiments.worker import Worker, WorkerDiedError
+from dabp.experiments.worker import Worker, WorkerDiedError, worker_for
+from dabp.packages import require
 
 RETRIES = 5
 """How often Dask may give a run to a worker again that could not start it. (A run whose workers are lost is given to
 others as often as the scheduler's ``allowed-failures`` says; then it is recorded as lost.)"""
 
 _workers: dict[tuple[str, int], Worker] = {}
-"""In a Dask worker: the fork server of each experiment and thread, kept over tasks."""
+"""In a Dask worker: our worker of each experiment and thread, kept over tasks."""
 _lock = threading.Lock()
 
 
@@ -34,10 +35,9 @@ class ClusterPool:
 
     def __init__(self, address: str, trust: Sequence[str] = ()):
         self._trust = trust
-        try:
-            from distributed import Client
-        except ImportError:
-            raise ParameterError("a cluster needs Dask: install it with  pip install 'dabp[dist]'") from None
+        require("distributed", "a cluster")
+        from distributed import Client
+
         try:
             self._client: Any = Client(address, timeout="10s", set_as_default=False)
         except OSError:
@@ -74,7 +74,7 @@ class ClusterPool:
             yield run, lines
 
     def close(self) -> None:
-        """Cancel what waits, end what runs (Dask's own cancel leaves running tasks alone) and the fork servers."""
+        """Cancel what waits, end what runs (Dask's own cancel leaves running tasks alone) and the workers."""
         if self._futures:
             self._client.cancel(list(self._futures))
         self._client.run(end_runs, self._experiment)
@@ -82,10 +82,10 @@ class ClusterPool:
 
 
 def run_on_worker(run: dict[str, Any], preparation: Preparation, experiment: str) -> bytes:
-    """The task: a thread of a Dask worker keeps one fork server over an experiment's tasks."""
+    """The task: a thread of a Dask worker keeps one worker of ours over an experiment's tasks."""
     place = (experiment, threading.get_ident())
     with _lock:
-        worker = _workers.setdefault(place, Worker(preparation))
+        worker = _workers.setdefault(place, worker_for(preparation))
     try:
         return worker.run(Run.from_dict(run))
     except WorkerDiedError:
@@ -93,7 +93,7 @@ def run_on_worker(run: dict[str, Any], preparation: Preparation, experiment: str
 
 
 def end_runs(experiment: str) -> None:
-    """End every run and fork server that this Dask worker has for an experiment."""
+    """End every run and worker that this Dask worker has for an experiment."""
     with _lock:
         places = [place for place in _workers if place[0] == experiment]
         ending = [_workers.pop(place) for place in places]

@@ -1,8 +1,7 @@
 """A process that has imported everything and forks a child for each run: a run costs milliseconds, not an import.
 
-Started by `tethered`. It is single-threaded, and checks
-that it is before it forks. It ends, and the child with it, when the other side of its pipe is gone: whatever happens to
-the experiment, no run is left behind.
+Linux only. Started by `tethered`. It is single-threaded, and checks that it is before it forks. It ends, and the child
+with it, when the other side of its pipe is gone: whatever happens to the experiment, no run is left behind.
 """
 
 from __future__ import annotations
@@ -18,29 +17,23 @@ import sys
 import tempfile
 import time
 import traceback
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import psutil
 
-from dabp.experiments.execution import execute, failure
+from dabp.experiments.execution import execute
 from dabp.experiments.messages import receive, send
 from dabp.experiments.plan import Run
 from dabp.experiments.preparation import Preparation, prepare
+from dabp.experiments.supervision import FAMILY_TICKS, TICK, Reason, end, excess, result_lines
 from dabp.experiments.tethered import die_with_parent
 
-TICK = 0.05
-"""Seconds between looks at a run's memory."""
-FAMILY_TICKS = 5
-"""The memory of a run's own child processes is added at every such tick (finding them is dear)."""
+assert sys.platform == "linux"
+
 ADDRESS_SLACK = 1 << 30
 """Address space beyond the memory limit: reserved, never touched pages must not end a run."""
 IDLE = 300.0
 """Seconds without a run after which the server ends by itself; the next run starts a new one."""
-TAIL = 2000
-"""Bytes of standard error that the reason of a crash may quote."""
-
-Reason = tuple[str, str]
-"""Why a run failed: a kind and a sentence."""
 
 
 def serve(commands: int, replies: int) -> None:
@@ -48,8 +41,8 @@ def serve(commands: int, replies: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the experiment decides what an interrupt means
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     wake_read, wake_write = os.pipe()
-    for end in (wake_read, wake_write):
-        os.set_blocking(end, False)
+    for wake in (wake_read, wake_write):
+        os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake_write)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     preparation = Preparation(**json.loads(receive(commands) or b"{}"))
@@ -86,18 +79,18 @@ def _supervise(run: Run, trust: list[str], commands: int, wake: int) -> bytes | 
         try:
             watched = _watch(run, child, started, commands, wake)
         except SystemExit:
-            _end(child)
+            end(child)
             raise
         if watched is None:
-            _end(child)
+            end(child)
             return None
         reason, status, usage = watched
         measured = {
             "wall": round(time.perf_counter() - started, 4),
             "cpu": round(usage.ru_utime + usage.ru_stime, 4),
-            "peak_memory": usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+            "peak_memory": usage.ru_maxrss * 1024,
         }
-        return _payload(run, reason, status, measured, output, errors)
+        return result_lines(run, reason, os.waitstatus_to_exitcode(status), measured, output, errors)
 
 
 def _watch(
@@ -117,9 +110,9 @@ def _watch(
                 os.read(wake, 4096)
             continue
         ticks += 1
-        reason = _excess(run, child, time.perf_counter() - started, ticks % FAMILY_TICKS == 0)
+        reason = excess(run, child, time.perf_counter() - started, ticks % FAMILY_TICKS == 0)
         if reason is not None:
-            _end(child)
+            end(child)
             _, status, usage = os.wait4(child, 0)
             return reason, status, usage
 
@@ -150,51 +143,3 @@ def _run_child(run: Run, trust: list[str], parent: int, output: BinaryIO, errors
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def _excess(run: Run, child: int, seconds: float, family: bool) -> Reason | None:
-    """Which limit the run has broken, if any: (kind, sentence)."""
-    limits = run.limits
-    if limits.wall_seconds is not None and seconds > limits.wall_seconds:
-        return "timeout", f"ended after {limits.wall_seconds:g} s of wall clock"
-    if limits.memory is None:
-        return None
-    try:
-        process = psutil.Process(child)
-        members = [process, *(process.children(recursive=True) if family else ())]
-        used = sum(member.memory_info().rss for member in members)
-    except psutil.Error:  # it has just ended
-        return None
-    return ("memory", f"used more than {limits.memory / 1e6:.0f} MB") if used > limits.memory else None
-
-
-def _end(child: int) -> None:
-    """Kill the child and whatever it started; it is still to be waited for."""
-    with contextlib.suppress(psutil.Error):
-        for process in psutil.Process(child).children(recursive=True):
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
-
-
-def _payload(
-    run: Run,
-    reason: Reason | None,
-    status: int,
-    measured: dict[str, Any],
-    output: BinaryIO,
-    errors: BinaryIO,
-) -> bytes:
-    """The result's lines, with what was measured from outside put into the summary."""
-    code = os.waitstatus_to_exitcode(status)
-    if reason is None and code == 0:
-        output.seek(0)
-        first, _, rest = output.read().decode().partition("\n")
-        return "\n".join([json.dumps({**json.loads(first), **measured}), *([rest] if rest else [])]).encode()
-    if reason is None:
-        cause = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        errors.seek(max(0, errors.seek(0, os.SEEK_END) - TAIL))
-        last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
-        reason = ("crash", ": ".join([cause, *last]))
-    return json.dumps({**failure(run, *reason), **measured}).encode()

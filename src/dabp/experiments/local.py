@@ -1,22 +1,26 @@
-"""Runs on this machine: a thread per job, each with a fork server of its own."""
+"""Runs on this machine: a thread per job, each with a worker of its own."""
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Iterator, Sequence
 
 from dabp.experiments.plan import Run
 from dabp.experiments.preparation import preparation_for
-from dabp.experiments.worker import Worker, WorkerDiedError
+from dabp.experiments.worker import Worker, WorkerDiedError, worker_for
+
+ANSWER_SECONDS = 0.2
+"""Seconds in which Ctrl-C is answered on Windows."""
 
 
 class LocalPool:
-    """`jobs` fork servers that take runs from one queue."""
+    """`jobs` workers that take runs from one queue."""
 
     def __init__(self, jobs: int, runs: Sequence[Run], trust: Sequence[str] = ()):
         preparation = preparation_for(runs, trust)
-        self._workers = [Worker(preparation) for _ in range(min(jobs, len(runs)))]
+        self._workers = [worker_for(preparation) for _ in range(min(jobs, len(runs)))]
         self._waiting: queue.SimpleQueue[Run | None] = queue.SimpleQueue()
         self._ended: queue.SimpleQueue[tuple[Run, bytes] | BaseException] = queue.SimpleQueue()
 
@@ -28,10 +32,16 @@ class LocalPool:
             self._waiting.put(None)
             threading.Thread(target=self._work, args=(worker,), daemon=True).start()
         for _ in runs:
-            ended = self._ended.get()
+            ended = self._next()
             if isinstance(ended, BaseException):
                 raise ended
             yield ended
+
+    def _next(self) -> tuple[Run, bytes] | BaseException:
+        """What has ended next; a wait without a limit would keep Ctrl-C from being answered on Windows."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._ended.get(timeout=ANSWER_SECONDS)
 
     def _work(self, worker: Worker) -> None:
         while (run := self._waiting.get()) is not None:
@@ -44,6 +54,6 @@ class LocalPool:
                 return
 
     def close(self) -> None:
-        """End the servers and what they run."""
+        """End the workers and what they run."""
         for worker in self._workers:
             worker.close()

@@ -8,8 +8,6 @@ ridge regression makes one linear function of the instance's features out of the
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import re
 from collections.abc import Iterator
@@ -20,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.driver.file_lock import Lock
 from dabp.errors import FormatError
 from dabp.experiments.policy_families import FAMILIES, HELD_OUT
 from dabp.experiments.schema import MismatchError, is_number
@@ -256,9 +255,7 @@ def _is_torn(last: bytes) -> bool:
 
 def _append(progress: Path, result: dict[str, Any]) -> None:
     """A line more, in the place of one that was left unfinished."""
-    with progress.open("ab+") as file:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(file, fcntl.LOCK_EX)  # what another share is writing is not unfinished
+    with Lock(progress, wait=True), progress.open("ab+") as file:  # what another share is writing is not unfinished
         file.seek(0)
         content = file.read()
         last = content[content.rfind(b"\n") + 1 :]

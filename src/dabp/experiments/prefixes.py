@@ -8,8 +8,6 @@ results along.
 from __future__ import annotations
 
 import json
-import resource
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -20,6 +18,7 @@ import numpy as np
 from dabp.driver.stopping import Progress
 from dabp.experiments.plan import Run
 from dabp.experiments.trust import is_own
+from dabp.experiments.usage import usage
 from dabp.solvers.registry import SOLVERS
 from dabp.solvers.status import Status
 
@@ -71,8 +70,6 @@ class Glances:
         self._ended = ended
 
     def _outcome(self, progress: Progress) -> dict[str, Any]:
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        unit = 1 if sys.platform == "darwin" else 1024
         return {
             "state": "done",
             "cost": progress.cost,
@@ -82,8 +79,7 @@ class Glances:
             "runtime": round(progress.time, 4),
             "assignment": None if progress.assignment is None else np.asarray(progress.assignment).tolist(),
             "wall": round(time.perf_counter() - self._started, 3),
-            "cpu": round(used.ru_utime + used.ru_stime, 4),
-            "peak_memory": used.ru_maxrss * unit,
+            **usage(),
         }
 
     def results(self) -> Iterator[tuple[Run, dict[str, Any]]]:

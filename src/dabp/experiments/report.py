@@ -17,10 +17,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from dabp.driver.safe_files import replacing
 from dabp.errors import ParameterError
 from dabp.experiments.figures import figure, final_cost
 from dabp.experiments.plan import Plan
-from dabp.experiments.store import Results, write_atomically
+from dabp.experiments.store import Results
 from dabp.experiments.table import HEADINGS, Row, cells, compare, rows
 from dabp.plots.drawing import Figure
 from dabp.plots.style import PALETTE
@@ -43,7 +44,8 @@ def write_report(results: Results, target: str | Path, title: str | None = None)
     middle, _, rest = rest.partition("/* DATA */")
     between, _, tail = rest.partition("/* PROGRAM */")
     filled = "".join([head, _part("page.css"), middle, _json(data), between, _part("page.js"), tail])
-    write_atomically(Path(target), filled.replace("PAGE TITLE", html.escape(shown(heading)), 1).encode())
+    with replacing(target) as stream:
+        stream.write(filled.replace("PAGE TITLE", html.escape(shown(heading)), 1))
 
 
 def _plan_data(results: Results, name: str) -> dict[str, Any]:

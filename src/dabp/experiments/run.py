@@ -165,7 +165,7 @@ def environment(command: Sequence[str] = ()) -> dict[str, Any]:
 
 def _processor() -> str:
     if sys.platform == "linux":
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor()

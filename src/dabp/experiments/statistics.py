@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import ParameterError
+from dabp.packages import require
 
 EXACT_PAIRS = 50
 """Up to so many differing pairs Wilcoxon's test is computed exactly."""
@@ -92,11 +92,8 @@ def _t_quantile(probability: float, freedom: int) -> float:
 
 
 def _stats() -> ModuleType:
-    try:
-        from scipy import stats
-    except ImportError:
-        raise ParameterError(
-            "tables and figures of experiments need SciPy: install it with  pip install 'dabp[experiments]'"
-        ) from None
+    require("scipy", "comparing the results of experiments")
+    from scipy import stats
+
     module: ModuleType = stats
     return module

@@ -7,16 +7,16 @@ how it was run). Files appear whole or not at all: they are written beside, flus
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import lzma
-import os
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dabp.driver.file_lock import Lock
+from dabp.driver.safe_files import replacing
 from dabp.errors import FormatError, ParameterError
 from dabp.experiments.plan import Plan, Run
 from dabp.experiments.schema import FORMAT, fitting, lines_of, plan_of, row_of, summary_of
@@ -126,7 +126,8 @@ class Results:
             if summary is not None:
                 lines.append(json.dumps({"type": "result", "summary": summary, "trace": self.trace(key)}))
                 count += 1
-        write_atomically(Path(target), lzma.compress("\n".join(lines).encode(), preset=9))
+        with replacing(target, "wb") as stream:
+            stream.write(lzma.compress("\n".join(lines).encode(), preset=9))
         return count
 
     def unpack(self, target: str | Path) -> int:
@@ -208,12 +209,12 @@ class ResultsFolder:
         """Keep others out, and clear what a killed experiment left half written."""
         self.runs.mkdir(parents=True, exist_ok=True)
         (self.path / "plans").mkdir(exist_ok=True)
-        with open(self.path / ".lock", "w") as lock:
+        with contextlib.ExitStack() as stack:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+                stack.enter_context(Lock(self.path / "experiment"))
+            except BlockingIOError:
                 raise ParameterError(f"{self.path} is in use by another experiment: wait for it or stop it") from None
-            for stale in self.path.glob("*/.*.part"):
+            for stale in self.path.glob("*/*.tmp"):
                 stale.unlink()
             yield
 
@@ -258,11 +259,13 @@ class ResultsFolder:
 
     def save_record(self, name: str, record: Mapping[str, Any]) -> None:
         """Keep a plan as `read_record` gives it back."""
-        write_atomically(self.path / "plans" / f"{name}.json", json.dumps(record).encode())
+        with replacing(self.path / "plans" / f"{name}.json") as stream:
+            stream.write(json.dumps(record))
 
     def save(self, key: str, lines: bytes) -> None:
         """Keep one result."""
-        write_atomically(self.runs / f"{key}.jsonl", lines + b"\n")
+        with replacing(self.runs / f"{key}.jsonl", "wb") as stream:
+            stream.write(lines + b"\n")
 
 
 def read_summary(path: Path) -> Summary | None:
@@ -293,18 +296,3 @@ def read_record(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise FormatError(f"cannot be read ({error.strerror})", source=str(path)) from None
     raise FormatError("this file is empty", source=str(path))
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """All of it or nothing, also if the machine stops now."""
-    part = path.with_name(f".{path.name}.part")
-    with open(part, "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(part, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

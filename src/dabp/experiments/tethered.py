@@ -1,7 +1,7 @@
 """The first thing a fork server does: tie itself to the process that started it, before anything heavy is imported.
 
-Started by `worker.Worker` as ``python -m dabp.experiments.tethered IN OUT PARENT``. A server that is still importing or
-rehearsing does not look at its pipe; killed with its parent, it is gone at once all the same.
+Linux only. Started by `ForkClient` as ``python -m dabp.experiments.tethered IN OUT PARENT``. A server that is still
+importing or rehearsing does not look at its pipe; killed with its parent, it is gone at once all the same.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ def die_with_parent(parent: int) -> None:
 
 def main() -> None:
     """Tie, then serve."""
-    commands, replies, parent = map(int, sys.argv[1:4])
-    die_with_parent(parent)
-    from dabp.experiments.fork_server import serve
+    if sys.platform == "linux":
+        commands, replies, parent = map(int, sys.argv[1:4])
+        die_with_parent(parent)
+        from dabp.experiments.fork_server import serve
 
-    serve(commands, replies)
+        serve(commands, replies)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dabp.errors import FormatError
 from dabp.formats.draft import Draft
 from dabp.formats.text import Source
+from dabp.packages import require
 from dabp.problem import Problem
 from dabp.problem.problem import MOST_AXES
 
@@ -43,10 +44,8 @@ _TABLES: dict[int, Callable[[tuple[int, int], list[float]], Floats]] = {
 
 def read(source: Source) -> Problem:
     """Parse an OpenGM file."""
-    try:
-        h5py: Any = importlib.import_module("h5py")
-    except ImportError:
-        raise source.error("reading OpenGM files needs h5py; `pip install h5py` does it") from None
+    require("h5py", "reading OpenGM files")
+    h5py: Any = importlib.import_module("h5py")
     try:
         with h5py.File(io.BytesIO(source.data), "r") as file:
             return _Reader(source, h5py, file).problem()

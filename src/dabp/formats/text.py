@@ -178,10 +178,9 @@ def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
                 data = stream.read(max_bytes + 1)
     except FileNotFoundError:
         raise FormatError("there is no such file", source=name) from None
-    except IsADirectoryError:
-        raise FormatError("this is a directory, not a file", source=name) from None
-    except PermissionError:
-        raise FormatError("reading it is not permitted", source=name) from None
+    except (IsADirectoryError, PermissionError):  # Windows permits no one to open a directory
+        reason = "this is a directory, not a file" if os.path.isdir(name) else "reading it is not permitted"
+        raise FormatError(reason, source=name) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise FormatError(f"it cannot be read ({error})", source=name) from None
     if len(data) > max_bytes:

@@ -21,7 +21,7 @@ from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, WORD, Tokens
 from dabp.problem import Problem
-from dabp.problem.columns import offsets_of
+from dabp.problem.columns import distinct, offsets_of
 from dabp.problem.integer_costs import IntegerCosts, integer_costs
 
 _BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
@@ -181,7 +181,7 @@ class _Functions:
         for k, members in self.scopes.groups():
             rows = members[(self.own & (self.tuples > 0))[members]]
             block = np.cumsum(self.tuples[rows]) // _BLOCK
-            for b in np.unique(block).tolist():
+            for b in distinct(block).tolist():
                 self._fill(pool, offsets, rows[block == b], k)
         self.tokens.release()
         pool[pool >= self.top] = np.inf

@@ -1,1 +1,1 @@
-"""Compiled inner loops on plain arrays and NamedTuples of arrays (Numba), knowing no class of ours."""
+"""Compiled inner loops on plain arrays."""

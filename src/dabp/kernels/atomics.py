@@ -7,9 +7,9 @@ import itertools
 from typing import Any
 
 import numpy as np
-from numba.core import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from dabp.kernels.compiler import intrinsic, types
 
 APART = 8
 """Numbers of different threads are so many places apart, in cache lines of their own."""

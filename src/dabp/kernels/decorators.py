@@ -1,33 +1,23 @@
-"""How kernels are compiled (Numba): kept on disk, GIL released, no allocation in the loops.
-
-Kernels are decorated with `kernel`, which fixes the compilation options in one place. The first call on a machine
-compiles, which `dabp.kernels.compilation` measures; `dabp.kernels.cache` keeps the result.
-"""
+"""How kernels are compiled: kept on disk (`dabp.kernels.cache`), GIL released, C division."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
-from numba.core import event
-
-from dabp.kernels.cache import KernelCache
-from dabp.kernels.compilation import compilation
-from dabp.kernels.pipeline import KernelCompiler
+from dabp.compiling import compiling
+from dabp.kernels.cache import keep_compiled
+from dabp.kernels.compiler import event, numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function | None = None, /, **options: Any) -> Any:
-    """``numba.njit`` with our options: cached, nogil, C division. Use as ``@kernel`` or ``@kernel(fastmath=True)``."""
-    ours = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
-    chosen = {**ours, **options}
+    """``numba.njit`` with our options, for what Python calls. Use as ``@kernel`` or ``@kernel(fastmath=True)``."""
+    chosen = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
 
     def compiled(inner: Function) -> Function:
-        dispatcher = numba.njit(**chosen)(inner)
-        dispatcher._cache = KernelCache(inner)
-        return cast(Function, dispatcher)
+        return cast(Function, keep_compiled(numba.njit(**chosen)(inner)))
 
     return compiled if function is None else compiled(function)
 
@@ -43,7 +33,7 @@ def inline_kernel(function: Function) -> Function:
 
 
 def inner(function: Function | None = None, /, **options: Any) -> Any:
-    """`kernel` for what kernels call and Python does not: it becomes machine code where it is called."""
+    """`kernel` for what only kernels call."""
     chosen = kernel(no_cpython_wrapper=True, **options)
     return chosen if function is None else chosen(function)
 
@@ -59,13 +49,13 @@ def part(**options: Any) -> Any:
 
 
 class _Listener(event.Listener):  # type: ignore[misc]
-    """Tells `dabp.kernels.compilation` what Numba is doing."""
+    """Reports Numba's compilations to `dabp.compiling`."""
 
     def on_start(self, happening: Any) -> None:
-        compilation.begin()
+        compiling.begin()
 
     def on_end(self, happening: Any) -> None:
-        compilation.end()
+        compiling.end()
 
 
 event.register("numba:compile", _Listener())

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba.core import types
-from numba.extending import overload
 
+from dabp.kernels.compiler import overload, types
 from dabp.kernels.decorators import kernel
 
 FAST = {"contract", "reassoc", "nsz", "arcp", "nnan", "ninf"}

@@ -13,10 +13,17 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.imputils import impl_ret_untracked
-from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+from dabp.kernels.compiler import (
+    cgutils,
+    impl_ret_untracked,
+    intrinsic,
+    ir,
+    lower_builtin,
+    models,
+    register_model,
+    type_callable,
+    types,
+)
 
 Lanes = tuple[int, ...]
 """As many zeros as a vector has lanes."""

@@ -11,9 +11,7 @@ import math
 import struct
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+from dabp.kernels.compiler import cgutils, intrinsic, ir, types
 
 MANTISSA = 23
 """Bits of it in single precision."""

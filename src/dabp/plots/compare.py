@@ -9,7 +9,7 @@ import numpy as np
 
 from dabp.driver.trace import Trace
 from dabp.driver.wording import number
-from dabp.plots.style import HUGE, colour, dash, finish, marker, plain_numbers
+from dabp.plots.style import HUGE, colour, dash, finish, marker, new_figure, plain_numbers
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ def plot_compare(traces: Mapping[str, Trace], ax: Axes | None = None) -> Axes:
     The axis of costs shows where the answers are: first guesses, however bad, may lie outside of it.
     """
     if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
+        _, ax = new_figure(figsize=(8, 4.6))
     end = max((_end(trace) for trace in traces.values()), default=1.0)
     answers: list[list[float]] = []
     bounds: list[tuple[float, str]] = []

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.plots.style import colour, dash, finish, marker, plain_numbers, whole_numbers
+from dabp.packages import require
+from dabp.plots.style import colour, dash, finish, marker, new_figure, plain_numbers, whole_numbers
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
@@ -64,9 +65,7 @@ class Figure:
 def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | None = None) -> Axes:
     """Draw one group of instances; `labels` fixes the solvers' colours over panels."""
     if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(layout="constrained")
+        _, ax = new_figure()
     order = {label: index for index, label in enumerate(labels)}
     for curve in panel.curves:
         index = order[curve.label]
@@ -123,6 +122,7 @@ def _short(name: str) -> str:
 
 def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
     """The whole figure: a panel per group, one legend."""
+    require("matplotlib", "a figure")
     from matplotlib.figure import Figure as Canvas
 
     if not figure.panels:

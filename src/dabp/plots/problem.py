@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.plots.layout import packed_layout
-from dabp.plots.style import colour, plain_numbers
+from dabp.plots.style import colour, new_figure, plain_numbers
 from dabp.problem import Problem
 from dabp.problem.columns import table_ranges
 from dabp.problem.shown import shown
@@ -37,9 +37,7 @@ def plot_problem(problem: Problem, ax: Axes | None = None) -> Axes:
     """
     made = ax is None
     if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(WIDTH, WIDTH), layout="constrained")
+        _, ax = new_figure(figsize=(WIDTH, WIDTH))
     large = np.flatnonzero(problem.arities >= 3)
     binary = np.flatnonzero(problem.arities == 2)
     if problem.num_variables + len(large) <= DRAWN_NODES and len(binary) <= DRAWN_EDGES:

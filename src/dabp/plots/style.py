@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dabp.packages import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
@@ -29,6 +31,14 @@ def marker(index: int) -> str:
 def dash(index: int) -> str:
     """Solid for the first round of colours, other dashes when they come again."""
     return DASHES[index // len(PALETTE) % len(DASHES)]
+
+
+def new_figure(*args: Any, **options: Any) -> Any:
+    """Matplotlib's `subplots`."""
+    require("matplotlib", "a picture")
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(*args, layout="constrained", **options)
 
 
 def finish(ax: Axes) -> None:

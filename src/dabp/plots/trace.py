@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dabp.driver.trace import Trace
 from dabp.plots.schedules import FEW_RUNS, has_numbers, plot_schedules, runs_of
-from dabp.plots.style import HUGE, colour, finish, whole_numbers
+from dabp.plots.style import HUGE, colour, finish, new_figure, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,13 +35,11 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
     chosen = runs_of(trace.records)
     panels: list[Axes] = []
     if ax is None:
-        from matplotlib import pyplot as plt
-
         if windows or len(chosen.begin):
-            _, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 7), layout="constrained", height_ratios=[2.2, 1, 1])
+            _, axes = new_figure(3, 1, sharex=True, figsize=(7, 7), height_ratios=[2.2, 1, 1])
             ax, panels = axes[0], list(axes[1:])
         else:
-            _, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+            _, ax = new_figure(figsize=(7, 4.2))
     _plot_costs(trace, ax)
     if panels and not windows:
         plot_schedules(chosen, *panels)

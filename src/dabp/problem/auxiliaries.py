@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
-from dabp.problem.columns import Indices, ragged_positions
+from dabp.problem.columns import Indices, distinct, ragged_positions
 
 MANY = 8
 """More assignments than this are completed together by what each row of a defining table chooses, found once."""
@@ -56,7 +56,7 @@ class Auxiliaries:
     @cached_property
     def num_auxiliary(self) -> int:
         """How many of the variables, the last ones, are auxiliary."""
-        return len(np.unique(self._defined))
+        return len(distinct(self._defined))
 
     @property
     def num_visible(self) -> int:
@@ -188,6 +188,6 @@ def validate_definitions(problem: Auxiliaries) -> None:
     last = np.repeat(scope[offsets[chosen + 1] - 1], lengths)
     if (scope[ragged_positions(offsets, chosen)] > last).any():
         raise ProblemError("a defining factor looks at variables before the auxiliary one, which it names last")
-    defined = np.unique(last)
+    defined = distinct(last)
     if not np.array_equal(defined, np.arange(count - len(defined), count)):
         raise ProblemError("auxiliary variables are the last of a problem, and each has a defining factor")

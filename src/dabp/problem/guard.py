@@ -6,6 +6,8 @@ import math
 import time
 from collections.abc import Callable
 
+from dabp.compiling import working_seconds
+
 TIME, MEMORY, INTERRUPTED = "time limit", "memory limit", "interrupted"
 """The reasons to stop, in words."""
 _READ_EVERY = 0.1
@@ -46,13 +48,13 @@ class Guard:
         memory_limit: int | None = None,
         interrupted: Callable[[], bool] | None = None,
     ):
-        self._deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
+        self._deadline = math.inf if time_limit is None else working_seconds() + time_limit
         self._memory_limit, self._interrupted = memory_limit, interrupted
 
     @property
     def seconds_left(self) -> float:
         """Until the deadline: inf without one, 0 when it has passed."""
-        return max(0.0, self._deadline - time.perf_counter())
+        return max(0.0, self._deadline - working_seconds())
 
     @property
     def over(self) -> bool:
@@ -64,7 +66,7 @@ class Guard:
         """Why to stop now, in words; None to go on."""
         if self._interrupted is not None and self._interrupted():
             return INTERRUPTED
-        if time.perf_counter() >= self._deadline:
+        if working_seconds() >= self._deadline:
             return TIME
         if self._memory_limit is not None and resident_memory() > self._memory_limit:
             return MEMORY

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
+from dabp.packages import require
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.data import cost_table, positional
@@ -167,6 +168,7 @@ def to_toulbar2(problem: Problem, **options: Any) -> Any:
     64-bit costs have room for, and its upper bound is the problem's limit, if it has one; `options` go to the ``CFN``
     constructor.
     """
+    require("pytoulbar2", "a network of pytoulbar2")
     import pytoulbar2
 
     costs, _ = integer_costs(problem)

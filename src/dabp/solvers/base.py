@@ -139,8 +139,6 @@ class Solver(ABC):
     """Whether its searches prove bounds: the driver then gives it decimal costs as integers, the constant apart."""
     iterations_end: ClassVar[bool] = True
     """Whether a limit on iterations is sure to end its searches: not where an iteration is an improvement."""
-    kernels: ClassVar[tuple[str, ...]] = ()
-    """The families of compiled code that its searches run (`warming.JOBS`): there before one starts."""
 
     @abstractmethod
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:

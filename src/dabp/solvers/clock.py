@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import time
+from dabp.compiling import working_seconds
 
 
 class Clock:
     """Seconds of wall clock since it was made."""
 
     def __init__(self) -> None:
-        self._start = time.perf_counter()
+        self._start = working_seconds()
 
     @property
     def now(self) -> float:
         """Seconds so far."""
-        return time.perf_counter() - self._start
+        return working_seconds() - self._start

@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from dabp.errors import ParameterError, suggestion
+from dabp.packages import installed, require
 from dabp.solvers.base import Solver
 
 LARGEST = 2**62
@@ -26,12 +27,18 @@ LARGEST = 2**62
 
 @dataclass(frozen=True)
 class Entry:
-    """A named solver: where its class is, what its preset changes, and a line for the list."""
+    """A named solver: where its class is, what its preset changes, the package it needs, and a line for the list."""
 
     module: str
     class_name: str
     summary: str
     preset: Mapping[str, Any] = field(default_factory=dict)
+    needs: str | None = None
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package that the solver needs is installed."""
+        return self.needs is None or installed(self.needs)
 
     def load(self) -> type[Solver]:
         """Import the class."""
@@ -70,11 +77,6 @@ SOLVERS: dict[str, Entry] = {
         "LearnedBeliefPropagation",
         "BP at a falling temperature, whose schedule is learned over families of problems and while solving",
     ),
-    "bp-plain": Entry(
-        "belief_propagation.plain",
-        "PlainBeliefPropagation",
-        "reinforced BP in NumPy: nothing to compile, for the first minute on a machine",
-    ),
     "gat-pcm-lns": Entry(
         "gat_pcm.search",
         "GatPcmLns",
@@ -111,10 +113,33 @@ SOLVERS: dict[str, Entry] = {
     "gdba": Entry(
         "local_search.gdba", "Gdba", "GDBA, distributed breakout: as MGM, and what is violated weighs more where stuck"
     ),
-    "toulbar2": Entry("toulbar2.solver", "Toulbar2", "toulbar2: exact, branch and bound with soft local consistency"),
-    "toulbar2-vns": Entry("toulbar2.solver", "Toulbar2", "toulbar2's variable neighbourhood search", {"mode": "vns"}),
-    "toulbar2-incop": Entry("toulbar2.solver", "Toulbar2", "toulbar2 with INCOP local search first", {"mode": "incop"}),
-    "toulbar2-pils": Entry("toulbar2.solver", "Toulbar2", "toulbar2 with PILS local search first", {"mode": "pils"}),
+    "toulbar2": Entry(
+        "toulbar2.solver",
+        "Toulbar2",
+        "toulbar2: exact, branch and bound with soft local consistency",
+        needs="pytoulbar2",
+    ),
+    "toulbar2-vns": Entry(
+        "toulbar2.solver",
+        "Toulbar2",
+        "toulbar2's variable neighbourhood search",
+        {"mode": "vns"},
+        needs="pytoulbar2",
+    ),
+    "toulbar2-incop": Entry(
+        "toulbar2.solver",
+        "Toulbar2",
+        "toulbar2 with INCOP local search first",
+        {"mode": "incop"},
+        needs="pytoulbar2",
+    ),
+    "toulbar2-pils": Entry(
+        "toulbar2.solver",
+        "Toulbar2",
+        "toulbar2 with PILS local search first",
+        {"mode": "pils"},
+        needs="pytoulbar2",
+    ),
     "dabp": Entry("dabp", "Dabp", "deep attentive BP: damping and weights learned while solving", {"cost_scale": 50.0}),
     "dabp-heter": Entry(
         "dabp",
@@ -198,6 +223,8 @@ def make_solver(name: str, params: Mapping[str, Any] | None = None) -> Solver:
         if key not in known:
             raise ParameterError(f"solver {name!r} has no parameter {key!r}{suggestion(key, known)}")
         chosen[key] = _converted(name, key, value, known[key][0])
+    if line.needs is not None:
+        require(line.needs, f"solver {name!r}")
     return line.load()(**chosen)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import perf_counter
+
+from dabp.compiling import working_seconds
 
 FEWEST, MOST = 2, 64
 """How often work is done in the faster way until the other one is tried again: at first, and when that was in vain
@@ -25,9 +26,9 @@ class Trials:
         """Whether to do the work inside, so much of it, together."""
         trying = not self._first and self._turns >= self._patience
         together = self._first.pop(0) if self._first else self._together != trying
-        started = perf_counter()
+        started = working_seconds()
         yield together
-        self._seconds[together] = (perf_counter() - started) / work
+        self._seconds[together] = (working_seconds() - started) / work
         if self._first:
             return
         before, self._together = self._together, self._seconds[True] < self._seconds[False]

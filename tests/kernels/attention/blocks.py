@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.attention.one_variable import BLOCK
+from dabp.kernels.attention.vectors import BLOCK
 
 DEGREES = [1, 2, 4, 7, 19]
 ROWS = [-(-degree // BLOCK) * BLOCK for degree in DEGREES]

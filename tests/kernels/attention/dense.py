@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.kernels.attention.one_variable import Inputs, VariableEdges
+from dabp.kernels.attention.vectors import BLOCK
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -38,5 +39,11 @@ def variables(
         np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64), rng.permutation(edges), rng.permutation(edges)
     )
     key = spread * rng.normal(size=(edges, heads))
-    inputs = Inputs(rng.normal(size=(edges, heads)), key, rng.normal(size=(edges, width)))
-    return around, Inputs(*(one.astype(dtype) for one in inputs))
+    terms = np.concatenate([rng.normal(size=(edges, heads)), key, np.zeros((edges, -2 * heads % BLOCK))], 1)
+    return around, Inputs(heads, terms.astype(dtype), rng.normal(size=(edges, width)).astype(dtype))
+
+
+def query_and_key(inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
+    """The two halves of the terms, [F, K] each."""
+    heads = inputs.heads
+    return inputs.terms[:, :heads], inputs.terms[:, heads : 2 * heads]

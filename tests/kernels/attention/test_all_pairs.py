@@ -7,7 +7,8 @@ import pytest
 
 from dabp.kernels.attention import all_pairs as module
 from dabp.kernels.attention import one_variable
-from dabp.kernels.attention.one_variable import BLOCK, Gathered, Results
+from dabp.kernels.attention.one_variable import Gathered, Results
+from dabp.kernels.attention.vectors import BLOCK
 from tests.kernels.alone import alone
 from tests.kernels.attention import dense
 
@@ -26,7 +27,8 @@ def test_equals_the_dense_formulas(degree: int) -> None:
     results = Results(np.empty(degree), np.empty((degree, 8)))
     all_pairs(degree, variable, np.empty((4, BLOCK)), results)
     factors = around.factor[around.edges]
-    damping, summed, _ = dense.attention(inputs.query[factors], inputs.key[factors], inputs.f2v[around.edges])
+    query, key = dense.query_and_key(inputs)
+    damping, summed, _ = dense.attention(query[factors], key[factors], inputs.f2v[around.edges])
     np.testing.assert_allclose(results.damping, damping, rtol=1e-12)
     np.testing.assert_allclose(results.summed[:, :5], summed, rtol=1e-12, atol=1e-12)
     assert not results.summed[:, 5:].any()

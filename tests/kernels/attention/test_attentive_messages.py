@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.attention.attentive_messages import attend, attend_backward
+from dabp.kernels.attention.attentive_messages import attend, attend_backward, sum_by_factor, weight_range
 from dabp.kernels.attention.chebyshev import interpolation
 from dabp.kernels.attention.one_variable import Inputs, Results
 from tests.kernels.attention import dense
@@ -27,7 +27,8 @@ def test_equals_the_dense_formulas(spread: float, width: int) -> None:
             assert not results.damping[edges].any()
             assert not results.summed[edges].any()
             continue
-        damping, summed, _ = dense.attention(inputs.query[factors], inputs.key[factors], inputs.f2v[edges])
+        query, key = dense.query_and_key(inputs)
+        damping, summed, _ = dense.attention(query[factors], key[factors], inputs.f2v[edges])
         np.testing.assert_allclose(results.damping[edges], damping, rtol=1e-12)
         np.testing.assert_allclose(results.summed[edges], summed, rtol=1e-11, atol=1e-11)
 
@@ -37,12 +38,12 @@ def test_a_range_of_variables_leaves_the_others_alone() -> None:
     around, inputs = dense.variables(DEGREES, 4, 3, 0.5)
     results = Results(np.full(len(inputs.f2v), np.nan), np.full(inputs.f2v.shape, np.nan))
     gradients = Results(np.ones(len(inputs.f2v)), np.ones(inputs.f2v.shape))
-    made = Inputs(*(np.full_like(one, np.nan) for one in inputs))
+    made = Inputs(4, np.full_like(inputs.terms, np.nan), np.full_like(inputs.f2v, np.nan))
     attend(1, 3, around, interpolation(np.float64), inputs, results)
     attend_backward(1, 3, around, interpolation(np.float64), inputs, gradients, made)
     written = np.zeros(len(inputs.f2v), dtype=bool)
     written[around.edges[around.offsets[1] : around.offsets[3]]] = True
-    for array in (*results, *made):
+    for array in (*results, made.terms, made.f2v):
         finite = np.isfinite(array).reshape(len(written), -1)
         assert (finite.all(1) == written).all()
         assert (finite.any(1) == written).all()
@@ -54,20 +55,41 @@ def test_gradients_equal_differences(spread: float) -> None:
     around, inputs = dense.variables([2, 9, 30], 3, 4, spread)
     rng, table = np.random.default_rng(1), interpolation(np.float64)
     gradients = Results(rng.normal(size=len(inputs.f2v)), rng.normal(size=inputs.f2v.shape))
-    direction = Inputs(*(rng.normal(size=one.shape) for one in inputs))
+    direction = Inputs(3, rng.normal(size=inputs.terms.shape), rng.normal(size=inputs.f2v.shape))
 
     def value(step: float) -> float:
         results = Results(np.empty(len(inputs.f2v)), np.empty(inputs.f2v.shape))
-        moved = Inputs(*(one + step * way for one, way in zip(inputs, direction, strict=True)))
+        moved = Inputs(3, inputs.terms + step * direction.terms, inputs.f2v + step * direction.f2v)
         attend(0, 3, around, table, moved, results)
         return sum(float((a * b).sum()) for a, b in zip(results, gradients, strict=True))
 
-    by_edge = Inputs(*(np.empty_like(one) for one in inputs))
+    by_edge = Inputs(3, np.empty_like(inputs.terms), np.empty_like(inputs.f2v))
     attend_backward(0, 3, around, table, inputs, gradients, by_edge)
-    slope = sum(
-        float((made * way).sum())
-        for made, way in zip(
-            by_edge, (direction.query[around.factor], direction.key[around.factor], direction.f2v), strict=True
-        )
-    )
+    slope = float((by_edge.terms * direction.terms[around.factor]).sum() + (by_edge.f2v * direction.f2v).sum())
     assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)
+
+
+def test_terms_of_a_factor_are_summed_over_its_edges() -> None:
+    """One, three and two edges; a share leaves the other factors alone."""
+    by_edge, result = np.arange(12.0).reshape(6, 2), np.full((3, 2), np.nan)
+    sum_by_factor(0, 2, np.array([0, 1, 4, 6]), by_edge, result)
+    np.testing.assert_array_equal(result[:2], [by_edge[0], by_edge[1:4].sum(0)])
+    assert np.isnan(result[2]).all()
+
+
+def test_range_of_weights_equals_the_extremes_of_the_dense_ones() -> None:
+    """Over all targets and neighbours of all variables, averaged over heads; the target itself does not count."""
+    degrees = [1, 3, 8]
+    around, inputs = dense.variables(degrees, 4, 2, 1.0)
+    query, key = dense.query_and_key(inputs)
+    every = []
+    for i, degree in enumerate(degrees[1:], 1):
+        edges = around.edges[around.offsets[i] : around.offsets[i + 1]]
+        factors = around.factor[edges]
+        *_, weights = dense.attention(query[factors], key[factors], inputs.f2v[edges])
+        every.append(weights[~np.eye(degree, dtype=bool)])
+    expected = np.concatenate(every)
+    low, high = weight_range(around, 4, inputs.terms)
+    assert (low, high) == (pytest.approx(expected.min()), pytest.approx(expected.max()))
+    around, inputs = dense.variables([1, 1], 4, 2, 1.0)
+    assert weight_range(around, 4, inputs.terms) == (1.0, 1.0), "there is nothing to weigh"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.attention.dense import ROWS, blocks_of, clear, project, project_backward, total
+from dabp.kernels.attention.dense import ROWS, blocks_of, project, project_backward, total
 
 
 @pytest.mark.parametrize("rows", [1, 3, 70, ROWS, ROWS + 1, 2 * ROWS + 66])
@@ -42,11 +42,3 @@ def test_shares_of_blocks_give_the_same_bits() -> None:
     sums = np.empty((3, 17, 40), np.float32)
     project_backward(0, 3, x, matrix, given, np.empty((0, 16), np.float32), sums)
     np.testing.assert_array_equal(sums, results[0][1])
-
-
-def test_clear_leaves_other_blocks_alone() -> None:
-    """Zeros where they were asked for."""
-    rows = np.ones((3 * ROWS - 5, 8))
-    clear(1, 3, rows)
-    assert rows[:ROWS].all()
-    assert not rows[ROWS:].any()

@@ -60,8 +60,8 @@ def test_gradients_equal_differences(mean: bool) -> None:
     nodes, rng = given(1), np.random.default_rng(2)
     results = dense(nodes, mean)
     weight = rng.normal(size=results.shape)
-    gradients = np.zeros_like(nodes)
-    attend_backward(0, 3, HUBS, nodes, SHAPE, Given(weight, results), gradients)
+    gradients = np.full_like(nodes, np.nan)  # every row is written, as each is a hub or near one
+    attend_backward(0, 3, HUBS, nodes, SHAPE, Given(weight, results), gradients, True)
     for part in (slice(HEADS * CHANNELS), slice(HEADS * CHANNELS, None)):
         direction = np.zeros_like(nodes)
         direction[:, part] = rng.normal(size=direction[:, part].shape)

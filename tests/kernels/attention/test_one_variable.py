@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.kernels.attention import one_variable
-from dabp.kernels.attention.one_variable import BLOCK
+from dabp.kernels.attention.vectors import BLOCK
 from tests.kernels.alone import alone
 from tests.kernels.attention import dense
 
@@ -19,8 +19,9 @@ def test_gathers_in_the_order_of_edges_and_pads_with_zeros() -> None:
     variable = gathered(6, inputs)
     edges = around.edges[3:]
     gather(edges, around.factor, inputs, variable)
-    np.testing.assert_array_equal(variable.queries[:, :4], inputs.query[around.factor[edges]].T)
-    np.testing.assert_array_equal(variable.keys[:, :4], inputs.key[around.factor[edges]].T)
+    query, key = dense.query_and_key(inputs)
+    np.testing.assert_array_equal(variable.queries[:, :4], query[around.factor[edges]].T)
+    np.testing.assert_array_equal(variable.keys[:, :4], key[around.factor[edges]].T)
     np.testing.assert_array_equal(variable.messages[:4, :5], inputs.f2v[edges])
     assert variable.messages.shape == (6, BLOCK)
     assert not variable.messages[:4, 5:].any()

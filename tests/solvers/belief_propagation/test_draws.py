@@ -1,11 +1,10 @@
 """Runs of bp-learned: the policy's choice first, soft ones where few fit, cooled ones while there is hope."""
 
-import time
-
 import numpy as np
 import pytest
 
 import dabp
+from dabp.compiling import working_seconds
 from dabp.graph import FactorGraph
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget
@@ -29,7 +28,7 @@ def drawn(count: int, limit: int | None, *, hope: float = 1.0, **others: object)
     """Runs one after the other; what they cost is drawn."""
     rng = np.random.default_rng(1)
     draws = Draws(choices(**others), Policy.shipped(), GRAPH, scattered=False)
-    pace, sweeps = Pace(Budget(max_iterations=limit), GRAPH, time.perf_counter()), Sweeps(PROBLEM, 1, Guard())
+    pace, sweeps = Pace(Budget(max_iterations=limit), GRAPH, working_seconds()), Sweeps(PROBLEM, 1, Guard())
     sweeps._tried, sweeps._found = (1000, 0) if hope == 0.0 else (0, 0)
     runs = []
     for k in range(count):

@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 
+from dabp.compiling import compiling
 from dabp.graph import FactorGraph
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.pace import FIRST_PART, IN_TIME, SHORTEST, Pace
@@ -19,6 +20,7 @@ def clock(monkeypatch):
     """A clock that stands until it is set."""
     now = [100.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(compiling, "_finished_seconds", 0.0)  # what this process has compiled
     return now
 
 

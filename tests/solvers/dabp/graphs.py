@@ -1,72 +1,99 @@
-"""Factor graphs for DABP's tests: every arity, mixed domains, hubs; and inputs for the operations on them."""
+"""Factor graphs for DABP's tests: every arity, mixed domains, hubs; and windows on them by either backend."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import torch
 
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
-from dabp.solvers.dabp.backend import Layer
+from dabp.solvers.dabp.backend import Backend, Messages
+from dabp.solvers.dabp.compiled import CompiledBackend
+from dabp.solvers.dabp.parameters import HIDDEN, Parameters, initial_parameters
+from dabp.solvers.dabp.plain import PlainBackend
 from dabp.solvers.dabp.structure import Structure
 
-CPU = torch.device("cpu")
 
-
-def structure_of(problem: Problem, dtype: str = "float64") -> Structure:
+def structure_of(problem: Problem, dtype: str = "float64", cost_scale: float | None = None) -> Structure:
     """The split graph of a problem."""
-    graph = FactorGraph.from_problem(problem.minimized(), 0.95, np.dtype(dtype))
+    graph = FactorGraph.from_problem(problem.minimized(), 0.95, np.dtype(dtype), cost_scale=cost_scale)
     return Structure.from_graph(graph, problem)
 
 
-def star(leaves: int) -> Problem:
-    """A variable with so many binary factors, and one more factor of three variables."""
-    rng = np.random.default_rng(leaves)
-    scopes = [[0, leaf] for leaf in range(1, leaves + 1)]
-    return Problem(
-        [3] + [2] * leaves,
-        [*np.ravel(scopes), 0, 1, 2],
-        [*range(0, 2 * leaves + 1, 2), 2 * leaves + 3],
-        rng.normal(size=6 * leaves + 12),
-        [*range(0, 6 * leaves + 1, 6), 6 * leaves + 12],
-    )
-
-
-def mixed() -> Problem:
-    """Arities 1 to 4, domains 1 to 4, an isolated variable, a variable with one factor."""
-    rng = np.random.default_rng(5)
-    sizes, scopes = [3, 2, 4, 1, 2, 3], [[0, 1], [1, 2], [2, 0], [0, 1, 2], [1, 3, 2, 0], [4], [2, 4]]
-    cells = [int(np.prod([sizes[v] for v in scope])) for scope in scopes]
+def problem_of(sizes: list[int], scopes: list[list[int]], rng: np.random.Generator, forbidden: float = 0.0) -> Problem:
+    """Random costs; a share of the cells is forbidden, but never the last of a row."""
+    tables = []
+    for scope in scopes:
+        table = rng.normal(0.0, 40.0, size=[sizes[v] for v in scope])
+        bad = rng.random(table.shape) < forbidden
+        for axis, size in enumerate(table.shape):
+            bad &= np.moveaxis(np.arange(size) < size - 1, 0, -1).reshape(
+                [-1 if a == axis else 1 for a in range(len(scope))]
+            )
+        tables.append(np.where(bad, np.inf, table))
     return Problem(
         sizes,
         [v for scope in scopes for v in scope],
         np.cumsum([0] + [len(scope) for scope in scopes]),
-        rng.normal(size=sum(cells)),
-        np.cumsum([0, *cells]),
+        np.concatenate([table.ravel() for table in tables]),
+        np.cumsum([0] + [table.size for table in tables]),
     )
 
 
-def inputs(structure: Structure, heads: int = 2, spread: float = 1.0) -> dict[str, torch.Tensor]:
-    """Random arguments of every operation, by name."""
-    source = torch.Generator().manual_seed(1)
+def mixed(forbidden: float = 0.0) -> Problem:
+    """Arities 1 to 4, domains 1 to 5, an isolated variable, variables with one factor."""
+    sizes = [3, 2, 5, 1, 4, 2, 9, 3]
+    scopes = [[0], [2], [0, 1], [2, 1], [0, 2, 4], [1, 3, 0], [4, 2], [5, 4], [0, 4], [6, 4], [6, 2], [1, 3, 2, 0]]
+    return problem_of(sizes, scopes, np.random.default_rng(0), forbidden)
 
-    def normal(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, generator=source, dtype=torch.float64)
 
-    beyond = torch.from_numpy(structure.beyond)
+def cases() -> dict[str, Problem]:
+    """Mixed domains with arities 1 to 4, forbidden cells, a hub of degree 242, and tables of very different size."""
+    rng = np.random.default_rng(0)
+    plain = problem_of([4] * 8, [[a, b] for a in range(8) for b in range(a) if (a + 2 * b) % 3], rng)
+    large = plain.pool.copy()
+    large[: 10 * 16] *= 100.0
     return {
-        "v2f": normal(structure.num_edges, structure.width).masked_fill(beyond, 0.0).requires_grad_(),
-        "f2v": normal(structure.num_edges, structure.width).masked_fill(beyond, 0.0).requires_grad_(),
-        "query": normal(structure.num_factors, heads).requires_grad_(),
-        "key": (spread * normal(structure.num_factors, heads)).requires_grad_(),
-        "features": normal(structure.num_nodes, 5).requires_grad_(),
-        "matrix": normal(4 * (8 + 2), 5).requires_grad_(),
-        "bias": normal(4 * 8).requires_grad_(),
-        "short_bias": normal(8).requires_grad_(),
-        "damping": torch.sigmoid(normal(structure.num_edges)).requires_grad_(),
+        "mixed": mixed(),
+        "forbidden": mixed(0.3),
+        "hub": problem_of([4] + [2, 3] * 60, [[0, leaf] for leaf in range(1, 121)] + [[1, 2, 3]], rng),
+        "large costs": plain.replace(pool=large),
     }
 
 
-def layer_of(given: dict[str, torch.Tensor], bias: str = "bias") -> Layer:
-    """A GAT layer of some inputs."""
-    return Layer(given["matrix"], given[bias])
+def parameters_of(structure: Structure, heads: int = 4, size: float = 1.0) -> Parameters:
+    """Random parameters; `size` times the usual ones, so that λ and w move."""
+    result = initial_parameters(structure.width, heads, structure.graph.dtype, np.random.default_rng(1))
+    result.flat[...] *= size
+    return result
+
+
+def backends(structure: Structure, weights: str = "learned", damping: str = "edge") -> tuple[Backend, Backend]:
+    """The compiled and the plain one."""
+    return CompiledBackend(structure, weights, damping, 20, 2), PlainBackend(structure, weights, damping, "cpu")
+
+
+def start(structure: Structure) -> Messages:
+    """All zero."""
+    edges, dtype = structure.num_edges, structure.graph.dtype
+    return Messages(*(np.zeros((edges, width), dtype) for width in (structure.width, HIDDEN, HIDDEN)))
+
+
+def window(
+    backend: Backend, structure: Structure, parameters: Parameters, interval: int = 1, length: int = 5
+) -> dict[str, Any]:
+    """Everything that a window computes, by name; its loss is that of the last and the last but two iterations."""
+    unrolled = backend.window(parameters, start(structure), True)
+    made = [unrolled.iterate(t % interval == 0) for t in range(length)]
+    loss = unrolled.loss([length - 1, length - 3])
+    inside = structure.domain_mask
+    return {
+        "beliefs": np.array([one.beliefs[inside] for one in made]),
+        "change": np.array([one.change for one in made]),
+        "loss": np.array(loss),
+        **unrolled.messages()._asdict(),
+        "damping": unrolled.learned()[0],
+        "weight range": np.array(unrolled.learned()[1:]),
+        "gradient": unrolled.gradient(),
+    }

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
@@ -50,7 +49,7 @@ class Reference:
             return self[f"t{t}/{name}"][self.edges]
         return np.concatenate([self[f"t{t}/{name}_row"], self[f"t{t}/{name}_col"]])[self.edges]
 
-    def parameters(self, prefix: str) -> dict[str, torch.Tensor]:
+    def parameters(self, prefix: str) -> dict[str, np.ndarray]:
         """Parameters in our names: heads stacked, colour embedding, GRUs and layers renamed."""
         result: dict[str, np.ndarray] = {}
         heads: dict[str, dict[int, np.ndarray]] = {}
@@ -67,7 +66,7 @@ class Reference:
             key = key.replace("gru1", "gru_v2f").replace("gru2", "gru_f2v")
             result[key] = value[0] if "att_" in key else value
         result |= {name: np.stack([values[i] for i in sorted(values)]) for name, values in heads.items()}
-        return {name: torch.from_numpy(np.asarray(value, dtype=np.float64)) for name, value in result.items()}
+        return {name: np.asarray(value, dtype=np.float64) for name, value in result.items()}
 
 
 def weights(reference: Reference, query: np.ndarray, key: np.ndarray) -> np.ndarray:

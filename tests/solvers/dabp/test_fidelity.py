@@ -4,71 +4,86 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
-from dabp.solvers.dabp.backend_cpu import CpuBackend
-from dabp.solvers.dabp.backend_torch import TorchBackend
-from dabp.solvers.dabp.learned import Inference
-from dabp.solvers.dabp.loss import Loss
-from dabp.solvers.dabp.messages import Propagation
-from dabp.solvers.dabp.network import Network
-from dabp.solvers.dabp.optimizer import AdamW
+from dabp.solvers.dabp import plain
+from dabp.solvers.dabp.adamw import AdamW
+from dabp.solvers.dabp.backend import Unrolled
+from dabp.solvers.dabp.compiled import CompiledWindow
 from dabp.solvers.dabp.window import Window
+from tests.solvers.dabp.graphs import backends, parameters_of, start
 from tests.solvers.dabp.reference import INSTANCES, SCALE, Reference, weights
 
-CPU = torch.device("cpu")
 LENGTH, EFFECTIVE, LEARNING_RATE, WEIGHT_DECAY = 6, 2, 1e-2, 5e-5
 
 
 def close(ours: object, theirs: object) -> None:
-    actual = ours.detach().numpy() if isinstance(ours, torch.Tensor) else np.asarray(ours)
-    expected = np.asarray(theirs, dtype=np.float64)
+    actual, expected = np.asarray(ours), np.asarray(theirs, dtype=np.float64)
     assert np.abs(actual - expected).max() <= 1e-4 * max(np.abs(expected).max(), 1e-9)
 
 
-@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "torch"])
+def learned(unrolled: Unrolled, reference: Reference, by_pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """λ of every edge and w of every pair of the reference, as the last iteration used them."""
+    if isinstance(unrolled, CompiledWindow):
+        made = unrolled.state.learned
+        assert made is not None
+        return made.damping.array, weights(reference, made.terms.array[:, :4], made.terms.array[:, 4:])
+    assert isinstance(unrolled, plain.PlainWindow)
+    square = np.zeros((len(reference.edges), len(reference.edges)))
+    for near, block in zip(unrolled.graph.neighbourhoods, unrolled.last.weights, strict=True):
+        square[near[:, :, None], near[:, None]] = block.detach()
+    return unrolled.last.damping.detach().numpy(), square[by_pair[0], by_pair[1]]
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "plain"])
 @pytest.mark.parametrize("name", INSTANCES)
 def test_equals_the_authors_program(name: str, compiled: bool) -> None:
     """Messages, GRU states, damping, weights, costs, losses, effective iterations and updated parameters agree."""
     reference = Reference(name)
     structure = reference.structure
     np.testing.assert_array_equal(structure.colors, reference["color"])
-    network = Network(structure, 4, torch.Generator().manual_seed(0), CPU).double()
-    network.load_state_dict(reference.parameters("init"))
-    backend = CpuBackend(structure) if compiled else TorchBackend(structure, CPU)
-    propagation = Propagation(structure, backend, CPU, Inference(structure, backend, CPU, "learned", "edge"))
-    loss = Loss(structure, CPU)
-    optimizer = AdamW(dict(network.named_parameters()), LEARNING_RATE, WEIGHT_DECAY)
-    messages = propagation.start()
+    parameters = parameters_of(structure)
+    for key, value in reference.parameters("init").items():
+        parameters[key][...] = value
+    backend, messages = backends(structure)[0 if compiled else 1], start(structure)
+    optimizer = AdamW(len(parameters.flat), parameters.flat.dtype, LEARNING_RATE, WEIGHT_DECAY)
+    ours = np.argsort(reference.edges)  # the number of each of their edges in our order
+    by_pair = np.stack([ours[reference[f"weight_{end}_edge"].astype(int)] for end in ("target", "source")])
     for number in range(2):
-        window, messages = Window(reference.problem, network, LENGTH, learns=True), messages.detached()
+        window = Window(reference.problem, backend.window(parameters, messages, True), LENGTH, True)
+        unrolled = window.unrolled
         for t in range(number * LENGTH, (number + 1) * LENGTH):
-            made = propagation.iterate(messages, window.network)
-            messages = made.messages
-            window.add(made.beliefs)
-            close(made.f2v, reference.by_edge(t, "f2v"))
-            close(messages.v2f, reference.by_edge(t, "v2f"))
-            close(messages.hidden_v2f, reference.by_edge(t, "gru_v2f"))
-            close(messages.hidden_f2v, reference.by_edge(t, "gru_f2v"))
+            window.add(unrolled.iterate(True).beliefs)
+            made = unrolled.messages()
+            close(made.v2f, reference.by_edge(t, "v2f"))
+            close(made.hidden_v2f, reference.by_edge(t, "gru_v2f"))
+            close(made.hidden_f2v, reference.by_edge(t, "gru_f2v"))
+            f2v = reference.by_edge(t, "f2v")
+            close(window.beliefs[-1], summed(structure.graph, f2v))
             damping = np.zeros(structure.num_edges)
             damping[reference["damping_edge"]] = reference[f"t{t}/damping"]
-            close(made.learned.damping, damping[reference.edges])
-            pairs = weights(reference, made.learned.query.detach().numpy(), made.learned.key.detach().numpy())
-            close(pairs, reference[f"t{t}/weight"])
+            ours_damping, ours_weights = learned(unrolled, reference, by_pair)
+            close(ours_damping, damping[reference.edges])
+            close(ours_weights, reference[f"t{t}/weight"])
             if t > number * LENGTH:
-                close(loss(made.beliefs), reference[f"t{t}/loss"])
+                close(unrolled.loss([t - number * LENGTH]), reference[f"t{t}/loss"])
         window.block()
         close(window.costs, [reference[f"t{t}/cost"] for t in range(number * LENGTH, (number + 1) * LENGTH)])
         effective = window.effective(EFFECTIVE)
         assert sorted(number * LENGTH + t for t in effective) == reference[f"w{number}/effective"].tolist()
-        total = window.loss(effective, loss)
-        close(total, reference[f"w{number}/loss"])
-        total.backward()
-        optimizer.step()
+        close(unrolled.loss(effective), reference[f"w{number}/loss"])
+        assert optimizer.step(parameters.flat, unrolled.gradient().flat)
+        messages = unrolled.messages()
         for parameter, value in reference.parameters(f"w{number}/param").items():
-            close(network.get_parameter(parameter), value)
+            close(parameters[parameter], value)
+
+
+def summed(graph: FactorGraph, f2v: np.ndarray) -> np.ndarray:
+    """Beliefs of f2v messages."""
+    result = graph.unary.reshape(graph.num_variables, -1).copy()
+    np.add.at(result, graph.edge_variable, f2v)
+    return result
 
 
 @pytest.mark.parametrize("name", INSTANCES)

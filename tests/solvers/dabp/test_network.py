@@ -1,59 +1,53 @@
-"""The network: its layers are PyTorch Geometric's, its shape is the paper's."""
+"""Folding the parameters for the compiled operations, and unfolding their gradients."""
 
 from __future__ import annotations
 
 import numpy as np
-import torch
+import pytest
 
-from dabp.solvers.dabp.backend import OUTPUT_SLOPE
-from dabp.solvers.dabp.backend_cpu import CpuBackend
 from dabp.solvers.dabp.network import Network
-from tests.solvers.dabp.graphs import CPU, mixed, structure_of
+from dabp.solvers.dabp.parameters import Parameters
+from tests.solvers.dabp.graphs import mixed, parameters_of, structure_of
 
 
-def test_layers_equal_pyg() -> None:
-    """The four layers are PyTorch Geometric's GATConv on the message-node graph."""
-    import torch_geometric.nn as geometric  # seconds, so only here
-
+@pytest.mark.parametrize("heads", [3, 4])
+def test_gradients_are_unfolded(heads: int) -> None:
+    """A function of the folded arrays: its slope along any change of the parameters is what unfolding says."""
     structure = structure_of(mixed())
-    network = Network(structure, 4, torch.Generator().manual_seed(3), CPU).double()
-    target = np.repeat(np.arange(structure.num_nodes), np.diff(structure.in_offsets))
-    edges = torch.from_numpy(np.stack([structure.in_nodes, target]))
-    backend = CpuBackend(structure)
-    features = torch.randn(structure.num_nodes, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
-    ours, theirs = features, features
-    for number, (layer, count) in enumerate(zip(network.layers, structure.needed, strict=True)):
-        with torch.no_grad():
-            layer.bias.normal_(generator=torch.Generator().manual_seed(number))
-        heads, channels = layer.att_src.shape
-        peer = geometric.GATConv(theirs.shape[1], channels, heads, concat=number < 3).double()
-        state = {"att_src": layer.att_src[None], "att_dst": layer.att_dst[None], "bias": layer.bias}
-        peer.load_state_dict({**state, "lin.weight": layer.weight})
-        theirs = torch.nn.functional.leaky_relu(peer(theirs, edges), OUTPUT_SLOPE)
-        ours = backend.attend(ours, layer.prepared(), count)
-        torch.testing.assert_close(ours, theirs[:count])
+    parameters, rng = parameters_of(structure, heads), np.random.default_rng(0)
+    network = Network(structure, parameters)
+    products = [*(layer.product for layer in network.layers), network.terms]
+    for part in (*products, network.gru_v2f, network.gru_f2v):
+        part.gradient[...] = rng.normal(size=part.gradient.shape)
+    for product in products:  # rows and columns up to whole vectors have no gradient that counts
+        product.gradient[-1] = 0.0
+    network.color_gradient[...] = rng.normal(size=network.color_gradient.shape)
+    unfolded, direction = network.unfold(), rng.normal(size=len(parameters.flat))
+
+    def value(step: float) -> float:
+        moved = parameters.zeros()
+        moved.flat[...] = parameters.flat + step * direction
+        folded = Network(structure, moved)
+        made = [*(layer.product for layer in folded.layers), folded.terms]
+        total = sum(float((a.columns * b.gradient[:-1]).sum()) for a, b in zip(made, products, strict=True))
+        for cell, ours in ((folded.gru_v2f, network.gru_v2f), (folded.gru_f2v, network.gru_f2v)):
+            of_input, of_state, input_bias, state_bias = cell.columns
+            stacked = np.concatenate([of_input, input_bias[None], of_state, state_bias[None]])
+            total += float((stacked * ours.gradient).sum())
+        return total + float((moved["color_embedding"][folded.colors] * network.color_gradient).sum())
+
+    slope = (value(1e-5) - value(-1e-5)) / 2e-5
+    assert float(unfolded.flat @ direction) == pytest.approx(slope, rel=1e-7)
 
 
-def test_attentive_gives_what_the_paper_writes() -> None:
-    """σ(query_ℓ + key_m) is σ(W1 [W2 e_ℓ ‖ W3 e_m] + b) of Eq. 10 for every pair of factors and head."""
+def test_biases_receive_what_all_rows_receive() -> None:
+    """The weights of a node add up to 1; the last layer's bias is added once, after the mean over heads."""
     structure = structure_of(mixed())
-    network = Network(structure, 3, torch.Generator().manual_seed(3), CPU).double()
-    states = torch.randn(2, structure.num_edges, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
-    prepared, backend = network.prepared(), CpuBackend(structure)
-    query, key = prepared.attentive(*states, backend)
-    kinds = torch.eye(4, dtype=torch.float64)
-    colors = network.color_embedding[torch.from_numpy(structure.colors)]
-    parts = [torch.zeros(structure.num_factors, 8, dtype=torch.float64), states[0], colors, states[1]]
-    features = torch.cat(
-        [torch.cat([kinds[k].expand(len(part), 4), part], 1) for k, part in zip((1, 2, 0, 3), parts, strict=True)]
-    )
-    for layer, count in zip(prepared.layers, structure.needed, strict=True):
-        features = backend.attend(features, layer, count)
-    assert features.shape == (structure.num_factors, 16)
-    for head in range(3):
-        of_target, of_neighbour = features @ network.query[head].T, features @ network.key[head].T
-        for target in range(structure.num_factors):
-            for neighbour in range(structure.num_factors):
-                both = torch.cat([of_target[target], of_neighbour[neighbour]])
-                score = network.score[head] @ both + network.score_bias[head]
-                torch.testing.assert_close(query[target, head] + key[neighbour, head], score)
+    network = Network(structure, parameters_of(structure))
+    for layer in network.layers:
+        layer.product.gradient[-1] = np.arange(layer.product.gradient.shape[1])
+    network.terms.gradient[-1] = np.arange(8)
+    unfolded: Parameters = network.unfold()
+    np.testing.assert_array_equal(unfolded["layers.0.bias"], np.arange(32))
+    np.testing.assert_array_equal(unfolded["layers.3.bias"], np.arange(64).reshape(4, 16).sum(0))
+    np.testing.assert_array_equal(unfolded["score_bias"], np.arange(4))

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from dabp.problem import Problem
-from dabp.solvers.dabp.network import Network
 from dabp.solvers.dabp.window import Window
-from tests.solvers.dabp.graphs import CPU, structure_of
+from tests.solvers.dabp.graphs import backends, parameters_of, start, structure_of
 
 PROBLEM = Problem([2, 3], [0, 1], [0, 2], [5.0, 3.0, 4.0, 3.0, 9.0, 8.0], [0, 6])
 
 
 def window_of(*assignments: tuple[int, int]) -> Window:
     """A window whose beliefs decode to these."""
-    network = Network(structure_of(PROBLEM), 4, torch.Generator().manual_seed(0), CPU).double()
-    window = Window(PROBLEM, network, len(assignments), learns=False)
+    structure = structure_of(PROBLEM)
+    unrolled = backends(structure)[0].window(parameters_of(structure), start(structure), False)
+    window = Window(PROBLEM, unrolled, len(assignments), learns=False)
     for assignment in assignments:
-        beliefs = torch.full((2, 3), 7.0)
+        beliefs = np.full((2, 3), 7.0)
         beliefs[[0, 1], list(assignment)] = 1.0
-        beliefs[0, 2] = torch.inf
+        beliefs[0, 2] = np.inf
         window.add(beliefs)
     return window
 

@@ -19,6 +19,8 @@ from dabp.errors import SolverError
 from dabp.problem import Problem
 from tests.solvers.toulbar2.processes import children, hard_problem
 
+pytestmark = pytest.mark.posix
+
 
 @pytest.fixture(scope="module")
 def hard() -> Problem:

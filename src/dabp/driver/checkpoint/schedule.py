@@ -14,8 +14,8 @@ from dabp.driver.checkpoint import file
 from dabp.driver.checkpoint.contents import Captured, adopt, restore
 from dabp.driver.checkpoint.file import Origin
 from dabp.driver.checkpoint.schema import check
+from dabp.driver.file_lock import Lock
 from dabp.driver.run import Run
-from dabp.driver.safe_files import Lock
 from dabp.errors import CheckpointError, ParameterError
 from dabp.problem import Problem
 from dabp.solvers.base import Search, State

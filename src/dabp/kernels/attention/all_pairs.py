@@ -7,8 +7,8 @@ and again backwards.
 
 from __future__ import annotations
 
-from dabp.kernels.attention.one_variable import BLOCK, LANES, Floats, Gathered, Results, whole_blocks
-from dabp.kernels.attention.vectors import sigmoid_of
+from dabp.kernels.attention.one_variable import Floats, Gathered, Results
+from dabp.kernels.attention.vectors import BLOCK, LANES, sigmoid_of, whole_blocks
 from dabp.kernels.decorators import part
 from dabp.kernels.elementary import sigmoid
 from dabp.kernels.simd import full_like, load, splat, store, sum_of

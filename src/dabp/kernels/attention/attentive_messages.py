@@ -8,6 +8,9 @@ them is a thread's share.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dabp.kernels.attention.all_pairs import all_pairs, all_pairs_backward
 from dabp.kernels.attention.chebyshev import Interpolation
 from dabp.kernels.attention.interpolated_attention import interpolated, interpolated_backward, pays
@@ -16,15 +19,22 @@ from dabp.kernels.attention.one_variable import (
     Results,
     VariableEdges,
     backward_room,
+    clear_row,
     gather,
+    gather_factors,
     gather_rows,
     gathered,
     room,
-    whole_blocks,
+    scatter_terms,
 )
+from dabp.kernels.attention.vectors import whole_blocks
 from dabp.kernels.decorators import kernel
+from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import copy_row, longest_row
 from dabp.kernels.scratch import apart, rows_apart
+
+Floats = NDArray[np.floating]
+Integers = NDArray[np.int64]
 
 
 @kernel
@@ -66,8 +76,8 @@ def attend_backward(
     gradients: Results,
     by_edge: Inputs,
 ) -> None:
-    """Write the gradients of `attend`, those of query and key by edge [E, K], given those of its results."""
-    offsets, width, heads = around.offsets, inputs.f2v.shape[1], inputs.query.shape[1]
+    """Write the gradients of `attend`, those of the terms by edge, given those of its results."""
+    offsets, width = around.offsets, inputs.f2v.shape[1]
     largest = whole_blocks(longest_row(offsets, first, last))
     variable, made = gathered(largest, inputs), gathered(largest, inputs)
     wide = variable.messages.shape[1]
@@ -77,8 +87,7 @@ def attend_backward(
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
         if degree == 1:
-            by_edge.query[edges[0]] = 0.0
-            by_edge.key[edges[0]] = 0.0
+            clear_row(by_edge.terms[edges[0]])
             by_edge.f2v[edges[0]] = 0.0
             continue
         gather(edges, around.factor, inputs, variable)
@@ -91,8 +100,50 @@ def attend_backward(
             interpolated_backward(degree, variable, table, scratch, more, given, made)
         else:
             all_pairs_backward(degree, variable, scratch.rows, more.columns, given, made)
+        scatter_terms(edges, made, by_edge.terms)
         for m in range(degree):
-            for k in range(heads):
-                by_edge.query[edges[m], k] = made.queries[k, m]
-                by_edge.key[edges[m], k] = made.keys[k, m]
             copy_row(made.messages[m], width, by_edge.f2v[edges[m]], 0)
+
+
+@kernel
+def sum_by_factor(first: int, last: int, offsets: Integers, by_edge: Floats, result: Floats) -> None:
+    """Write the sums of the rows of the edges of factors first..last − 1: [E, columns] → [F, columns]."""
+    for f in range(first, last):
+        for x in range(result.shape[1]):
+            total = by_edge.dtype.type(0.0)
+            for e in range(offsets[f], offsets[f + 1]):
+                total += by_edge[e, x]
+            result[f, x] = total
+
+
+@kernel(fastmath=FAST)
+def weight_range(around: VariableEdges, heads: int, terms: Floats) -> tuple[float, float]:
+    """Least and largest w × (degree − 1), heads averaged, over all targets and neighbours (Eq. 11 and 13).
+
+    `terms` is that of `Inputs`. (1, 1) if no variable has two factors.
+    """
+    offsets, variable_edges, edge_factor = around
+    kind = terms.dtype.type
+    largest = longest_row(offsets, 0, len(offsets) - 1)
+    powers, weights, keys = apart(largest, terms), apart(largest, terms), rows_apart(heads, largest, terms)
+    low, high = np.inf, -np.inf
+    for variable in range(len(offsets) - 1):
+        edges = variable_edges[offsets[variable] : offsets[variable + 1]]
+        degree = len(edges)
+        if degree < 2:
+            continue
+        gather_factors(edges, edge_factor, terms, heads, keys)
+        for target in range(degree):
+            weights[:degree] = 0.0
+            for k in range(heads):
+                ours, row, total = terms[edge_factor[edges[target]], k], keys[k], kind(0.0)
+                for m in range(degree):
+                    powers[m] = unit_exponential(sigmoid(ours + row[m]))
+                    total += powers[m]
+                scale = kind(degree - 1) / (kind(heads) * (total - powers[target]))
+                for m in range(degree):
+                    weights[m] += scale * powers[m]
+            for m in range(degree):
+                if m != target:
+                    low, high = min(low, weights[m]), max(high, weights[m])
+    return (low, high) if low <= high else (1.0, 1.0)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.one_variable import BLOCK, LANES, VariableEdges
+from dabp.kernels.attention.one_variable import VariableEdges
+from dabp.kernels.attention.vectors import BLOCK, LANES
 from dabp.kernels.decorators import kernel
 from dabp.kernels.simd import load, store
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.one_variable import BLOCK, LANES
+from dabp.kernels.attention.vectors import BLOCK, LANES
 from dabp.kernels.decorators import inner, kernel, part
 from dabp.kernels.elementary import FAST
 from dabp.kernels.simd import full_like, least, load, minimum, splat, store, sum_of, where_negative

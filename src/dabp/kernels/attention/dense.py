@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.one_variable import BLOCK, LANES
+from dabp.kernels.attention.vectors import BLOCK, LANES
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.simd import full_like, load, splat, store
 
@@ -102,14 +102,6 @@ def product(
 def blocks_of(rows: int) -> int:
     """How many blocks so many rows are."""
     return -(-rows // ROWS)
-
-
-@kernel
-def clear(first: int, last: int, y: Floats) -> None:
-    """Write zeros to the rows of blocks first..last − 1."""
-    wide = y.shape[1]
-    for n in range(first * ROWS * wide, min(last * ROWS, len(y)) * wide, BLOCK):
-        store(y, n, full_like(0.0, load(y, n, LANES)))
 
 
 @kernel

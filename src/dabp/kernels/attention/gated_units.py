@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.dense import AT_ONCE, ROWS, product
-from dabp.kernels.attention.one_variable import BLOCK, LANES
-from dabp.kernels.attention.vectors import sigmoid_of
+from dabp.kernels.attention.vectors import BLOCK, LANES, sigmoid_of
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.simd import full_like, load, store
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.vectors import sigmoid_of
+from dabp.kernels.attention.vectors import BLOCK, LANES, sigmoid_of
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.rows import longest_row
 from dabp.kernels.simd import (
@@ -189,11 +189,20 @@ def attend(first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, bias:
             _finish(mixed, bias, shape, results, node)
 
 
+@part()
+def _clear(node: int, rows: Floats) -> None:
+    """Write zeros to the row of a node, if the layer has it."""
+    wide = rows.shape[1]
+    zero = full_like(0.0, load(rows, 0, LANES))
+    for x in range(node * wide, (node + 1) * wide if node < len(rows) else 0, BLOCK):
+        store(rows, x, zero)
+
+
 @kernel
 def attend_backward(
-    first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, given: Given, gradients: Floats
+    first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, given: Given, gradients: Floats, fresh: bool
 ) -> None:
-    """Add the gradients of `attend` to `gradients`, which are those of `nodes`.
+    """Write the gradients of hubs to `gradients`, those of `nodes`; those of message nodes are added to unless `fresh`.
 
     As the weights of a node add up to 1, the bias has the sum of all rows of W e's.
     """
@@ -207,12 +216,18 @@ def attend_backward(
             after = edges[offsets[i + 1] : offsets[i + 2]]
             if hub + 1 < count:
                 _fetch(after, inward, nodes)
-                _fetch(after, inward, gradients)
+                if not fresh:
+                    _fetch(after, inward, gradients)
             if outward < count:
                 _fetch(after, outward, nodes)
-                _fetch(after, outward, gradients)
+                if not fresh:
+                    _fetch(after, outward, gradients)
                 _fetch(after, outward, given.gradient)
                 _fetch(after, outward, given.results)
+        _clear(hub, gradients)
+        for n in range(len(around) if fresh else 0):
+            _clear(inward + around[n], gradients)
+            _clear(outward + around[n], gradients)
         if hub < count:
             _weights(hub, inward, around, nodes, shape, alphas)
             _inward_backward(hub, inward, around, nodes, shape, alphas, dots, given, gradients)

@@ -9,17 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from dabp.kernels.attention.chebyshev import LARGEST, Interpolation, nodes_for
-from dabp.kernels.attention.one_variable import (
-    BLOCK,
-    LANES,
-    BackwardRoom,
-    Floats,
-    Gathered,
-    Results,
-    Room,
-    whole_blocks,
-)
-from dabp.kernels.attention.vectors import sigmoid_of
+from dabp.kernels.attention.one_variable import BackwardRoom, Floats, Gathered, Results, Room
+from dabp.kernels.attention.vectors import BLOCK, LANES, sigmoid_of, whole_blocks
 from dabp.kernels.decorators import inner, part
 from dabp.kernels.simd import full_like, load, splat, store, sum_of
 from dabp.kernels.simd_functions import exponential_of

@@ -12,16 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.chebyshev import LARGEST
+from dabp.kernels.attention.vectors import BLOCK, whole_blocks
 from dabp.kernels.decorators import inner
 from dabp.kernels.scratch import rows_apart
-from dabp.kernels.simd import lanes_of
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
-
-BLOCK = 8
-"""Message entries and neighbours are handled in vectors of this length."""
-LANES = lanes_of(BLOCK)
 
 
 class VariableEdges(NamedTuple):
@@ -36,12 +32,12 @@ class VariableEdges(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """What attention reads."""
+    """What attention reads, or the gradients of that, whose terms are by edge."""
 
-    query: Floats
-    """[F, K]."""
-    key: Floats
-    """[F, K]."""
+    heads: int
+    """K."""
+    terms: Floats
+    """Addends of Eq. 10, [F, 2K or more]: K of a factor as the target (its queries), then K as a neighbour (keys)."""
     f2v: Floats
     """[E, D]."""
 
@@ -97,15 +93,9 @@ class BackwardRoom(NamedTuple):
 
 
 @inner
-def whole_blocks(count: int) -> int:
-    """Rounded up to whole blocks."""
-    return (count + BLOCK - 1) // BLOCK * BLOCK
-
-
-@inner
 def gathered(largest: int, inputs: Inputs) -> Gathered:
     """Empty arrays for variables up to this degree."""
-    heads, like = inputs.query.shape[1], inputs.f2v
+    heads, like = inputs.heads, inputs.f2v
     wide = whole_blocks(inputs.f2v.shape[1])
     return Gathered(rows_apart(heads, largest, like), rows_apart(heads, largest, like), rows_apart(largest, wide, like))
 
@@ -137,8 +127,8 @@ def backward_room(largest: int, wide: int, like: Floats) -> BackwardRoom:
 @inner
 def gather(edges: Integers, factor: Integers, inputs: Inputs, variable: Gathered) -> None:
     """Copy what belongs to a variable with these edges; room up to whole blocks looks like the first of them."""
-    gather_factors(edges, factor, inputs.query, variable.queries)
-    gather_factors(edges, factor, inputs.key, variable.keys)
+    gather_factors(edges, factor, inputs.terms, 0, variable.queries)
+    gather_factors(edges, factor, inputs.terms, inputs.heads, variable.keys)
     gather_rows(edges, inputs.f2v, variable.messages)
     for m in range(len(edges), min(whole_blocks(len(edges)), variable.keys.shape[1])):
         for k in range(len(variable.keys)):
@@ -146,11 +136,11 @@ def gather(edges: Integers, factor: Integers, inputs: Inputs, variable: Gathered
 
 
 @inner
-def gather_factors(edges: Integers, factor: Integers, by_factor: Floats, result: Floats) -> None:
-    """[F, K] → [K, d]."""
+def gather_factors(edges: Integers, factor: Integers, by_factor: Floats, begin: int, result: Floats) -> None:
+    """K columns from column `begin` on, [F, …] → [K, d]."""
     for m in range(len(edges)):
         for k in range(len(result)):
-            result[k, m] = by_factor[factor[edges[m]], k]
+            result[k, m] = by_factor[factor[edges[m]], begin + k]
 
 
 @inner
@@ -160,3 +150,21 @@ def gather_rows(edges: Integers, by_edge: Floats, result: Floats) -> None:
     for m in range(len(edges)):
         for x in range(result.shape[1]):
             result[m, x] = by_edge[edges[m], x] if x < width else by_edge.dtype.type(0.0)
+
+
+@inner
+def clear_row(row: Floats) -> None:
+    """Write zeros."""
+    for x in range(len(row)):
+        row[x] = row.dtype.type(0.0)
+
+
+@inner
+def scatter_terms(edges: Integers, variable: Gathered, by_edge: Floats) -> None:
+    """[K, d] twice → rows of the edges, [E, 2K or more], zero beyond."""
+    heads = len(variable.keys)
+    for m in range(len(edges)):
+        row = by_edge[edges[m]]
+        clear_row(row)
+        for k in range(heads):
+            row[k], row[heads + k] = variable.queries[k, m], variable.keys[k, m]

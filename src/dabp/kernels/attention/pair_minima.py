@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.one_variable import BLOCK, LANES, whole_blocks
+from dabp.kernels.attention.vectors import BLOCK, LANES, SINGLE, whole_blocks
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.simd import (
     as_int32,
     full_like,
     item,
-    lanes_of,
     load,
     minimum,
     rounded_product,
@@ -29,8 +28,6 @@ from dabp.kernels.simd import (
 Floats = NDArray[np.floating]
 Integers = NDArray[np.int64]
 Winners = NDArray[np.int32]
-
-SINGLE = lanes_of(1)
 
 
 class PairTables(NamedTuple):
@@ -73,7 +70,7 @@ def _minima(
     Two vectors take turns, as each waits for what it found in the row before; the second is the first again if there
     is one alone.
     """
-    far = full_like(heard.dtype.type(np.finfo(heard.dtype).max), scale)
+    far = full_like(np.inf, scale)
     for x in range(0, columns, 2 * BLOCK):
         y = x + BLOCK if x + BLOCK < columns else x
         low_x = low_y = far

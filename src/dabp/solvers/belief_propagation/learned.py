@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -11,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST_OF_START, RUNNING
@@ -77,14 +77,6 @@ class LearnedBeliefPropagation(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = (
-        "annealing",
-        "annealing-wide",
-        "annealing-binary",
-        "bp",
-        "bp-soft",
-        "forest-lns",
-    )
 
     restarts: int | None = None
     iterations: int | None = None
@@ -152,7 +144,7 @@ class LearnedSearch(Search):
         limited = budget.time_limit is not None or budget.max_iterations is not None
         self._restarts = solver.restarts or (None if limited else ENDLESS_RUNS)
         self._run = self._iterations = 0
-        self._started, self._iterated = time.perf_counter(), 0.0
+        self._started, self._iterated = working_seconds(), 0.0
         """When the search began, and the seconds of messages and of local search."""
         self._setup: Iterator[None] | None = self._stages()
 
@@ -197,9 +189,9 @@ class LearnedSearch(Search):
             self._now = kept
         self._engine.hottest = self._now.schedule.beta.start
         unary = unary_of(self._now, chance[:-2], self._graph, self._target)
-        clock = time.perf_counter()
+        clock = working_seconds()
         self._engine.reset(self._now.damping, unary)
-        self._iterated += time.perf_counter() - clock
+        self._iterated += working_seconds() - clock
 
     def step(self) -> Step:
         """Iterate for about a block's time, at most to the end of the run; first a stage of preparations."""
@@ -216,13 +208,13 @@ class LearnedSearch(Search):
         count = min(self._block, self._now.length - done)
         if self._budget.max_iterations is not None:
             count = min(count, max(1, self._budget.max_iterations - self._iterations))
-        clock = time.perf_counter()
+        clock = working_seconds()
         if self._now.rules.rate > 0:
             costs, why = engine.run(count, self._now.rules)
         else:
             phases = self._now.schedule.phases(done, count)._replace(damping=None)
             costs, why = engine.run_softly(phases, self._now.rules)
-        seconds = max(time.perf_counter() - clock, 1e-6)
+        seconds = max(working_seconds() - clock, 1e-6)
         self._iterated += seconds
         self._block = max(1, min(10 * self._block, int(len(costs) * BLOCK_SECONDS / seconds)))
         self._iterations += len(costs)
@@ -247,7 +239,7 @@ class LearnedSearch(Search):
         run, iterations = self._now, self._engine.iterations
         self._answer[:] = self._engine.memory.assignment
         self._answer_cost = float(self._engine.memory.costs[BEST_OF_START])
-        clock, found = time.perf_counter(), None
+        clock, found = working_seconds(), None
         if self._polish is not None and run.kind == SOFT:  # reinforced min-sum ends frozen: there is no way down
             found = self._polish.polished(self._answer, self._run, iterations)
             self._answer[:] = found
@@ -255,7 +247,7 @@ class LearnedSearch(Search):
             found = self._walks.walked(self._answer, iterations, self._heat, self._chance)
         if run.cooled:
             self._sweeps.begin(self._answer, iterations, self._heat, self._chance)
-        self._iterated += time.perf_counter() - clock
+        self._iterated += working_seconds() - clock
         if found is not None:
             self._improve(found, step)
         self._uncooled = self._answer_cost
@@ -267,14 +259,14 @@ class LearnedSearch(Search):
 
     def _cool(self, step: Step) -> Step:
         """Sweeps for about a block's time, and the end of the run after the last of them."""
-        clock = time.perf_counter()
+        clock = working_seconds()
         better = self._sweeps.go_on()
         over = not self._sweeps.under_way
         worth_telling = self._sweeps.improved if over else better and self._hopeful
         best = self._sweeps.best() if worth_telling else None
         if best is not None and over and self._polish is not None:  # the best may have come while it was warm
             best = self._polish.descended(best)
-        self._iterated += time.perf_counter() - clock
+        self._iterated += working_seconds() - clock
         if best is not None:
             self._improve(best, step)
         if over:

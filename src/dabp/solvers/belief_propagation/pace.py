@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from dabp.compiling import working_seconds
 from dabp.graph import FactorGraph
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.reinforcement import affordable_iterations
@@ -58,7 +57,7 @@ class Pace:
             if self._soft == 0:
                 lefts.append(float(self._nominal or 1))
             else:
-                seconds = budget.time_limit - (time.perf_counter() - self._started)
+                seconds = budget.time_limit - (working_seconds() - self._started)
                 each = max(self._seconds, 1e-6) / self._soft
                 lefts.append(max(0.0, IN_TIME * seconds - more * owed) / (each + more))
         return min(lefts) if lefts else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST, CONVERGED, RUNNING, SETTLED, Rules
@@ -104,7 +104,6 @@ class BeliefPropagation(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("bp",)
 
     damping: float = 0.0
     split_ratio: float | None = None
@@ -244,9 +243,9 @@ class BeliefPropagationSearch(Search):
         left = self._cap - engine.iterations
         if self._budget.max_iterations is not None:
             left = min(left, max(1, self._budget.max_iterations - self._iterations))
-        clock = time.perf_counter()
+        clock = working_seconds()
         costs, why = self._iterate(min(self._block, left))
-        seconds = max(time.perf_counter() - clock, 1e-6)
+        seconds = max(working_seconds() - clock, 1e-6)
         self._block = max(1, min(10 * self._block, int(len(costs) * self._block_seconds / seconds)))
         self._iterations += len(costs)
         step = Step(costs)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
+from dabp.compiling import working_seconds
 from dabp.kernels.local_search.columns import NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
@@ -108,9 +108,9 @@ class Sweeps(OnTable):
         sweeps = np.arange(self._swept, self._swept + count)
         slow = max(1, self._length - COLD_SWEEPS)
         temperatures = np.where(sweeps < slow, self._cycle.cooled(sweeps / slow, self._table.cooling_power), 0.0)
-        before, started = self.lowest, time.perf_counter()
+        before, started = self.lowest, working_seconds()
         self._table.sweep(self._state, self._noise, temperatures, np.full(count, NOTHING))
-        seconds = max(time.perf_counter() - started, 1e-6)
+        seconds = max(working_seconds() - started, 1e-6)
         self._swept += count
         self._sweeps += count
         self._seconds += seconds

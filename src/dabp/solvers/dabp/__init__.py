@@ -1,8 +1,7 @@
 """Deep attentive belief propagation (paper §3).
 
-solver.py has the parameters, alg1.py Algorithm 1; messages.py one iteration, learned.py what is inferred in it (λ and
-w), network.py the network that infers it, loss.py what it learns from. backend_cpu.py and backend_torch.py (GPU) do the
-heavy operations that backend.py names.
+solver.py has the parameters, alg1.py Algorithm 1. plain.py computes Eq. 7-16 in PyTorch, one function for each
+equation: read it first. compiled.py computes the same on the CPU with kernels (operations.py) and a tape (tape.py).
 """
 
 from dabp.solvers.dabp.solver import Dabp

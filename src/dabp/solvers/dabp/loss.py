@@ -3,68 +3,87 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from dabp.graph import FactorGroup
 from dabp.problem import Assignment, Problem
-from dabp.solvers.dabp.structure import Structure, tensor
+from dabp.solvers.dabp.structure import Structure
 
 ENTROPY_WEIGHT = 0.1
 """What the mean entropy of the beliefs, in bits, is multiplied by; the authors' program adds it, the paper does not."""
 ENTROPY_SHIFT = 1e-6
 """Added to a probability before its logarithm, as in the authors' program: the derivative at p = 0 stays finite."""
 
+Array = NDArray[np.floating]
+
+
+def probabilities(beliefs: Array) -> Array:
+    """p_i(τ) ∝ exp(−b_i(τ)) (Eq. 15), [N, D]; 0 beyond a domain, where beliefs are infinite."""
+    powers = np.exp(beliefs.min(1, keepdims=True) - beliefs)
+    result: Array = powers / powers.sum(1, keepdims=True)
+    return result
+
 
 class Loss:
-    """loss^t of Eq. 14 in scaled units, from padded beliefs [N, D] with infinity beyond a domain."""
+    """loss^t of Eq. 14 in scaled units, from beliefs [N, D] with infinity beyond a domain."""
 
-    def __init__(self, structure: Structure, device: torch.device):
+    def __init__(self, structure: Structure):
         graph = structure.graph
-        self.unary = tensor(structure.padded(graph.unary), device)
-        self.groups = [
-            (
-                tensor(group.tables, device),
-                None if _each_its_own(group) else tensor(group.table_index, device),
-                tensor(group.scope, device),
-            )
-            for group in graph.groups
-        ]
+        self.unary = structure.padded(graph.unary)
+        self.groups = graph.groups
 
-    def probabilities(self, beliefs: Tensor) -> Tensor:
-        """p_i(τ) ∝ exp(−b_i(τ)) (Eq. 15), 0 beyond a domain."""
-        return torch.softmax(-beliefs, 1)
+    def __call__(self, beliefs: Array) -> float:
+        """Smoothed cost + 0.1 × entropy."""
+        p = probabilities(beliefs)
+        return self.smoothed_cost(p) + ENTROPY_WEIGHT * entropy(p)
 
-    def smoothed_cost(self, probabilities: Tensor) -> Tensor:
+    def smoothed_cost(self, p: Array) -> float:
         """Σ_ℓ Σ_τ f_ℓ(τ) Π_i p_i(τ_i): the expected cost of independent draws.
 
         The copies of a split factor add up to it, so each table counts once; forbidden cells cost the graph's
         finite stand-in.
         """
-        total = (self.unary * probabilities).sum()
-        for tables, index, scope in self.groups:
-            expected = tables if index is None else tables[index]
-            for position in range(scope.shape[1] - 1, 0, -1):
-                chances = probabilities[scope[:, position], : expected.shape[-1]]
-                expected = (expected @ chances.view(len(scope), *[1] * (position - 1), -1, 1)).squeeze(-1)
-            expected = expected * probabilities[scope[:, 0], : expected.shape[-1]]
-            total = total + expected.sum()
+        total = float((self.unary * p).sum())
+        for group in self.groups:
+            expected = _expected(group, p, 0)
+            total += float((expected * p[group.scope[:, 0], : group.shape[0]]).sum())
         return total
 
-    def entropy(self, probabilities: Tensor) -> Tensor:
-        """−Σ p log₂(p + 1e-6), mean over the variables, in bits; values beyond a domain have p = 0 and add nothing."""
-        return -(probabilities * (probabilities + ENTROPY_SHIFT).log2()).sum() / max(1, len(probabilities))
+    def gradient(self, beliefs: Array) -> Array:
+        """Of the loss with respect to the beliefs, [N, D].
 
-    def __call__(self, beliefs: Tensor) -> Tensor:
-        """Smoothed cost + 0.1 × entropy."""
-        probabilities = self.probabilities(beliefs)
-        return self.smoothed_cost(probabilities) + ENTROPY_WEIGHT * self.entropy(probabilities)
+        The smoothed cost is linear in each p_i: its derivative is the expected cost given the value of variable i.
+        """
+        p = probabilities(beliefs)
+        slope = self.unary - ENTROPY_WEIGHT / max(1, len(p)) * _entropy_slope(p)
+        for group in self.groups:
+            for position, size in enumerate(group.shape):
+                np.add.at(slope, (group.scope[:, position, None], np.arange(size)), _expected(group, p, position))
+        result: Array = p * ((p * slope).sum(1, keepdims=True) - slope)  # of a softmax of −b
+        return result
 
 
-def _each_its_own(group: FactorGroup) -> bool:
-    """Whether no two factors share a table, and they are in order: there is nothing to look up then."""
-    return np.array_equal(group.table_index, np.arange(len(group.tables)))
+def entropy(p: Array) -> float:
+    """−Σ p log₂(p + 1e-6), mean over the variables, in bits; values beyond a domain have p = 0 and add nothing."""
+    return -float((p * np.log2(p + p.dtype.type(ENTROPY_SHIFT))).sum()) / max(1, len(p))
+
+
+def _entropy_slope(p: Array) -> Array:
+    """The derivative of p log₂(p + 1e-6)."""
+    shifted = p + p.dtype.type(ENTROPY_SHIFT)
+    result: Array = np.log2(shifted) + p / (shifted * p.dtype.type(np.log(2.0)))
+    return result
+
+
+def _expected(group: FactorGroup, p: Array, kept: int) -> Array:
+    """Costs of each value of the variable at position `kept`, expected over the others' values: [factors, values]."""
+    own = len(group.table_index) == len(group.tables) and (np.diff(group.table_index) == 1).all()
+    costs: Array = group.tables if own else group.tables[group.table_index]
+    for position in range(group.arity - 1, -1, -1):
+        if position != kept:
+            chances = p[group.scope[:, position], : group.shape[position]]
+            costs = np.einsum("f...x,fx->f...", np.moveaxis(costs, 1 + position, -1), chances)
+    return costs
 
 
 def theorem1_bound(problem: Problem, assignment: Assignment, chances: NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""Memory for the large results of a window, which the next window uses again.
+"""Memory for the large arrays of a window, which the next window uses again.
 
 What the operating system hands out anew is filled with zeros first, page by page, which takes longer than most of what
 is computed into it; a window of 20,000 variables has gigabytes of results. NumPy asks for large pages for large arrays.
@@ -8,52 +8,56 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections import deque
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 LEAST = 2**18
-"""Bytes: smaller results are left to PyTorch, whose allocator uses memory of this size again by itself."""
-ALIGNMENT = 64
-"""Bytes, as PyTorch's own memory has: sums in its libraries depend on it."""
+"""Bytes: smaller arrays are left to NumPy, whose allocator uses memory of this size again by itself."""
+
+CACHE_LINE = 64
+"""Bytes: large arrays begin at a multiple of it, so that fewer vectors lie in two lines."""
 
 
-def _references(arrays: list[NDArray[np.floating]]) -> list[int]:
-    """How many each of these arrays has, the list's and those of asking included."""
-    return [sys.getrefcount(array) for array in arrays]
+def aligned(memory: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The numbers in memory of a cache line more, which begin with a line."""
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + len(memory) - CACHE_LINE].view(dtype)
 
 
-_UNUSED = _references([np.empty(0)])[0]
-"""Of an array that no tensor uses: which those of asking are differs between versions of Python."""
+def _first_references(memory: deque[NDArray[np.uint8]]) -> int:
+    """How many the first of these has, the queue's and those of counting included."""
+    return sys.getrefcount(memory[0])
+
+
+_UNUSED = _first_references(deque([np.empty(0, np.uint8)]))
+"""Of memory that only the pool knows: which references counting adds differs between versions of Python."""
 
 
 class Pool:
-    """Arrays by size; one is free when no tensor holds it any more."""
+    """Memory by size; some is free when no array outside the pool lies in it."""
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[torch.dtype, int], list[NDArray[np.floating]]] = {}
+        self._memory: dict[int, deque[NDArray[np.uint8]]] = {}
+        """By bytes. NumPy has every view refer to the array that owns the memory, these here."""
 
-    def empty(self, shape: Sequence[int], like: Tensor) -> Tensor:
-        """A tensor of this shape, of the precision of `like`; what is in it is anybody's guess."""
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """An array of this shape; its contents are arbitrary."""
         count = math.prod(shape)
-        if count * like.element_size() < LEAST:
-            return like.new_empty(shape)
-        arrays = self._arrays.setdefault((like.dtype, count), [])
-        for array, references in zip(arrays, _references(arrays), strict=True):
-            if references == _UNUSED:
-                return torch.from_numpy(array).view(*shape)
-        arrays.append(_aligned(count, torch.empty(0, dtype=like.dtype).numpy().dtype))
-        return torch.from_numpy(arrays[-1]).view(*shape)
+        if count * dtype.itemsize < LEAST:
+            return np.empty(shape, dtype)
+        size = count * dtype.itemsize + CACHE_LINE
+        memory = self._memory.setdefault(size, deque())
+        for _ in range(len(memory)):
+            memory.rotate(-1)  # the next search starts behind what this one finds
+            if _first_references(memory) == _UNUSED:
+                break
+        else:
+            memory.appendleft(np.empty(size, np.uint8))
+        return aligned(memory[0], dtype).reshape(shape)
 
     def clear(self) -> None:
-        """Forget all arrays; those in use live as long as their tensors."""
-        self._arrays.clear()
-
-
-def _aligned(count: int, kind: np.dtype[np.floating]) -> NDArray[np.floating]:
-    room = np.empty(count * kind.itemsize + ALIGNMENT, dtype=np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
-    return room[start : start + count * kind.itemsize].view(kind)
+        """Forget all memory; what is in use lives as long as something refers to it."""
+        self._memory.clear()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.stopped import NotPrepared, Stopped
-
-if TYPE_CHECKING:
-    import torch
 
 LARGEST = 1e30
 """Of the numbers that float32 must hold."""
@@ -54,14 +51,15 @@ class Dabp(Solver):
     tolerance
         A restart ends when no v2f message changed by more than this, in scaled units; or when costs settled.
     dtype
-        "float32" or "float64", which is computed by PyTorch alone, and slower.
+        "float32" or "float64".
+    backend
+        "compiled" (kernels on the CPU), or "plain" (PyTorch, one function for each equation of the paper).
     device
-        Of PyTorch: "cpu", or "cuda" with a graphics card.
+        "cpu", or with backend=plain a device of PyTorch, such as "cuda" for a graphics card.
     """
 
     checkpoints: ClassVar[bool] = True
     prefixes: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("dabp",)
 
     restarts: int = 20
     max_iterations_per_restart: int = 1000
@@ -78,6 +76,7 @@ class Dabp(Solver):
     cost_scale: float | None = None
     tolerance: float = 1e-4
     dtype: str = "float32"
+    backend: str = "compiled"
     device: str = "cpu"
 
     def __post_init__(self) -> None:
@@ -98,6 +97,7 @@ class Dabp(Solver):
             ("weights", ("learned", "uniform")),
             ("damping", ("edge", "mean")),
             ("dtype", ("float32", "float64")),
+            ("backend", ("compiled", "plain")),
         ):
             if getattr(self, name) not in words:
                 raise ParameterError(f"{name} is {' or '.join(words)}, not {getattr(self, name)!r}")
@@ -105,29 +105,34 @@ class Dabp(Solver):
             raise ParameterError(f"split_ratio lies between 0 and 1, not {self.split_ratio}")
         if self.cost_scale is not None and not self.cost_scale > 0:
             raise ParameterError(f"cost_scale is positive, not {self.cost_scale}")
+        if self.device != "cpu" and self.backend != "plain":
+            raise ParameterError(
+                f"device {self.device!r} needs backend=plain: the compiled kernels run on the CPU, device=cpu"
+            )
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with a fresh network; an initial assignment is not used, messages start at zero."""
-        from dabp.solvers.dabp.alg1 import DabpSearch  # PyTorch takes seconds to load, which a limit may not have
+        from dabp.solvers.dabp.alg1 import DabpSearch  # loads Numba, which naming a solver must not
 
-        device = torch_device(self.device)
+        if self.backend == "plain":
+            check_device(self.device)
         try:
-            return DabpSearch(self, problem, seed, budget, device)
+            return DabpSearch(self, problem, seed, budget)
         except Stopped as reason:
             return NotPrepared("DABP", reason)
 
 
-def torch_device(name: str) -> torch.device:
-    """The device, if this machine has it."""
-    import torch
-
+def check_device(name: str) -> None:
+    """Refuse what PyTorch does not find here, PyTorch itself included."""
     try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
+        import torch
+    except ImportError:
+        raise ParameterError("backend=plain needs PyTorch: pip install 'dabp[torch]' installs it") from None
+    try:
+        torch.empty(0, device=torch.device(name))
     except (RuntimeError, AssertionError):
         kind = name.partition(":")[0]
         raise ParameterError(
             f"device {name!r} cannot be used: PyTorch finds no {'GPU' if kind == 'cuda' else 'such device'} here; "
             "device=cpu always works"
         ) from None
-    return device

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from dabp.graph import FactorGraph
 from dabp.kernels.attention.one_variable import VariableEdges
 from dabp.problem import Problem
-from dabp.problem.columns import offsets_of
 
 
 @dataclass(frozen=True)
@@ -35,9 +33,6 @@ class Structure:
     """[E]."""
     edge_size: NDArray[np.int64]
     """[E]: domain size of the edge's variable."""
-    in_offsets: NDArray[np.int64]
-    """[F + E + N + E + 1]: neighbours of node i, without itself, are ``in_nodes[in_offsets[i]:in_offsets[i + 1]]``."""
-    in_nodes: NDArray[np.int64]
     colors: NDArray[np.int64]
     """[N]: greedy colour of each variable."""
 
@@ -54,7 +49,7 @@ class Structure:
     @property
     def num_nodes(self) -> int:
         """F + E + N + E."""
-        return len(self.in_offsets) - 1
+        return self.num_factors + 2 * self.num_edges + self.num_variables
 
     @property
     def needed(self) -> tuple[int, int, int, int]:
@@ -76,15 +71,12 @@ class Structure:
             first += count
         by_edge = np.concatenate(edge_factor)
         sizes = graph.domain_sizes
-        in_offsets, in_nodes = _in_neighbours(graph, by_edge, first)
         return cls(
             graph=graph,
             width=int(sizes.max(initial=1)),
             num_factors=first,
             edge_factor=by_edge,
             edge_size=sizes[graph.edge_variable],
-            in_offsets=in_offsets,
-            in_nodes=in_nodes,
             colors=greedy_colors(problem),
         )
 
@@ -94,13 +86,27 @@ class Structure:
         return VariableEdges(self.graph.variable_edge_offsets, self.graph.variable_edges, self.edge_factor)
 
     @property
+    def factor_offsets(self) -> NDArray[np.int64]:
+        """[F + 1]: factor f has edges ``factor_offsets[f]`` to ``factor_offsets[f + 1] - 1``."""
+        return np.searchsorted(self.edge_factor, np.arange(self.num_factors + 1))
+
+    @property
+    def arcs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Source and target of each arc: variable → v2f node → factor → f2v node → variable, and self-loops."""
+        edges = np.arange(self.num_edges)
+        v2f, variable = self.num_factors + edges, self.num_factors + self.num_edges + self.graph.edge_variable
+        f2v, factor = self.num_factors + self.num_edges + self.num_variables + edges, self.edge_factor
+        nodes = np.arange(self.num_nodes)
+        return np.concatenate([variable, v2f, factor, f2v, nodes]), np.concatenate([v2f, factor, f2v, variable, nodes])
+
+    @property
     def edges_by_degree(self) -> list[NDArray[np.int64]]:
-        """For each degree above 1, the edges of its variables, [variables, degree]."""
+        """For each degree, the edges of its variables, [variables, degree]."""
         graph = self.graph
         starts, degrees = graph.variable_edge_offsets[:-1], np.diff(graph.variable_edge_offsets)
         return [
             graph.variable_edges[starts[degrees == degree][:, None] + np.arange(degree)]
-            for degree in np.unique(degrees[degrees > 1]).tolist()
+            for degree in np.unique(degrees)
         ]
 
     def padded(self, flat: NDArray[np.floating], fill: float = 0.0) -> NDArray[np.floating]:
@@ -131,31 +137,6 @@ class Structure:
         return np.equal(degrees[self.graph.edge_variable], 1)
 
 
-def _in_neighbours(
-    graph: FactorGraph, edge_factor: NDArray[np.int64], num_factors: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Variable → v2f node → factor, factor → f2v node → variable."""
-    edges, variables = graph.num_edges, graph.num_variables
-    v2f, variable, f2v = num_factors, num_factors + edges, num_factors + edges + variables
-    in_nodes = np.concatenate(
-        [
-            v2f + np.arange(edges),  # edges are numbered factor by factor
-            variable + graph.edge_variable,
-            f2v + graph.variable_edges,
-            edge_factor,
-        ]
-    )
-    degrees = np.concatenate(
-        [
-            np.bincount(edge_factor, minlength=num_factors),
-            np.ones(edges, dtype=np.int64),
-            np.diff(graph.variable_edge_offsets),
-            np.ones(edges, dtype=np.int64),
-        ]
-    )
-    return offsets_of(degrees), in_nodes.astype(np.int64)
-
-
 def greedy_colors(problem: Problem) -> NDArray[np.int64]:
     """The smallest colour free among coloured neighbours, variable by variable in the order of their names' text."""
     neighbours: list[set[int]] = [set() for _ in range(problem.num_variables)]
@@ -172,13 +153,3 @@ def greedy_colors(problem: Problem) -> NDArray[np.int64]:
             color += 1
         colors[variable] = color
     return colors
-
-
-def tensor(array: NDArray[np.generic], device: torch.device) -> torch.Tensor:
-    """A copy of an array on a device, in memory of PyTorch: sums in its libraries depend on the alignment of arrays."""
-    return torch.from_numpy(np.array(array)).clone().to(device)
-
-
-def arrays(*tensors: torch.Tensor) -> list[NDArray[np.floating]]:
-    """The same numbers for kernels, row by row."""
-    return [one.detach().contiguous().numpy() for one in tensors]

@@ -1,37 +1,26 @@
-"""A window of iterations: what it costs, which of its iterations are effective, what is learned from them."""
+"""A window of iterations: what it costs, which of its iterations are effective, and whether its costs have settled."""
 
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Step
-from dabp.solvers.dabp.learned import Learned
-from dabp.solvers.dabp.loss import Loss
-from dabp.solvers.dabp.network import Network
+from dabp.solvers.dabp.backend import Array, Unrolled
 
 SETTLED = 1e-3
 """Costs whose standard deviation is at most this times their mean (at least 1) do not move any more."""
 
 
 class Window:
-    """Beliefs, assignments and costs of up to `length` iterations, and the network that they all use.
+    """Beliefs, assignments and costs of up to `length` iterations, which `unrolled` computes."""
 
-    Gradients are kept if the network is to be updated from it (`learns`).
-    """
-
-    def __init__(self, problem: Problem, network: Network, length: int, learns: bool):
-        self.problem, self.length, self.learns = problem, length, learns
-        with torch.set_grad_enabled(learns):
-            self.network = network.prepared()
-        self.beliefs: list[Tensor] = []
+    def __init__(self, problem: Problem, unrolled: Unrolled, length: int, learns: bool):
+        self.problem, self.unrolled, self.length, self.learns = problem, unrolled, length, learns
+        self.beliefs: list[Array] = []
         self.assignments: list[Assignment] = []
         self.costs: NDArray[np.float64] = np.zeros(0)
-        self.learned: Learned | None = None
-        """What its last iteration used."""
         self.skipped = False
         """Whether it could not be learned from."""
 
@@ -40,10 +29,10 @@ class Window:
         """Whether it has all its iterations."""
         return len(self.beliefs) == self.length
 
-    def add(self, beliefs: Tensor) -> None:
+    def add(self, beliefs: Array) -> None:
         """Take an iteration's beliefs and decode them (Eq. 4)."""
         self.beliefs.append(beliefs)
-        self.assignments.append(beliefs.detach().argmin(1).cpu().numpy())
+        self.assignments.append(beliefs.argmin(1))
 
     def block(self) -> Step:
         """The iterations since the last call: exact costs, and the best of their assignments."""
@@ -64,11 +53,6 @@ class Window:
         """
         order = 1 + np.argsort(self.costs[1:], kind="stable")
         return [int(t) for t in order[:count]]
-
-    def loss(self, effective: list[int], loss: Loss) -> Tensor:
-        """The mean loss of the effective iterations (Eq. 16)."""
-        with torch.set_grad_enabled(self.learns):
-            return torch.stack([loss(self.beliefs[t]) for t in effective]).mean()
 
     @property
     def settled(self) -> bool:

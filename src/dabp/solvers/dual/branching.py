@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Step
 from dabp.solvers.dual.pairs import Allowed, PairPasses
@@ -132,11 +132,11 @@ class BranchingSearch(DualSearch):
     def _step_on_cases(self) -> Step:
         """Passes on the case of the least bound, which may end or split it."""
         assert self._cases is not None
-        started, best, costs = time.perf_counter(), None, []
-        while self._cases and time.perf_counter() - started < BLOCK_SECONDS:
+        started, best, costs = working_seconds(), None, []
+        while self._cases and working_seconds() - started < BLOCK_SECONDS:
             case = min(self._cases, key=lambda case: case.bound)
             self._enter(case)
-            while case.looked < LOOK and time.perf_counter() - started < BLOCK_SECONDS:
+            while case.looked < LOOK and working_seconds() - started < BLOCK_SECONDS:
                 costs.append(self._pass_on(case))
                 if costs[-1] < self._best_cost:
                     best, self._best_cost = self._lifted(), costs[-1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -12,6 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.joining import join_cliques
@@ -71,7 +71,6 @@ class Dual(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("dual",)
     proves: ClassVar[bool] = True
 
     tolerance: float = 1e-6
@@ -134,7 +133,7 @@ class DualSearch(Search):
             return Step(finished=Status.LIMIT, notes=(f"dual was not prepared: {self._stopped}",))
         if self._infeasible:
             return Step(finished=Status.INFEASIBLE)
-        started = time.perf_counter()
+        started = working_seconds()
         costs: list[float] = []
         best: Assignment | None = None
         finished = None if self._cut is False else self._tightened(self._cut)
@@ -149,7 +148,7 @@ class DualSearch(Search):
                 if finished is None:
                     self._certify()  # while there are the messages that prove it
                 finished = self._tightened(finished)
-            if time.perf_counter() - started > BLOCK_SECONDS or self.passes == self._max_passes:
+            if working_seconds() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
         last = self.passes == self._max_passes  # what is told in the end must not depend on when blocks ended
         if finished is None and last:

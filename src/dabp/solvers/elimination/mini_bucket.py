@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -11,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.graph.ordering import EliminationOrder, elimination_order
 from dabp.kernels.elimination.mini_bucket import eliminate, read_back
@@ -57,7 +57,6 @@ class MiniBucketElimination(Solver):
     """
 
     proves: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("elimination",)
 
     i_bound: int = 9
     max_entries: int = 100_000_000
@@ -194,12 +193,12 @@ class MiniBucketSearch(Search):
         self._pool = np.empty(plan.pool_size)
         self._pool[: len(self._problem.pool)] = self._problem.pool
         sizes = self._problem.domain_sizes
-        bucket, cell, since = 0, 0, time.perf_counter()
+        bucket, cell, since = 0, 0, working_seconds()
         while bucket < plan.num_buckets:
             bucket, cell = eliminate(sizes, plan.functions, plan.buckets, self._pool, bucket, cell, BLOCK_CELLS)
-            if time.perf_counter() - since > BLOCK_SECONDS:
+            if working_seconds() - since > BLOCK_SECONDS:
                 yield Step()
-                since = time.perf_counter()
+                since = working_seconds()
         self._complete = True
 
     def _answer(self, plan: Plan) -> Step:

@@ -79,7 +79,7 @@ class AttentionLayer(nn.Module):
         from_source = nodes @ torch.einsum("hci,hc->ih", by_head, self.source)
         kept = nodes[torch.from_numpy(level.source[level.offsets[:-1]])]
         from_target = kept @ torch.einsum("hci,hc->ih", by_head, self.target)
-        mixed: Tensor = _Attend.apply(projected, from_source, from_target, level)  # type: ignore[no-untyped-call]
+        mixed: Tensor = _Attend.apply(projected, from_source, from_target, level)
         out = mixed.mean(1) if self.average else mixed.flatten(1)
         return out + self.bias
 

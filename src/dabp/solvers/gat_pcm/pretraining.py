@@ -126,7 +126,7 @@ class Trainer:
         pruned, _ = self._losses(examples[count:], constraints=False) if examples[count:] else (whole, offset)
         loss = torch.cat([whole, pruned]).mean() + settings.offset_weight * offset.mean()
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
         self.optimizer.step()
         self.step += 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.kernels.cost_model.columns import Cycle
 from dabp.kernels.cost_model.cost_model import level_tables
@@ -54,7 +54,6 @@ class GatPcmLns(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("gat-pcm-lns",)
 
     destroy_probability: float = 0.2
     max_cycles: int = 1000
@@ -116,7 +115,7 @@ class GatPcmLnsSearch(Search):
         """Run cycles, or a part of one, for a block."""
         if self._stopped:
             return Step(finished=Status.LIMIT, notes=(f"gat-pcm-lns was not prepared: {self._stopped}",))
-        deadline = time.perf_counter() + BLOCK_SECONDS
+        deadline = working_seconds() + BLOCK_SECONDS
         costs: list[float] = []
         step = Step()
         if self._cycle == 0 and self._order is None:
@@ -129,7 +128,7 @@ class GatPcmLnsSearch(Search):
                 self._cycle += 1
                 self._order = None
                 self._at_cycle_start = self._now.values.copy()
-            if time.perf_counter() >= deadline:
+            if working_seconds() >= deadline:
                 break
         step.costs = np.array(costs)
         if self._cycle >= self._cycles:
@@ -181,7 +180,7 @@ class GatPcmLnsSearch(Search):
             end = min(self._repaired + CHUNK, len(order))
             repair(self._structure, self._now, self._model, self._tables, order, self._repaired, end)
             self._repaired = end
-            if time.perf_counter() >= deadline:
+            if working_seconds() >= deadline:
                 break
         return self._repaired == len(order)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.graph.places import Places
 from dabp.kernels.graph_cut.fusion import Factors, set_up, take
@@ -58,7 +58,6 @@ class Expansion(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("expansion",)
 
     cycles: int = 1_000_000
 
@@ -97,7 +96,7 @@ class ExpansionSearch(Search):
 
     def step(self) -> Step:
         """Go on with moves for about a block."""
-        started = time.perf_counter()
+        started = working_seconds()
         costs: list[float] = []
         finished = None
         while finished is None:
@@ -109,7 +108,7 @@ class ExpansionSearch(Search):
             self._moves += 1
             if self._offered is None and (self._idle >= self._labels or self._turns_left <= 0):
                 finished = Status.CONVERGED
-            if time.perf_counter() - started > BLOCK_SECONDS or self._moves == self._most_moves:
+            if working_seconds() - started > BLOCK_SECONDS or self._moves == self._most_moves:
                 break
         best = None if self._told and not costs else self._values.copy()
         self._told = True
@@ -171,7 +170,7 @@ class ExpansionSearch(Search):
     def _move(self, until: float) -> bool:
         """Go on with the flow until it is done (True) or the time is over, and take the cut's side."""
         while self._choices and not advance(self._net, WORK):
-            if time.perf_counter() > until or self._guard.over:
+            if working_seconds() > until or self._guard.over:
                 return False
         assert self._proposal is not None
         moved = self._values.copy()
@@ -196,13 +195,13 @@ def columns(problem: Problem) -> tuple[Factors, Network]:
     factors = Factors(
         unary=np.where(np.isinf(unary), forbidden, unary),
         unary_start=starts,
-        first=np.ascontiguousarray(places.scopes[:, 0]),
-        second=np.ascontiguousarray(places.scopes[:, 1]),
+        first=places.scopes[:, 0].copy(),
+        second=places.scopes[:, 1].copy(),
         table=problem.pool_offsets[problem.factor_table[places.factors]],
         pool=np.where(np.isinf(problem.pool), stand_ins, problem.pool)
         if np.isinf(problem.pool).any()
         else problem.pool,
-        arc=np.ascontiguousarray(places.place[:, 0]),
+        arc=places.place[:, 0].copy(),
         many_start=offsets_of(problem.arities[many]),
         many_variable=problem.scope_variables[entries],
         many_stride=cell_strides(problem)[entries],

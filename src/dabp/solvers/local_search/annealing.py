@@ -61,7 +61,6 @@ class Annealing(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("annealing", "annealing-wide", "annealing-binary", "annealing-large")
 
     hot: float | None = None
     cold: float | None = None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
@@ -31,8 +30,6 @@ class Cooling(Solver):
     seconds
         How long it takes.
     """
-
-    kernels: ClassVar[tuple[str, ...]] = ("annealing", "annealing-wide", "annealing-binary", "annealing-large")
 
     heat: float = 0.6
     seconds: float = 1.0
@@ -66,9 +63,9 @@ class CoolingSearch(AnnealingSearch):
         last = self._spent >= self._cooling.seconds
         quench = last or self._cycle == 0
         count = min(len(lowest), QUENCH) if quench else len(lowest)
-        started = time.perf_counter()
+        started = working_seconds()
         self.local.sweep(self.state, self._noise, self._temperatures(count), lowest[:count], self._sweepers)
-        self._sweep_seconds = (time.perf_counter() - started) / count
+        self._sweep_seconds = (working_seconds() - started) / count
         self._spent += self._sweep_seconds * count
         if self._cycle == 0:
             self._calibrate()

@@ -40,7 +40,6 @@ class Dsa(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("distributed",)
 
     probability: float = 0.7
     variant: str = "B"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.graph.following import Definition, Following, following
 from dabp.kernels.local_search.following import BEST, FEASIBLE, WEIGHT, Wave, Web, follow, settle_all, try_moves
 from dabp.problem import Assignment, Problem
@@ -49,8 +48,6 @@ class FollowingAnnealing(Solver):
     (`graph.following`). Cycles become longer, two of three begin at the best answer. It proves nothing.
     """
 
-    kernels: ClassVar[tuple[str, ...]] = ("following",)
-
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin at `initial` or at a random assignment."""
         return FollowingSearch(problem, seed, initial)
@@ -83,11 +80,11 @@ class FollowingSearch(Search):
         if self._left == 0:
             self._next_cycle()
         count = max(1, min(self._left, int(self._speed * BLOCK_SECONDS)))
-        started = time.perf_counter()
+        started = working_seconds()
         patience = PATIENCE * len(self._web.free)
         heaviest = HEAVIEST * self._unit
         follow(self._web, self._wave, count, self._temperature, self._ratio, patience, WEIGHT_GROWTH, heaviest)
-        self._speed = min(2 * self._speed, count / max(time.perf_counter() - started, 1e-6))
+        self._speed = min(2 * self._speed, count / max(working_seconds() - started, 1e-6))
         self._left -= count
         self._temperature *= self._ratio**count
         weight = float(self._wave.costs[WEIGHT])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
@@ -40,7 +40,6 @@ class ForestLNS(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("forest-lns",)
 
     moves: int = 40
     heat: float = 1.0
@@ -75,7 +74,7 @@ class ForestLnsSearch(Search):
 
     def step(self) -> Step:
         """Some moves, each an iteration."""
-        started = time.perf_counter()
+        started = working_seconds()
         costs: list[float] = []
         step = Step()
         while self._limit is None or self._done < self._limit:
@@ -88,7 +87,7 @@ class ForestLnsSearch(Search):
             if exact < step.best_cost:
                 step.best, step.best_cost = self._values.copy(), exact
             self._done += 1
-            if time.perf_counter() - started > BLOCK_SECONDS:
+            if working_seconds() - started > BLOCK_SECONDS:
                 break
         step.costs = np.array(costs)
         if not costs:

@@ -62,7 +62,6 @@ class Gdba(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("distributed",)
     modifier: str = "M"
     violation: str = "NM"
     increase_mode: str = "T"

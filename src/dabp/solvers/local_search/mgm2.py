@@ -54,7 +54,6 @@ class Mgm2(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("distributed",)
     threshold: float = 0.5
     favor: str = "unilateral"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
@@ -102,9 +102,9 @@ class LocalSearch(Search):
             return Step(finished=Status.LIMIT)  # resumed where it had ended
         left = self.remaining
         lowest = np.full(self._block if left is None else min(self._block, left), NOTHING)
-        start = time.perf_counter()
+        start = working_seconds()
         lowest = lowest[: self.run(lowest)]
-        seconds = max(time.perf_counter() - start, 1e-6)
+        seconds = max(working_seconds() - start, 1e-6)
         self.iterations += len(lowest)
         wanted = len(lowest) * BLOCK_SECONDS / seconds
         self._block = max(1, int(min(wanted, 4 * self._block, 1_000_000)))

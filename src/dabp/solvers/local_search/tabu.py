@@ -64,7 +64,6 @@ class Tabu(Solver):
     """
 
     checkpoints: ClassVar[bool] = True
-    kernels: ClassVar[tuple[str, ...]] = ("tabu",)
 
     tenure: int | None = None
     patience: int | None = None

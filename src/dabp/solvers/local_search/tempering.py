@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,6 @@ class Tempering(Solver):
 
     For problems that forbid nothing: what is forbidden is penalised, but no more than it is in the beginning.
     """
-
-    kernels: ClassVar[tuple[str, ...]] = ("annealing", "annealing-wide", "annealing-binary", "annealing-large")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with a descent from `initial` or a random assignment."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from dabp.compiling import working_seconds
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
@@ -19,8 +19,6 @@ from dabp.solvers.status import Status
 @dataclass(frozen=True, kw_only=True)
 class Descents(Solver):
     """Each variable in turn takes its cheapest value beside the others', until none changes."""
-
-    kernels: ClassVar[tuple[str, ...]] = ("annealing",)
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin at `initial`, or with each variable's cheapest value; `seed` changes nothing."""
@@ -40,24 +38,24 @@ class DescentSearch(Search):
         self._values = self._descent.compact(initial)
         self._best_cost, self._adding = np.inf, ADDING_SECONDS * len(problem.scope_variables)
         self._next = self._idle = 0
-        self._added, self._untold = time.perf_counter(), False
+        self._added, self._untold = working_seconds(), False
 
     def step(self) -> Step:
         """Some variables' turns."""
-        until, count = time.perf_counter() + BLOCK_SECONDS, len(self._values)
-        while self._idle < count and time.perf_counter() < until:
+        until, count = working_seconds() + BLOCK_SECONDS, len(self._values)
+        while self._idle < count and working_seconds() < until:
             end = min(self._next + self._descent.chunk, count)
             changed = self._descent.turns(self._values, self._next, end)
             self._idle = 0 if changed else self._idle + end - self._next
             self._next = end % count
         finished = Status.CONVERGED if self._idle >= count else None
-        started = time.perf_counter()
+        started = working_seconds()
         if finished is None and started - self._added < self._adding:
             self._untold = True
             return Step()
         values, self._untold = self._values.astype(np.int64), False
         cost = float(self._problem.cost(values))
-        self._added = time.perf_counter()
+        self._added = working_seconds()
         self._adding = self._added - started
         better, self._best_cost = cost < self._best_cost, min(cost, self._best_cost)
         return Step(np.array([cost]), values if better else None, cost if better else np.inf, finished=finished)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver, Step
@@ -120,7 +120,7 @@ class Member:
         stopping: Callable[[], bool],
     ) -> Report:
         """Step for about so many seconds, starting a run if there is none; gives and takes incumbents."""
-        started = time.perf_counter()
+        started = working_seconds()
         report = Report(self.kind.name, 0.0)
         if self._search is None:
             self.start(incumbent, time_left)
@@ -148,7 +148,7 @@ class Member:
                 report.ended = True
                 self._finish(incumbent)
                 break
-            spent = time.perf_counter() - started
+            spent = working_seconds() - started
             if self._stale(report.best, self.seconds + spent, incumbent.cost):
                 report.ended = True
                 self._finish(incumbent)
@@ -157,7 +157,7 @@ class Member:
                 break
         if self.kind.bounding and self._search is not None:
             incumbent.decoded = self._search.decoded()
-        report.seconds = time.perf_counter() - started
+        report.seconds = working_seconds() - started
         self.seconds += report.seconds
         return report
 

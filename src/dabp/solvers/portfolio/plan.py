@@ -77,7 +77,7 @@ MEDIUM, LARGE = 150, 600
 """Variables from which annealing comes first, and from which message passing does."""
 
 GENEROUS = 60.0
-"""Seconds from which DABP takes part: it needs torch, whose import alone takes seconds, and some windows to learn."""
+"""Seconds from which DABP takes part: it needs some windows to learn."""
 
 MOSTLY, EXCHANGING, FOLLOWING = 0.9, 0.5, 0.25
 """Shares from which on a problem counts as made of tables of a kind, as being about who has which value, and as stated

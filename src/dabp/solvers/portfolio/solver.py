@@ -11,7 +11,6 @@ import numpy as np
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
-from dabp.solvers.portfolio.cold_plan import COLD_MEMBERS, COLD_PREPARATION
 from dabp.solvers.portfolio.plan import (
     BESIDE_PART,
     EXACT_PART,
@@ -27,7 +26,6 @@ from dabp.solvers.portfolio.plan import (
 from dabp.solvers.portfolio.settled import Settled, contradicted
 
 if TYPE_CHECKING:  # loaded where they are used: a problem that presolve settles needs none of them
-    from dabp.solvers.portfolio.cold_search import ColdSearch
     from dabp.solvers.portfolio.features import Features
     from dabp.solvers.portfolio.kinds import LineUp
     from dabp.solvers.portfolio.member import Kind
@@ -85,8 +83,6 @@ class Portfolio(Solver):
         from dabp.solvers.portfolio.exact_parts import PartlyNarrow, exact_search, narrow_components
         from dabp.solvers.portfolio.features import features_of
 
-        if budget.max_iterations is None and (cold := self._cold_search(problem, seed, budget, initial)) is not None:
-            return cold
         horizon = _horizon(budget)
         if budget.max_iterations is None and self._begins_early(problem, horizon):
             return self._early_search(problem, seed, budget, initial)
@@ -111,33 +107,6 @@ class Portfolio(Solver):
         sought = beside and not few_iterations(features, horizon)
         later = elimination_kinds(features, horizon, exact) if sought or exact else []
         return self._search(problem, features, seed, budget, initial, later)
-
-    def _cold_search(
-        self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
-    ) -> ColdSearch | None:
-        """What to do while kernels are compiled; None where all are there."""
-        from dabp.solvers.warming import ANNEALING, missing, needed
-
-        wanted = self._names() or frozenset(COLD_MEMBERS)
-        jobs = {*COLD_PREPARATION, *(job for name in wanted & COLD_MEMBERS.keys() for job in COLD_MEMBERS[name])}
-        if not missing(jobs | set(ANNEALING)) or not missing(needed(jobs, problem)):
-            return None
-        from dabp.solvers.portfolio.cold_search import ColdSearch
-        from dabp.solvers.portfolio.features import features_of
-        from dabp.solvers.portfolio.kinds import line_up
-        from dabp.solvers.portfolio.timed_search import TimedSearch
-
-        def begin(ready: frozenset[str], start: Assignment | None) -> Search | None:
-            horizon = _horizon(budget)
-            features = features_of(problem)
-            line = line_up(features, horizon, names=ready & wanted, threads=budget.threads)
-            if not line.kinds:
-                return None
-            return TimedSearch(
-                problem, line, seed=seed, budget=budget, initial=start, horizon=horizon, prove=self.prove
-            )
-
-        return ColdSearch(problem, seed, budget, initial, wanted, begin)
 
     def _search(
         self,

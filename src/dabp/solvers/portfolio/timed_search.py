@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dabp.errors import DabpError
+from dabp.packages import installed
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
@@ -27,6 +28,9 @@ from dabp.solvers.portfolio.plan import APART_SECONDS, FIRST_ANSWER, MEMORY, SEE
 from dabp.solvers.portfolio.prover import Prover, worth_proving
 from dabp.solvers.portfolio.workers import Workers
 from dabp.solvers.status import Status
+
+NO_PROVER = "toulbar2 is not installed: nothing here searches for a proof that the answer is optimal"
+"""The note of a result that toulbar2 might have proved optimal."""
 
 LEAST = "the least cost of each factor"
 """Who gives the first bound."""
@@ -70,6 +74,7 @@ class TimedSearch(Search):
         self._turn_ends, self._provers_turn = 0.0, True
         self._verdict: Status | None = None
         self._prover: Prover | None = None
+        self._lacks_prover = False
         if isinstance(line, LineUp):
             self._first_answers(initial, budget.guard.within(FIRST_ANSWER * horizon))
             self._take(line)
@@ -81,7 +86,9 @@ class TimedSearch(Search):
         try:
             line = line if isinstance(line, LineUp) else self._prepared_beside(line)
             if prove and line.provable and not settled and worth_proving(problem, horizon, budget.guard):
-                self._prover = Prover(problem, self._incumbent, seed, horizon, budget.memory_limit)
+                self._lacks_prover = not installed("pytoulbar2")
+                if not self._lacks_prover:
+                    self._prover = Prover(problem, self._incumbent, seed, horizon, budget.memory_limit)
         except BaseException:
             self._workers.close()
             raise
@@ -114,7 +121,8 @@ class TimedSearch(Search):
 
     def summary(self) -> tuple[str, ...]:
         """What was done, a line each."""
-        return tuple(explain(self._incumbent, self._members, self._notes, self._prover))
+        lacking = [NO_PROVER] if self._lacks_prover and not self._incumbent.proved else []
+        return tuple(explain(self._incumbent, self._members, [*self._notes, *lacking], self._prover))
 
     def state_dict(self) -> State:
         """The best answer and bound. What members are in the midst of is not kept: they start anew from these."""

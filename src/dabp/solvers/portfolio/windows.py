@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
+from dabp.compiling import working_seconds
 from dabp.graph.window import Surroundings, Window
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
@@ -46,8 +45,6 @@ class Windows(Solver):
         Gives what another search makes of the whole problem just now, which need not be good; None if nothing does.
     """
 
-    kernels: ClassVar[tuple[str, ...]] = ("dual", "expansion")
-
     decoded: Callable[[], Assignment | None] | None = None
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
@@ -83,9 +80,9 @@ class WindowSearch(Search):
 
     def step(self) -> Step:
         """Go on for about a block."""
-        until = time.perf_counter() + BLOCK_SECONDS
+        until = working_seconds() + BLOCK_SECONDS
         before, finished = self._best.cost, None if self._work is not None else Status.CONVERGED
-        while self._work is not None and finished is None and time.perf_counter() < until:
+        while self._work is not None and finished is None and working_seconds() < until:
             try:
                 next(self._work)
             except StopIteration:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import queue
 import threading
-import time
 from collections.abc import Callable
 
+from dabp.compiling import working_seconds
 from dabp.solvers.portfolio.bandit import Bandit
 from dabp.solvers.portfolio.incumbent import Incumbent
 from dabp.solvers.portfolio.member import Member, Report
@@ -77,10 +77,10 @@ class Workers:
         with self._changed:
             self._stop = True
             self._changed.notify_all()
-        deadline = time.perf_counter() + GRACE
+        deadline = working_seconds() + GRACE
         for thread in self._threads:
             if thread.is_alive():
-                thread.join(max(0.0, deadline - time.perf_counter()))
+                thread.join(max(0.0, deadline - working_seconds()))
         with self._changed:
             self._left = True
             idle = [member for i, member in enumerate(self._members) if i not in self._busy]

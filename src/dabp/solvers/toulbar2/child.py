@@ -2,7 +2,8 @@
 
 Started by path, with the standard library and pytoulbar2 only, so that it is up in a tenth of a second. toulbar2
 itself writes each solution and bound it finds to standard output; lines of ours begin with ``dabp``.
-Standard input stays open as a lifeline: when it closes, because the parent said so or died, the work is killed.
+Standard input stays open as a lifeline: when it closes, because the parent said so or died, the work is killed. On
+Windows, which cannot fork, the parent kills this process; if the parent itself is killed, it works on until it is done.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, BinaryIO
 
 def main() -> None:
     """Solve one problem."""
-    tell = _fork_worker() if hasattr(os, "fork") else None
+    tell = _fork_worker()
     source = sys.stdin.buffer
     order = json.loads(source.readline())
     columns = {name: _read(source, code, count) for name, code, count in order["columns"]}
@@ -115,12 +116,14 @@ def _read(source: BinaryIO, code: str, count: int) -> array[Any]:
     return column
 
 
-def _fork_worker() -> int:
-    """Fork: the worker returns from here with a descriptor to write to once it has read the problem.
+def _fork_worker() -> int | None:
+    """Fork: the worker returns from here with a descriptor to write to once it has read the problem; None on Windows.
 
     The parent stays, kills the worker when standard input closes, and reaps it. A thread in the worker could not
     do that: toulbar2 holds the interpreter lock while it searches.
     """
+    if sys.platform == "win32":
+        return None
     news, tell = os.pipe()  # the worker alone holds `tell`: a byte means it has read its input, the end that it is dead
     worker = os.fork()
     if worker == 0:

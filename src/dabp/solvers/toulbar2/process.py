@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,9 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.problem.guard import Guard
+from dabp.solvers.process_group import start_apart
 
 PIECE = 1 << 18
 """Numbers sent between two questions to the guard."""
@@ -43,12 +43,11 @@ class Child:
         self._worker: psutil.Process | None = None
         self._memory_read, self._memory_read_at = 0, 0.0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        self._process = subprocess.Popen(
+        self._process = start_apart(
             [sys.executable, "-P", str(Path(__file__).with_name("child.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            start_new_session=True,  # a Ctrl-C in the terminal is for us to handle
         )
         self._reader = threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True)
         self._reader.start()
@@ -79,20 +78,29 @@ class Child:
         """The next line, None if the process has ended; raises `queue.Empty` after `wait` seconds without one."""
         return self._lines.get(timeout=wait) if wait else self._lines.get_nowait()
 
-    def send_signal(self, number: signal.Signals) -> None:
-        """Signal the one that works, not its guard, who must be awake to notice when this process dies."""
-        if self._process.poll() is not None:
-            return
+    def pause(self) -> None:
+        """Stop the one that works, not its guard, who must be awake to notice when this process dies."""
         with contextlib.suppress(psutil.Error):
-            if self._worker is None:
-                self._worker = next(iter(psutil.Process(self._process.pid).children()), None)
-            if self._worker is not None:
-                self._worker.send_signal(number)
+            if (worker := self._found()) is not None:
+                worker.suspend()
+
+    def resume(self) -> None:
+        """Let the one that works go on."""
+        with contextlib.suppress(psutil.Error):
+            if (worker := self._found()) is not None:
+                worker.resume()
+
+    def _found(self) -> psutil.Process | None:
+        """The process that works: the guard's child, on Windows the process itself; None if there is none."""
+        if self._worker is None and self._process.poll() is None:
+            process = psutil.Process(self._process.pid)
+            self._worker = process if sys.platform == "win32" else next(iter(process.children()), None)
+        return self._worker
 
     @property
     def memory(self) -> int:
         """Bytes that the child's processes hold, read twice a second."""
-        now = time.perf_counter()
+        now = working_seconds()
         if now - self._memory_read_at > 0.5:
             self._memory_read_at = now
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -115,6 +123,8 @@ class Child:
         assert process.stdout is not None
         with contextlib.suppress(OSError):
             process.stdin.close()
+        if sys.platform == "win32":  # there is no guard
+            process.kill()
         try:
             process.wait(timeout=2.0)
         except subprocess.TimeoutExpired:

@@ -7,7 +7,6 @@ import json
 import math
 import queue
 import re
-import signal
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError, SolverError
+from dabp.packages import require
 from dabp.presolve.exclusion import exclusions
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of, ragged_positions
@@ -100,6 +100,7 @@ class Toulbar2(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Start the child process."""
+        require("pytoulbar2", "toulbar2")
         return Toulbar2Search(self, problem, seed=seed, budget=budget, initial=initial)
 
     def options(self, seed: int) -> dict[str, Any]:
@@ -179,12 +180,12 @@ class Toulbar2Search(Search):
     def pause(self) -> None:
         """Stop the child until `resume`, so that others can have its core."""
         if self._child is not None:
-            self._child.send_signal(signal.SIGSTOP)
+            self._child.pause()
 
     def resume(self) -> None:
         """Let a paused child go on."""
         if self._child is not None:
-            self._child.send_signal(signal.SIGCONT)
+            self._child.resume()
 
     def close(self) -> None:
         """End the child."""

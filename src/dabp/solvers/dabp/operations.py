@@ -1,0 +1,373 @@
+"""The heavy operations of an iteration with compiled kernels, each with the push of its gradients on the tape.
+
+Inputs and results are kept for the backward pass; gates, scores and large projections are made again. Sums over rows
+are made in blocks of a fixed size, so that results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.graph import FactorGroup
+from dabp.kernels.attention import (
+    attentive_messages,
+    beliefs,
+    composition,
+    dense,
+    gated_units,
+    held_weights,
+    hub_attention,
+    pair_minima,
+)
+from dabp.kernels.attention.chebyshev import interpolation
+from dabp.kernels.attention.composition import Edges
+from dabp.kernels.attention.gated_units import GATES, UNITS
+from dabp.kernels.attention.hub_attention import Given, Hubs, Shape
+from dabp.kernels.attention.one_variable import Inputs, Results
+from dabp.kernels.attention.pair_minima import PairTables, pair_tables
+from dabp.kernels.attention.vectors import BLOCK
+from dabp.kernels.belief_propagation import min_marginals
+from dabp.kernels.belief_propagation.min_marginals import Tables
+from dabp.problem.columns import offsets_of
+from dabp.solvers.dabp.network import Cell, Layer, Product
+from dabp.solvers.dabp.parameters import ATTENTION_SLOPE, OUTPUT_SLOPE
+from dabp.solvers.dabp.pool import CACHE_LINE, Pool, aligned
+from dabp.solvers.dabp.sharing import Job, Parts, Threads, even_shares
+from dabp.solvers.dabp.structure import Structure
+from dabp.solvers.dabp.tape import Tape, Value
+
+Array = NDArray[np.floating]
+
+LONGEST = 100
+"""Weights are kept in memory up to this mean number of neighbours of a target; interpolation is faster above it."""
+PRODUCT_NANOSECONDS = 0.012
+"""Of a multiplication and addition, in vectors."""
+GATE_NANOSECONDS = 20.0
+"""Of the units of a row, besides products."""
+
+
+class Group(NamedTuple):
+    """Factors of one shape."""
+
+    sizes: NDArray[np.int64]
+    """Domain sizes of their variables, [arity]."""
+    costs: PairTables | Tables
+    here: slice
+    """Their edges."""
+    parts: Parts
+    """Thread shares of the factors, copies counted."""
+
+
+class Operations:
+    """The operations on one factor graph; kernels share their work among `threads`.
+
+    Projections of GAT layers are kept for the backward pass if `keeps_projections`, and computed again otherwise.
+    """
+
+    def __init__(self, structure: Structure, threads: int = 1, keeps_projections: bool = False):
+        graph = structure.graph
+        self.dtype = graph.dtype
+        self.threads, self.pool, self.keeps_projections = Threads(threads), Pool(), keeps_projections
+        self.structure, self.variable_edges = structure, structure.by_variable
+        self.factor_offsets = structure.factor_offsets
+        self.interpolation = interpolation(graph.dtype)
+        self.equal_domains = bool((structure.edge_size == structure.width).all())
+        """Whether messages have no entries beyond their domains."""
+        self.edges = Edges(structure.edge_size, structure.alone, structure.edge_unary)
+        self.unary = structure.padded(graph.unary, fill=np.inf)
+        degrees = np.diff(graph.variable_edge_offsets)
+        self.variable_parts = even_shares(1.7 * degrees.astype(np.float64) ** 2, threads)
+        self.belief_parts = even_shares(0.5 * structure.width * (degrees + 1.0), threads)
+        self.edge_parts = even_shares(np.full(structure.num_edges, 3.0 * structure.width), threads)
+        self.factor_parts = even_shares(np.full(structure.num_factors, 10.0), threads)
+        self.hubs = _hubs(structure, threads)
+        self.groups = [_group(structure, group, threads) for group in graph.groups]
+        self.weight_starts, self.num_weights = _weight_starts(degrees)
+        self.holds = bool((degrees.astype(np.float64) ** 2).sum() <= LONGEST * structure.num_edges)
+        """Whether weights of an iteration are kept for later ones: not those of hubs, whose blocks are large."""
+        kind = graph.dtype.type
+        self.slopes = kind(ATTENTION_SLOPE), kind(OUTPUT_SLOPE)
+        self._buffers: dict[str, Array] = {}
+        self._row_parts: dict[tuple[int, float], Parts] = {}
+
+    def messages(self, tape: Tape, v2f: Value) -> Value:
+        """Factor→variable messages, min over the other variables of table + their messages (Eq. 3): [E, D] → [E, D]."""
+        result = self.empty(v2f.array.shape)
+        if not self.equal_domains:
+            result[...] = 0.0
+        winners = []
+        for sizes, costs, here, parts in self.groups:
+            if isinstance(costs, PairTables):
+                best: NDArray[Any] = self.pool.empty(result[here].shape, np.dtype(np.int32))
+                self._run(parts, pair_minima.pair_messages, costs, v2f.array[here], result[here], best)
+            else:
+                best = np.zeros(result[here].shape, np.int64)
+                self._run(parts, min_marginals.messages, sizes, costs, v2f.array[here], result[here], best)
+            winners.append(best)
+        f2v = Value(result, constant=v2f.constant)
+
+        def push(gradient: Array) -> None:
+            made = self.empty(gradient.shape)
+            for (sizes, costs, here, parts), best in zip(self.groups, winners, strict=True):
+                if isinstance(costs, PairTables):
+                    self._run(parts, pair_minima.pair_gradients, costs, best, gradient[here], made[here])
+                else:
+                    made[here] = 0.0
+                    self._run(parts, min_marginals.gradients, sizes, best, gradient[here], made[here])
+            v2f.receive(made)
+
+        tape.append(push, f2v)
+        return f2v
+
+    def beliefs(self, tape: Tape, f2v: Value) -> Value:
+        """b_i = unary costs + Σ of f2v messages (Eq. 15): [E, D] → [N, D]."""
+        result = Value(self._sums_by_variable(self.unary, f2v.array), constant=f2v.constant)
+        tape.append(lambda gradient: f2v.receive(self._rows_by_edge(gradient)), result)
+        return result
+
+    def uniform(self, tape: Tape, f2v: Value) -> Value:
+        """Σ of the messages from a variable's other factors, [E, D] → [E, D]: uniform weights."""
+
+        def of_others(messages: Array) -> Array:
+            totals = self._sums_by_variable(np.zeros_like(self.unary), messages)
+            return self._rows_by_edge(totals) - messages
+
+        result = Value(of_others(f2v.array), constant=f2v.constant)
+        tape.append(lambda gradient: f2v.receive(of_others(gradient)), result)
+        return result
+
+    def _sums_by_variable(self, start: Array, by_edge: Array) -> Array:
+        result = np.empty_like(start)
+        self._run(self.belief_parts, beliefs.beliefs, self.variable_edges, start, by_edge, result)
+        return result
+
+    def _rows_by_edge(self, by_variable: Array) -> Array:
+        result = self.empty((self.structure.num_edges, by_variable.shape[1]))
+        self._run(self.belief_parts, beliefs.beliefs_backward, self.variable_edges, by_variable, result)
+        return result
+
+    def gru(self, tape: Tape, cell: Cell, inputs: Array, state: Value) -> Value:
+        """The next state of a GRU cell (Eq. 8), [E, D], [E, 8] → [E, 8]; no gradient flows to the inputs."""
+        nanoseconds = GATE_NANOSECONDS + PRODUCT_NANOSECONDS * GATES * (inputs.shape[1] + UNITS)
+        rows = len(inputs)
+        new = Value(self.empty((rows, UNITS)))
+        parts = self._parts_of(rows, nanoseconds)
+        self._run(parts, gated_units.advance, cell.columns, inputs, state.array, new.array)
+
+        def push(gradient: Array) -> None:
+            made = self.empty(gradient.shape)
+            sums = self._buffer("sums", (dense.blocks_of(rows), *cell.gradient.shape))
+            given = cell.columns, cell.rows_of_state, inputs, state.array, gradient, made, sums
+            self._run(self._parts_of(rows, 2.0 * nanoseconds), gated_units.advance_backward, *given)
+            _add_blocks(sums, cell.gradient)
+            state.receive(made)
+
+        tape.append(push, new)
+        return new
+
+    def linear(self, tape: Tape, features: Value, product: Product, bias: Array) -> Value:
+        """The features times a matrix, and a bias: [n, inputs] → [n, outputs]."""
+        result = Value(self.empty((len(features.array), len(bias))))
+        self._project(features.array, product, result.array)
+        result.array += bias
+        tape.append(lambda gradient: self._project_backward(features, product, gradient), result)
+        return result
+
+    def attend(self, tape: Tape, features: Value, layer: Layer, count: int) -> Value:
+        """A GAT layer for the first `count` nodes (Eq. 9), [n, inputs] → [count, outputs]."""
+        result = Value(self.empty((count, len(layer.bias))))
+        shape = Shape(*self.slopes, layer.lanes)
+        kept = self._projected(features, layer)
+        given = kept, shape, layer.bias, result.array
+        self.threads.run(*(Job(parts, hub_attention.attend, (hubs, *given)) for parts, hubs in self.hubs))
+
+        def push(gradient: Array) -> None:
+            nodes = kept if self.keeps_projections else self._projected(features, layer)
+            made, given = self._buffer("gradients", nodes.shape), Given(gradient, result.array)
+            for fresh, (parts, hubs) in zip((True, False), self.hubs, strict=True):  # both reach the message nodes
+                self._run(parts, hub_attention.attend_backward, hubs, nodes, shape, given, made, fresh)
+            self._project_backward(features, layer.product, made)
+
+        tape.append(push, result)
+        return result
+
+    def _projected(self, features: Value, layer: Layer) -> Array:
+        """W e, a_src·W e and a_dst·W e of every node, [nodes, heads × (channels + 2)]."""
+        shape = len(features.array), len(layer.product.rows)
+        nodes = self.empty(shape) if self.keeps_projections else self._buffer("nodes", shape)
+        self._project(features.array, layer.product, nodes)
+        return nodes
+
+    def _project(self, rows: Array, product: Product, result: Array) -> None:
+        parts = self._parts_of(len(rows), PRODUCT_NANOSECONDS * product.rows.size)
+        self._run(parts, dense.project, rows, product.columns, result)
+
+    def _project_backward(self, features: Value, product: Product, gradient: Array) -> None:
+        """Add the gradient of the product's matrix and, if the features are no constant, push theirs."""
+        rows = len(features.array)
+        made = self.empty((0 if features.constant else rows, product.rows.shape[1]))
+        sums = self._buffer("sums", (dense.blocks_of(rows), *product.gradient.shape))
+        parts = self._parts_of(rows, 2 * PRODUCT_NANOSECONDS * product.rows.size)
+        self._run(parts, dense.project_backward, features.array, product.rows, gradient, made, sums)
+        _add_blocks(sums, product.gradient)
+        if len(made):
+            features.receive(made)
+
+    def attention(self, tape: Tape, heads: int, terms: Value, f2v: Value) -> tuple[Value, Value]:
+        """Damping factors and weighted sums, averaged over heads (Eq. 11-13): λ [E] and (d − 1) Σ w f2v [E, D].
+
+        `terms` [F, 2K and up to whole vectors] are each factor's addends of Eq. 10 as a target, then as a neighbour.
+        Both results are 0 where d = 1.
+        """
+        damping, summed = Value(np.empty(len(f2v.array), self.dtype)), Value(self.empty(f2v.array.shape))
+        inputs = Inputs(heads, terms.array, f2v.array)
+        around = self.variable_edges, self.interpolation, inputs
+        self._run(self.variable_parts, attentive_messages.attend, *around, Results(damping.array, summed.array))
+
+        def push(of_damping: Array | None, of_summed: Array | None) -> None:
+            given = Results(
+                np.zeros_like(damping.array) if of_damping is None else of_damping,
+                np.zeros_like(summed.array) if of_summed is None else of_summed,
+            )
+            made = Inputs(heads, self.empty((len(f2v.array), terms.array.shape[1])), self.empty(f2v.array.shape))
+            self._run(self.variable_parts, attentive_messages.attend_backward, *around, given, made)
+            self._receive_terms(terms, made.terms)
+            f2v.receive(made.f2v)
+
+        tape.append(push, damping, summed)
+        return damping, summed
+
+    def _receive_terms(self, terms: Value, by_edge: Array) -> None:
+        made = self.empty(terms.array.shape)
+        self._run(self.factor_parts, attentive_messages.sum_by_factor, self.factor_offsets, by_edge, made)
+        terms.receive(made)
+
+    def compose(self, tape: Tape, damping: Value, v2f: Value, others: Value) -> Value:
+        """New messages of Eq. 6, shifted to minimum 0: λ v2f + (1 − λ)(unary + others); [E], [E, D] twice → [E, D].
+
+        A variable with one factor has nothing to damp or weigh: it sends its unary costs, zero without any.
+        """
+        new = Value(self.empty(v2f.array.shape))
+        given = composition.Parts(damping.array, v2f.array, others.array)
+        self._run(self.edge_parts, composition.compose, self.edges, given, new.array)
+
+        def push(gradient: Array) -> None:
+            made = composition.Parts(*(self.empty(part.shape) for part in given))
+            arguments = self.edges, given, new.array, gradient, made
+            self._run(self.edge_parts, composition.compose_backward, *arguments)
+            for value, part in zip((damping, v2f, others), made, strict=True):
+                value.receive(part)
+
+        tape.append(push, new)
+        return new
+
+    def hold(self, tape: Tape, heads: int, terms: Value) -> Value:
+        """All weights w × (d − 1) (Eq. 11 and 13), flat blocks of the variables, to be used by `pass_on`."""
+        weights = Value(np.zeros(self.num_weights, self.dtype))
+        where = self.variable_edges, self.weight_starts, heads, terms.array
+        self._run(self.variable_parts, held_weights.hold, *where, weights.array)
+
+        def push(gradient: Array) -> None:
+            by_edge = np.zeros((self.structure.num_edges, terms.array.shape[1]), self.dtype)
+            self._run(self.variable_parts, held_weights.hold_backward, *where, gradient, by_edge)
+            self._receive_terms(terms, by_edge)
+
+        tape.append(push, weights)
+        return weights
+
+    def pass_on(self, tape: Tape, weights: Value, damping: Value, v2f: Value, f2v: Value) -> Value:
+        """`compose` with others = (d − 1) Σ w f2v of held weights: [E], [E, D] twice → [E, D]."""
+        new = Value(self.empty(v2f.array.shape))
+        blocks = held_weights.HeldBlocks(self.weight_starts, weights.array)
+        shifts = np.empty_like(damping.array)
+        step = held_weights.Step(damping.array, v2f.array, f2v.array, new.array, shifts)
+        where = self.variable_edges, blocks, self.edges, step
+        self._run(self.variable_parts, held_weights.pass_on, *where)
+
+        def push(gradient: Array) -> None:
+            fresh = weights.gradient is None
+            whole = self.empty(weights.array.shape) if weights.gradient is None else weights.gradient
+            of_damping, of_v2f, of_f2v = (self.empty(one.shape) for one in step[:3])
+            made = held_weights.Gradients(of_damping, of_v2f, of_f2v, whole)
+            self._run(self.variable_parts, held_weights.pass_on_backward, *where, gradient, made, fresh)
+            weights.gradient = whole
+            for value, part in zip((damping, v2f, f2v), made[:3], strict=True):
+                value.receive(part)
+
+        tape.append(push, new)
+        return new
+
+    def empty(self, shape: tuple[int, ...]) -> Array:
+        """An array for a result, from the pool."""
+        return self.pool.empty(shape, self.dtype)
+
+    def close(self) -> None:
+        """End the threads, give memory back."""
+        self.threads.close()
+        self.pool.clear()
+        self._buffers.clear()
+
+    def _run(self, parts: Parts, kernel: Any, *arguments: Any) -> None:
+        self.threads.run(Job(parts, kernel, arguments))
+
+    def _parts_of(self, rows: int, nanoseconds: float) -> Parts:
+        """Thread shares of blocks of rows that take so long each."""
+        key = rows, nanoseconds
+        if key not in self._row_parts:
+            blocks = dense.blocks_of(rows)
+            self._row_parts[key] = even_shares(np.full(blocks, nanoseconds * dense.ROWS), self.threads.count)
+        return self._row_parts[key]
+
+    def _buffer(self, name: str, shape: tuple[int, ...]) -> Array:
+        """Scratch of this shape that is used again: fresh memory costs more than what is computed into it."""
+        kept, length = self._buffers.get(name), math.prod(shape)
+        if kept is None or len(kept) < length:
+            memory = np.empty(length * self.dtype.itemsize + CACHE_LINE, np.uint8)
+            kept = self._buffers[name] = aligned(memory, self.dtype)
+        return kept[:length].reshape(shape)
+
+
+def _add_blocks(sums: Array, total: Array) -> None:
+    """Add the blocks' sums [blocks, …] up, in their order, and to `total` […]."""
+    whole = np.empty(total.size, total.dtype)
+    dense.total(sums.reshape(len(sums), -1), whole)
+    total += whole.reshape(total.shape)
+
+
+def _weight_starts(degrees: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """[N]: where each variable's block of held weights starts; its rows are whole vectors."""
+    ends = offsets_of(degrees * (degrees + -degrees % BLOCK))
+    return ends[:-1], int(ends[-1])
+
+
+def _hubs(structure: Structure, threads: int) -> list[tuple[Parts, Hubs]]:
+    """Factors and variables as hubs of their edges, with thread shares."""
+    graph, edges = structure.graph, structure.num_edges
+    v2f, variable = structure.num_factors, structure.num_factors + edges
+    f2v = variable + structure.num_variables
+    both = (
+        Hubs(0, structure.factor_offsets, np.arange(edges), v2f, f2v),
+        Hubs(variable, graph.variable_edge_offsets, graph.variable_edges, f2v, v2f),
+    )
+    return [(even_shares(50.0 * (np.diff(hubs.offsets) + 1.0), threads), hubs) for hubs in both]
+
+
+def _group(structure: Structure, group: FactorGroup, threads: int) -> Group:
+    """A group of factors as its kernel takes it."""
+    graph = structure.graph
+    count = group.num_factors * len(graph.scales)
+    scales = np.array(graph.scales, dtype=graph.dtype)
+    if group.arity == 2:
+        costs: PairTables | Tables = pair_tables(group.tables, group.table_index, scales)
+    else:
+        costs = Tables(group.tables.reshape(len(group.tables), -1), group.table_index, scales)
+    return Group(
+        np.array(group.shape),
+        costs,
+        slice(group.first, group.first + count * group.arity),
+        even_shares(np.full(count, float(math.prod(group.shape))), threads),
+    )

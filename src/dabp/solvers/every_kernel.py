@@ -1,0 +1,256 @@
+"""Small runs of every solver that call every kernel with every type of argument, so that a build compiles them all.
+
+Kernels differ by single and double precision, by the length of vectors, by binary and larger factors, by forbidden
+combinations, by domains of two values and by the size from which threads and other layouts are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dabp.problem import Problem
+from dabp.solvers.base import Budget
+from dabp.solvers.registry import make_solver
+
+ITERATIONS = 24
+"""Of each small solve; enough for every kernel to be called, and for a window of DABP."""
+
+
+def _drawn(
+    domain: int, *, seed: int = 0, ternary: bool = False, forbidden: bool = False, real: bool = False
+) -> Problem:
+    """A small connected problem with a cycle, unary factors and whatever was asked for."""
+    rng = np.random.default_rng(0)
+    count = 6
+    scopes: list[tuple[int, ...]] = [(i,) for i in range(count)]
+    scopes += [(i, j) for i in range(count) for j in range(i)]
+    scopes += [(0, 2, 4), (1, 3, 5)] if ternary else []
+    tables = []
+    for scope in scopes:
+        table = rng.integers(0, 50, (domain,) * len(scope)).astype(float)
+        table += rng.random(table.shape) if real else 0.0
+        if forbidden and len(scope) > 1:
+            table[(0,) * len(scope)] = np.inf
+        tables.append((scope, table))
+    return Problem.from_tables([domain] * count, tables)
+
+
+def _mixed() -> Problem:
+    """Domains of different sizes, up to more than a vector is long."""
+    rng = np.random.default_rng(1)
+    sizes = [2, 3, 20, 5, 9]
+    scopes = [(0, 1), (1, 2), (2, 3), (3, 4), (0, 4), (1, 3), (0, 2, 4)]
+    return Problem.from_tables(sizes, [(s, rng.integers(0, 9, [sizes[v] for v in s]) * 1.0) for s in scopes])
+
+
+def _kinds() -> list[Problem]:
+    """A problem of every kind that kernels tell apart."""
+    return [
+        _drawn(3, ternary=True),
+        _drawn(12, ternary=True),
+        _drawn(4, forbidden=True, ternary=True),
+        _drawn(5, forbidden=True),
+        _drawn(4, real=True),
+        _drawn(2),
+        _drawn(2, real=True),
+        _mixed(),
+    ]
+
+
+def _run(names: Iterable[str], problems: Iterable[Problem] | None = None, **params: Any) -> None:
+    """Run solvers for some iterations on every kind of problem, from a start, with one and two threads."""
+    _sort()
+    for problem in _kinds() if problems is None else problems:
+        for name in names:
+            for threads in (1, 2):
+                solver = make_solver(name, params)
+                budget = Budget(max_iterations=ITERATIONS, threads=threads)
+                search = solver.start(problem, seed=0, budget=budget, initial=np.zeros(problem.num_variables, np.int64))
+                try:
+                    done = 0
+                    while done < ITERATIONS:
+                        step = search.step()
+                        done += max(1, len(step.costs))
+                        if step.finished is not None:
+                            break
+                finally:
+                    search.close()
+
+
+def _chain(count: int, domain: int, *, closed: bool = False) -> Problem:
+    """A path of variables with one table, or a ring."""
+    table = np.arange(float(domain * domain)).reshape(domain, domain)
+    links = count if closed else count - 1
+    return Problem.from_tables([domain] * count, [((i, (i + 1) % count), table) for i in range(links)])
+
+
+def _permutation(*, real: bool = False) -> Problem:
+    """Variables that must all differ."""
+    size = 6
+    pairs = [(i, j) for i in range(size) for j in range(i)]
+    table = np.arange(float(size * size)).reshape(size, size) * (0.3 if real else 1.0)
+    np.fill_diagonal(table, np.inf)
+    return Problem.from_tables([size] * size, [(pair, table) for pair in pairs])
+
+
+def _worth_threads() -> Iterator[Problem]:
+    """Problems large enough for threads: vectors of every length, in single and in double precision."""
+    from dabp.solvers.belief_propagation.engine import WORTH_THREADS
+
+    rng = np.random.default_rng(0)
+    for domain, forbidden in ((2, False), (4, False), (8, False), (16, False), (4, True), (8, True)):
+        count = int(1.2 * WORTH_THREADS / domain**2 / 3)
+        tables = rng.integers(0, 99, (3 * count, domain, domain)) * 1.0  # each its own: equal ones are kept once
+        if forbidden:
+            tables[:, 0, 0] = np.inf
+        links = [(i, (i + step) % count) for i in range(count) for step in (1, 2, 5)]
+        pairs = list(zip(links, tables, strict=True))
+        yield Problem.from_tables([domain] * count, pairs)
+
+
+def _sort() -> None:
+    """What sorts the entries of large problems by variable, for all solvers, and finds classes for local search."""
+    from dabp.graph.grouping import FEW, grouped
+    from dabp.solvers.local_costs.colouring import coloured
+
+    grouped(np.zeros(FEW + 1, dtype=np.int64), 1)
+    coloured(_chain(3, 2))
+
+
+def _presolve() -> None:
+    from dabp.presolve import presolve
+
+    _sort()
+    for problem in (*_kinds(), _chain(7, 3)):
+        presolved = presolve(problem)
+        presolved.lift(np.zeros(presolved.problem.num_variables, dtype=np.int64))
+
+
+def _elimination() -> None:
+    """Elimination, the orders of narrow and of long problems, and forests."""
+    from dabp.graph.ordering import DENSE_LIMIT, elimination_order
+
+    for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
+        elimination_order(problem, widest=3)
+    _run(["mbe"])
+
+
+def _following() -> None:
+    """Annealing of what others follow from, on a sum of three."""
+    from dabp.solvers.local_search.following import FollowingAnnealing
+
+    copied, added = np.full((2, 2), np.inf), np.full((2, 2, 3), np.inf)
+    copied[[0, 1], [0, 1]] = 0.0
+    added[np.indices((2, 2))[0], np.indices((2, 2))[1], np.indices((2, 2)).sum(axis=0)] = 0.0
+    problem = Problem.from_tables([2, 2, 2, 3], [((0, 1), copied), ((1, 2, 3), added), ((3,), np.arange(3.0))])
+    FollowingAnnealing().start(problem, seed=0, budget=Budget()).step()
+
+
+def _belief_propagation() -> None:
+    """Message passing on small problems and, in threads, on large ones; exactly on forests."""
+    from dabp.graph import FactorGraph
+    from dabp.kernels.belief_propagation.memory import Rules
+    from dabp.solvers.belief_propagation.engine import MinSum
+
+    _run(["bp", "dbp-scfg", "bp-reinforced"])
+    _run(["bp"], [_chain(7, 3)])
+    problems = list(_worth_threads())
+    _run(["bp-reinforced"], problems)
+    for problem in problems:  # where all values change at once, one of three ways to price factors is taken
+        engine = MinSum(problem, FactorGraph.from_problem(problem), threads=2)
+        engine.reset(0.0)
+        engine.run(1, Rules())
+        engine.prices()
+        engine.memory.stale[:] = False
+        engine.run(1, Rules())
+        engine.price(1)
+        engine.close()
+
+
+def _soft_belief_propagation() -> None:
+    """Message passing at a temperature, which is in single precision."""
+    _run(["bp"], temperature=1.0)
+    _run(["bp"], _worth_threads(), temperature=1.0)
+    _run(["bp-learned"], [_drawn(3)], local_search=False)  # the descent from its runs' answers
+
+
+def _annealing(*problems: Problem) -> None:
+    """Annealing, the descent that makes the portfolio's first answer, and the components that toulbar2 is given."""
+    from dabp.graph.components import component_labels
+    from dabp.problem.guard import Guard
+    from dabp.solvers.descent import descended
+
+    for problem in problems:
+        component_labels(problem)
+        descended(problem, np.zeros(problem.num_variables, dtype=np.int64), Guard())
+    _run(["annealing"], problems)
+
+
+def _large_annealing() -> None:
+    """The sweeps of annealing on large problems."""
+    from dabp.problem.guard import Guard
+    from dabp.solvers.local_costs.colouring import coloured
+    from dabp.solvers.local_costs.shared_tables import table_of
+
+    _sort()
+    for problem in (_drawn(3), _drawn(4, real=True), _drawn(2), _drawn(2, real=True)):
+        table = table_of(problem, Guard(), coloured(problem))
+        state, lowest = table.state(0), np.zeros(2, dtype=np.int64)
+        table.put(state, np.zeros(problem.num_variables, dtype=np.int64))
+        noise = table.noise(np.random.default_rng(0))
+        table.sweep(state, noise, np.ones(2), lowest, table.sweepers(1))
+
+
+def _dual() -> None:
+    """Passes of all kinds and, on a problem that is large enough for it, in single precision."""
+    from dabp.solvers.dual.pairs import WORTH_THREADS, PairPasses
+
+    _run(["dual"])
+    chain = _chain(WORTH_THREADS // 16 + 2, 8)
+    _run(["dual"], [chain, chain.replace(pool=chain.pool / 3)])  # which single precision holds, and which it rounds
+    for problem in (chain, _chain(3, 8)):
+        passes = PairPasses(problem)
+        passes.excess(np.zeros(problem.num_variables, dtype=np.int64))
+        passes.certified()
+
+
+def _whole() -> list[Problem]:
+    """Those of the kinds that local search works on with whole numbers of 32 bits, in padded rows."""
+    return [_drawn(3, ternary=True), _drawn(12, ternary=True), _drawn(4, forbidden=True, ternary=True), _mixed()]
+
+
+JOBS: dict[str, Callable[[], None]] = {
+    "annealing": lambda: _annealing(*_whole(), _permutation()),
+    "annealing-wide": lambda: _annealing(_drawn(4, real=True), _permutation(real=True)),
+    "annealing-binary": lambda: _annealing(_drawn(2), _drawn(2, real=True)),
+    "tabu": lambda: _run(["tabu"]),
+    "following": _following,
+    "annealing-large": _large_annealing,
+    "bp": _belief_propagation,
+    "bp-soft": _soft_belief_propagation,
+    "dual": _dual,
+    "expansion": lambda: _run(["expansion"]),
+    "presolve": _presolve,
+    "elimination": _elimination,
+    "forest-lns": lambda: _run(["forest-lns"]),
+    "distributed": lambda: _run(["dsa", "mgm", "mgm2", "gdba"]),
+    "dabp": lambda: _run(["dabp"]),
+    "gat-pcm-lns": lambda: _run(["gat-pcm-lns"]),
+}
+"""Runs by name; each compiles the kernels of one family of methods."""
+
+CHAINS = (
+    ("bp",),
+    ("bp-soft",),
+    ("dabp",),
+    ("tabu", "distributed", "forest-lns"),
+    ("annealing", "annealing-wide", "annealing-binary", "annealing-large", "following"),
+    ("presolve", "elimination"),
+    ("dual",),
+    ("gat-pcm-lns",),
+    ("expansion",),
+)
+"""All jobs: those that share kernels in one chain, for one process; the longest chain first."""
