@@ -37,7 +37,7 @@ test-bare:
 
 test-browser: $(VENV)/.developing
 	command -v chromium || command -v chromium-browser || command -v google-chrome || apt-get install --yes --no-install-recommends chromium
-	$(BIN)/python -m pytest -n 0 tests/experiments/test_browser.py
+	$(BIN)/python -m pytest -n 0 tests/lab/experiments/test_browser.py
 
 paper-small: $(VENV)/.experimenting
 	for plan in paper/small/*.toml; do $(BIN)/dabp experiment run $$plan -o build/paper-small --jobs 2 || exit 1; done
@@ -60,19 +60,19 @@ docs: $(VENV)/.documenting
 	$(BIN)/mkdocs build --strict
 
 fuzz: $(VENV)/.developing
-	$(BIN)/python -m tests.formats.fuzz --count 100000 --seconds 900
+	$(BIN)/python -m checks.fuzz --count 100000 --seconds 900
 
 kills: $(VENV)/.developing
-	$(BIN)/python -m tests.kills --kills 200
+	$(BIN)/python -m checks.kills --kills 200
 
 embedding: $(VENV)/.developing
-	$(BIN)/python -m tests.embedding --solves 500
+	$(BIN)/python -m checks.embedding --solves 500
 
 defects: $(VENV)/.developing
-	$(BIN)/python -m tests.defects
+	$(BIN)/python -m checks.defects
 
 torture: $(VENV)/.developing
-	$(BIN)/python -m tests.torture --problems 5000 --seconds 7200 --jobs 2
+	$(BIN)/python -m checks.torture --problems 5000 --seconds 7200 --jobs 2
 
 clean:
 	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache

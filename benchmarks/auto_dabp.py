@@ -11,7 +11,7 @@ import math
 import statistics
 
 import dabp
-from dabp.solvers.portfolio import kinds
+from dabp.solvers.auto import kinds
 
 FAMILIES = ("random-cop", "graph-coloring", "scale-free", "small-world")
 

@@ -17,9 +17,9 @@ import numpy as np
 
 import dabp
 from benchmarks.large_problems import KINDS, sparse
-from dabp.generators import generate
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import Rules
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.engine import MinSum
 

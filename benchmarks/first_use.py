@@ -27,7 +27,7 @@ import numpy as np
 from tests.wheel import build, megabytes_in
 
 from dabp.formats import write
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.problem.grid import grid
 

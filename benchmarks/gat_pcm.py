@@ -19,8 +19,8 @@ import torch
 from safetensors.numpy import save_file
 
 import dabp
+from dabp.lab.cost_model.network import from_published
 from dabp.problem import Problem
-from dabp.solvers.gat_pcm.network import from_published
 from dabp.solvers.gat_pcm.search import GatPcmLns
 
 

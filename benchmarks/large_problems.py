@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchmarks.large_problems import KINDS as LARGE
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 
 FIRST_SEED = 30_001

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from dabp.generators import generate
 from dabp.kernels import cache
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from tables import tables
 
-from dabp.experiments.figures import figure
-from dabp.experiments.report import write_report
-from dabp.experiments.store import Results
-from dabp.experiments.table import FORMATS, rows
+from dabp.lab.experiments.figures import figure
+from dabp.lab.experiments.report import write_report
+from dabp.lab.experiments.store import Results
+from dabp.lab.experiments.table import FORMATS, rows
 from dabp.plots.drawing import draw_figure, label_order
 
 SUFFIXES = {"text": "txt", "csv": "csv", "markdown": "md", "latex": "tex"}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from dabp.experiments.store import Results
+    from dabp.lab.experiments.store import Results
 
 if sys.platform == "win32":  # these import modules that only POSIX systems have
     collect_ignore = ["defects", "formats/test_fuzz.py", "formats/test_hostile.py"]
@@ -30,7 +30,7 @@ def shared_instances() -> Path:
 def importable_faults() -> Iterator[None]:
     """Let the processes of runs import the solvers of the experiments' tests."""
     before = os.environ.get("PYTHONPATH")
-    folder = str(Path(__file__).parent / "experiments")
+    folder = str(Path(__file__).parent / "lab" / "experiments")
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *([before] if before else [])])
     yield
     if before is None:
@@ -42,9 +42,9 @@ def importable_faults() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def results(importable_faults: None, tmp_path_factory: pytest.TempPathFactory) -> Results:
     """36 runs: two groups, three solvers that answer and one that fails."""
-    from dabp.experiments.plan import load_plan
-    from dabp.experiments.store import Results
-    from tests.experiments.small import SMALL, run_plan
+    from dabp.lab.experiments.plan import load_plan
+    from dabp.lab.experiments.store import Results
+    from tests.lab.experiments.small import SMALL, run_plan
 
     folder = tmp_path_factory.mktemp("experiment")
     plan = folder / "small.toml"

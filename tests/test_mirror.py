@@ -11,8 +11,8 @@ SOURCE = TESTS.parent / "src" / "dabp"
 
 ELSEWHERE = {
     "__main__": "cli/test_cli",  # a call of the command line
-    "experiments/fork_server": "experiments/test_supervision",
-    "experiments/single_run": "experiments/test_fresh_process",
+    "lab/experiments/fork_server": "lab/experiments/test_supervision",
+    "lab/experiments/single_run": "lab/experiments/test_fresh_process",
     "kernels/belief_propagation/layout": "graph/test_message_layout",
     "kernels/belief_propagation/memory": "solvers/belief_propagation/test_engine",
     "kernels/compiler": "kernels/test_cache",
@@ -38,7 +38,7 @@ ELSEWHERE = {
     "solvers/every_kernel": "solvers/test_kernel_build",
     "solvers/dual/pairs": "kernels/dual/test_pairs",
     "solvers/dual/passes": "solvers/dual/test_solver",
-    "solvers/gat_pcm/subtree": "solvers/gat_pcm/test_search",
+    "lab/cost_model/subtree": "lab/cost_model/test_microstructure",
     "solvers/local_costs/table": "solvers/local_costs/test_local_costs",
     "solvers/toulbar2/child": "solvers/toulbar2/test_solver",
 }

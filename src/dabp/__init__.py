@@ -16,8 +16,8 @@ _HOMES = {
     "Factor": "problem",
     "Model": "problem.model",
     "solve": "driver.solve",
-    "solve_restarts": "driver.restarts",
-    "solve_together": "driver.together",
+    "solve_restarts": "cluster.restarts",
+    "solve_together": "cluster.together",
     "conflict": "driver.conflict",
     "Conflict": "driver.conflict",
     "Result": "driver.result",
@@ -25,7 +25,7 @@ _HOMES = {
     "Trace": "driver.trace",
     "read": "formats",
     "write": "formats",
-    "generate": "generators",
+    "generate": "lab.generators",
     "DabpError": "errors",
     "FormatError": "errors",
     "ParameterError": "errors",
@@ -35,12 +35,12 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 if TYPE_CHECKING:
+    from dabp.cluster.restarts import solve_restarts as solve_restarts
+    from dabp.cluster.together import solve_together as solve_together
     from dabp.driver.conflict import Conflict as Conflict
     from dabp.driver.conflict import conflict as conflict
-    from dabp.driver.restarts import solve_restarts as solve_restarts
     from dabp.driver.result import Result as Result
     from dabp.driver.solve import solve as solve
-    from dabp.driver.together import solve_together as solve_together
     from dabp.driver.trace import Trace as Trace
     from dabp.errors import DabpError as DabpError
     from dabp.errors import FormatError as FormatError
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from dabp.errors import ProblemError as ProblemError
     from dabp.formats import read as read
     from dabp.formats import write as write
-    from dabp.generators import generate as generate
+    from dabp.lab.generators import generate as generate
     from dabp.problem import Problem as Problem
     from dabp.problem.model import Model as Model
     from dabp.problem.views import Factor as Factor

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-FILE_LINES = 400
+FILE_LINES = 600
 FUNCTION_LINES, KERNEL_LINES = 60, 100
 """A kernel is long because what it calls is compiled into it; elsewhere a function shows one idea on a screen."""
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from dabp.formats import FORMATS
-from dabp.generators import GENERATORS
+from dabp.lab.generators import GENERATORS
 from dabp.solvers import SOLVERS, parameters
 
 PROGRAM = "import sys; sys.argv = ['dabp']; from dabp.cli import main; main()"

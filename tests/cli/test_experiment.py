@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from dabp.cli.experiment import _progress_bar, app
-from dabp.experiments.run import Progress as State
+from dabp.lab.experiments.run import Progress as State
 from tests.cli.terminal import NAMES, terminal
-from tests.experiments.small import SMALL
+from tests.lab.experiments.small import SMALL
 
 runner = CliRunner()
 

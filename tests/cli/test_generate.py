@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dabp.formats import read
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from tests.cli.conftest import Run
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dabp.experiments import policy_training
 from dabp.formats import write
+from dabp.lab.policies import training as policy_training
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.policy import Policy
 from tests.cli.conftest import Run

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dabp.experiments.checking import check
-from dabp.experiments.plan import load_plan
-from dabp.experiments.store import Results
+from dabp.lab.experiments.checking import check
+from dabp.lab.experiments.plan import load_plan
+from dabp.lab.experiments.store import Results
 
 PAPER = Path(__file__).parents[2] / "paper"
 SMALL = sorted((PAPER / "small").glob("*.toml"))

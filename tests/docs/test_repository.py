@@ -78,7 +78,7 @@ def test_commands_that_pages_name_are_there() -> None:
     """Modules to run, make targets and paths of tests on any page."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     words = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    modules = set(re.findall(r"python -m ((?:benchmarks|tests)[\w.]+)", words))
+    modules = set(re.findall(r"python -m ((?:benchmarks|tests|checks)[\w.]+)", words))
     targets = set(re.findall(r"`make ([\w-]+)`", words))
     paths = set(re.findall(r"pytest (?:-n 0 )?(tests/[\w/.]+)", words))
     assert len(modules) > 5

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dabp.experiments.plan import Plan, load_plan
-from dabp.experiments.store import Outcome, Results
+from dabp.lab.experiments.plan import Plan, load_plan
+from dabp.lab.experiments.store import Outcome, Results
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,7 +11,7 @@ import pytest
 
 from dabp.driver.interruption import ENDING, Interruption
 from dabp.driver.solve import solve
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.status import Status
 from tests.sampling import Sampling, SamplingSearch

@@ -10,7 +10,7 @@ from dabp.compiling import compiling
 from dabp.driver.live import LiveLine, line_of
 from dabp.driver.solve import solve
 from dabp.driver.stopping import Progress
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem.shown import shown
 from tests.cli.terminal import HARMFUL, NAMES, terminal
 from tests.sampling import Sampling

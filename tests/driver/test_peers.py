@@ -16,7 +16,7 @@ from dabp.driver.peers import Known
 from dabp.errors import SolverError
 from dabp.solvers.status import Status
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "lab" / "experiments"))
 
 from faults import Trivial
 

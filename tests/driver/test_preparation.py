@@ -9,7 +9,7 @@ import dabp
 from dabp.driver.preparation import Preparation
 from dabp.driver.solve import solve
 from dabp.errors import ProblemError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard

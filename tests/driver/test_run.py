@@ -7,7 +7,7 @@ import pytest
 
 from dabp.driver.run import Run
 from dabp.errors import SolverError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status

@@ -12,7 +12,7 @@ import pytest
 
 from dabp.driver.solve import solve
 from dabp.errors import CheckpointError, ParameterError, ProblemError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import resident_memory
 from dabp.solvers.base import Budget

@@ -11,7 +11,7 @@ import pytest
 from dabp.driver.solve import solve
 from dabp.driver.stopping import DEFAULT_SECONDS, Limits, Progress
 from dabp.errors import ParameterError, SolverError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Assignment, Problem
 from dabp.solvers import SOLVERS, make_solver
 from dabp.solvers.base import Budget, Search, Step

@@ -9,7 +9,7 @@ import pytest
 
 from dabp.driver.solve import solve
 from dabp.errors import SolverError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Step
 from dabp.solvers.status import Status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.formats.fuzz import run
+from checks.fuzz import run
 
 
 def test_only_format_errors_come_out() -> None:

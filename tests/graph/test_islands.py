@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dabp.generators import generate
 from dabp.graph.islands import crossed, has_islands
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dabp.driver.solve import solve
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 
 

@@ -16,12 +16,12 @@ from dabp.presolve import presolve
 from dabp.problem import Problem
 from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
+from dabp.solvers.auto.features import features_of
+from dabp.solvers.auto.incumbent import Incumbent, least_of_tables
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.descent import descended
 from dabp.solvers.local_costs.binary_costs import BinaryCosts
 from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.portfolio.features import features_of
-from dabp.solvers.portfolio.incumbent import Incumbent, least_of_tables
 
 FEW, MANY = 1_000, 5_000
 

@@ -29,7 +29,7 @@ def complete_parameter(context: typer.Context, incomplete: str) -> list[tuple[st
 
 def complete_family(incomplete: str) -> list[str]:
     """Families of generated problems."""
-    from dabp.generators import GENERATORS
+    from dabp.lab.generators import GENERATORS
 
     return [name for name in GENERATORS if name.startswith(incomplete)]
 

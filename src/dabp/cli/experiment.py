@@ -60,8 +60,8 @@ def run(
     ] = None,
 ) -> None:
     """Run what is missing of a plan; stop and call again at will."""
-    from dabp.experiments.plan import load_plan
-    from dabp.experiments.run import run_plan
+    from dabp.lab.experiments.plan import load_plan
+    from dabp.lab.experiments.run import run_plan
     from dabp.problem.shown import shown
 
     loaded = load_plan(plan)
@@ -102,8 +102,8 @@ def table(
     output: Output = None,
 ) -> None:
     """Mean cost per constraint, gap to the best, time, confidence and failures."""
-    from dabp.experiments.store import Results
-    from dabp.experiments.table import FORMATS, rows
+    from dabp.lab.experiments.store import Results
+    from dabp.lab.experiments.table import FORMATS, rows
 
     if format not in FORMATS:
         raise ParameterError(f"there is no format {format!r}{suggestion(format, FORMATS)}")
@@ -121,9 +121,9 @@ def plot(
     plan: PlanName = None,
 ) -> None:
     """Draw a figure of the results, a panel per group of instances."""
-    from dabp.experiments.figures import FIGURES
-    from dabp.experiments.figures import figure as make_figure
-    from dabp.experiments.store import Results
+    from dabp.lab.experiments.figures import FIGURES
+    from dabp.lab.experiments.figures import figure as make_figure
+    from dabp.lab.experiments.store import Results
     from dabp.plots.drawing import draw_figure, label_order
     from dabp.plots.style import take_names_literally
 
@@ -153,8 +153,8 @@ def report(
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
 ) -> None:
     """Write one self-contained page with tables, interactive figures, plans, versions and commands."""
-    from dabp.experiments.report import write_report
-    from dabp.experiments.store import Results
+    from dabp.lab.experiments.report import write_report
+    from dabp.lab.experiments.store import Results
 
     check_output(output, replaced=True)
     check_apart({"--output": output}, [results])
@@ -170,8 +170,8 @@ def compare(
     plan: PlanName = None,
 ) -> None:
     """Compare two solvers on the same instances: wins, draws, losses and Wilcoxon's signed-rank test."""
-    from dabp.experiments.store import Results
-    from dabp.experiments.table import compare as pair
+    from dabp.lab.experiments.store import Results
+    from dabp.lab.experiments.table import compare as pair
     from dabp.problem.shown import shown
 
     source = Results(results)
@@ -187,8 +187,8 @@ def compare(
 @app.command()
 def check(results: ResultsPath, plan: PlanName = None) -> None:
     """Make every instance again and compute the recorded answers' costs from it; exit code 1 if one does not hold."""
-    from dabp.experiments.store import Results
-    from dabp.experiments.verification import verify
+    from dabp.lab.experiments.store import Results
+    from dabp.lab.experiments.verification import verify
     from dabp.problem.shown import shown
 
     source = Results(results)
@@ -209,7 +209,7 @@ def pack(
     output: Annotated[Path, typer.Option("--output", "-o", help="Packed file.")] = Path("results.jsonl.xz"),
 ) -> None:
     """Put a folder's plans and results into one compressed file, which every command here reads."""
-    from dabp.experiments.store import Results
+    from dabp.lab.experiments.store import Results
 
     check_output(output, replaced=True)
     check_apart({"--output": output}, [results])
@@ -223,7 +223,7 @@ def unpack(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder that results are put into.")] = Path("results"),
 ) -> None:
     """Put a packed file's plans and results into a folder, so that 'run' goes on from them; what is there stays."""
-    from dabp.experiments.store import Results
+    from dabp.lab.experiments.store import Results
 
     source = Results(results)
     if results.is_dir():
@@ -270,7 +270,7 @@ def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
     )
 
     from dabp.cli.display import console
-    from dabp.experiments.run import Progress as State
+    from dabp.lab.experiments.run import Progress as State
 
     bar = Progress(
         TextColumn("{task.description}", markup=False),

@@ -82,7 +82,7 @@ def generate(
     """
     given = {key: value for key, value in locals().items() if key not in ("family", "seed", "output", "to")}
     from dabp.formats import write
-    from dabp.generators import generate as make
+    from dabp.lab.generators import generate as make
 
     format = to or ("xml" if output == "-" else None)
     check_target(output, format)

@@ -16,7 +16,7 @@ from dabp.errors import ParameterError
 from dabp.packages import require
 
 if TYPE_CHECKING:
-    from dabp.solvers.gat_pcm.pretraining import Trainer, Validation
+    from dabp.lab.cost_model.pretraining import Trainer, Validation
 
 
 def train_gat_pcm(
@@ -41,8 +41,8 @@ def train_gat_pcm(
     checkpoint = _checked(output)
     import torch
 
-    from dabp.solvers.gat_pcm.examples import Examples
-    from dabp.solvers.gat_pcm.pretraining import Pretraining, Trainer
+    from dabp.lab.cost_model.examples import Examples
+    from dabp.lab.cost_model.pretraining import Pretraining, Trainer
 
     torch.set_num_threads(threads)
     examples = Examples(max_variables=max_variables, max_domain=max_domain)

@@ -33,7 +33,7 @@ def train_policy(
     `dabp solve FILE --solver bp-learned --param policy=OUTPUT`.
     """
     require("cma", "training the policy")
-    from dabp.experiments.policy_training import Training, fitted, results, task_of, tasks, text_of, train
+    from dabp.lab.policies.training import Training, fitted, results, task_of, tasks, text_of, train
 
     parts = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", share)
     if parts is None or int(parts[1]) >= int(parts[2]):

@@ -1,6 +1,6 @@
 """Figures of experiments: their numbers (a panel per group of instances, a curve per solver), drawn with Matplotlib.
 
-What the numbers are is computed in ``dabp.experiments.figures``; the report draws the same ones in the browser.
+What the numbers are is computed in ``dabp.lab.experiments.figures``; the report draws the same ones in the browser.
 """
 
 from __future__ import annotations

@@ -82,9 +82,7 @@ SOLVERS: dict[str, Entry] = {
         "GatPcmLns",
         "large neighbourhood search with a pretrained cost model, the paper's GAT-PCM-LNS",
     ),
-    "auto": Entry(
-        "portfolio", "Portfolio", "the best answer for the time there is: several solvers that share what they find"
-    ),
+    "auto": Entry("auto", "Auto", "the best answer for the time there is: several solvers that share what they find"),
     "forest-lns": Entry(
         "local_search.forest_lns", "ForestLNS", "large neighbourhood search on induced forests, solved exactly"
     ),

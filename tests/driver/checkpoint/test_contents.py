@@ -14,7 +14,7 @@ from dabp.driver.checkpoint.contents import Captured, restore
 from dabp.driver.run import Run
 from dabp.driver.solve import solve
 from dabp.errors import CheckpointError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.clock import Clock

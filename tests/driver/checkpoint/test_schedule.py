@@ -10,7 +10,7 @@ import pytest
 from dabp.driver.checkpoint import file, schedule
 from dabp.driver.solve import solve
 from dabp.errors import CheckpointError, ParameterError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from tests.sampling import Sampling
 
 

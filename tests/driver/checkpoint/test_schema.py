@@ -13,7 +13,7 @@ from dabp.driver.checkpoint.contents import identity
 from dabp.driver.checkpoint.schema import check
 from dabp.driver.solve import solve
 from dabp.errors import CheckpointError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.base import State
 from tests.sampling import Sampling

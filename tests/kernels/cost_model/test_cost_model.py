@@ -10,13 +10,13 @@ from dabp.kernels.cost_model import repair
 from dabp.kernels.cost_model.columns import Cycle
 from dabp.kernels.cost_model.cost_model import level_tables
 from dabp.kernels.cost_model.repair import destroy
+from dabp.lab.cost_model.microstructure import microstructure
+from dabp.lab.cost_model.network import CostModel
 from dabp.problem import Problem
-from dabp.solvers.gat_pcm.microstructure import microstructure
-from dabp.solvers.gat_pcm.network import CostModel
 from dabp.solvers.gat_pcm.parameters import fold
 from dabp.solvers.gat_pcm.structure import structure
 from tests.kernels.alone import alone
-from tests.solvers.gat_pcm.trees import large_model, tree_problem
+from tests.lab.cost_model.trees import large_model, tree_problem
 
 predict = alone(repair.predict)
 

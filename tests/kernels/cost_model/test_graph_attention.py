@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from dabp.solvers.gat_pcm.microstructure import microstructure
-from tests.solvers.gat_pcm.trees import large_model, tree_problem
+from dabp.lab.cost_model.microstructure import microstructure
+from tests.lab.cost_model.trees import large_model, tree_problem
 
 
 def test_attention_gradient() -> None:

@@ -8,7 +8,7 @@ import pytest
 from dabp.kernels.cost_model.columns import Cycle
 from dabp.kernels.cost_model.repair import destroy
 from dabp.solvers.gat_pcm.structure import structure
-from tests.solvers.gat_pcm.trees import pairwise
+from tests.lab.cost_model.trees import pairwise
 
 
 def test_pseudo_tree() -> None:

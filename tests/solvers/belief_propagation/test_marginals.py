@@ -7,7 +7,7 @@ import pytest
 
 import dabp
 from dabp.errors import ParameterError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.marginals import KeptMarginals
 from dabp.solvers.status import Status

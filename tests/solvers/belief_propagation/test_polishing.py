@@ -3,7 +3,7 @@
 import numpy as np
 
 import dabp
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.polishing import ITERATIONS, Polish

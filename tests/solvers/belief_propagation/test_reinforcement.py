@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dabp.generators import generate
 from dabp.graph import FactorGraph
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.reinforcement import affordable_iterations, first_draw, random_draw

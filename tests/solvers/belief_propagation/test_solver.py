@@ -7,8 +7,8 @@ import pytest
 
 import dabp
 from dabp.errors import ParameterError
-from dabp.generators import generate
 from dabp.graph import FactorGraph
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import FIRST_BLOCK, Budget

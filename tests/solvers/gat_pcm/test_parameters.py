@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from dabp.errors import FormatError
+from dabp.lab.cost_model.examples import Examples
+from dabp.lab.cost_model.pretraining import Pretraining, Trainer
 from dabp.solvers.gat_pcm import parameters
-from dabp.solvers.gat_pcm.examples import Examples
 from dabp.solvers.gat_pcm.parameters import SHAPES, fold, load
-from dabp.solvers.gat_pcm.pretraining import Pretraining, Trainer
 
 
 def test_exported_weights_load(tmp_path: Path) -> None:

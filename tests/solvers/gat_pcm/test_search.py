@@ -9,8 +9,8 @@ from dabp.solvers.base import Budget
 from dabp.solvers.gat_pcm.search import GatPcmLns
 from dabp.solvers.gat_pcm.structure import structure
 from dabp.solvers.status import Status
+from tests.lab.cost_model.trees import pairwise
 from tests.problems import drawn_problem, exhaustive
-from tests.solvers.gat_pcm.trees import pairwise
 
 
 def run(search):

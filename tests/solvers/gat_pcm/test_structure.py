@@ -11,8 +11,8 @@ from dabp.solvers.gat_pcm import structure as structures
 from dabp.solvers.gat_pcm.structure import structure
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped
+from tests.lab.cost_model.trees import pairwise
 from tests.problems import random_problem
-from tests.solvers.gat_pcm.trees import pairwise
 
 
 def test_real_costs_are_rounded_for_the_model_only() -> None:

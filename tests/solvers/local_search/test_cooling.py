@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dabp.errors import ParameterError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.local_search.cooling import Cooling

@@ -7,7 +7,7 @@ import pytest
 
 import dabp
 from dabp.errors import ParameterError
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.local_search.forest_lns import ForestLNS

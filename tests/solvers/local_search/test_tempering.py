@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.generators import generate
+from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.local_search.tempering import FEWEST, MOST, Tempering, TemperingSearch, ladder_of

@@ -14,7 +14,15 @@ from safetensors.numpy import load_file
 
 from dabp.errors import FormatError
 from dabp.kernels.cost_model.columns import Array, Parameters
-from dabp.solvers.gat_pcm.subtree import AMOUNT, COST, VALUE
+
+CONSTRAINT = 0
+"""The column of a node's features that is 1 for a constraint."""
+COST = 1
+"""The column that is 1 for a cost of a table."""
+VALUE = 2
+"""The column that is 1 for a value of a variable."""
+AMOUNT = 3
+"""The column that holds a cost, in the model's units."""
 
 SHAPES: dict[str, tuple[int, ...]] = {
     "layers.0.weight": (64, 4),

@@ -1,0 +1,1 @@
+"""Pretraining of the cost model of `gat-pcm-lns`; needs PyTorch."""

@@ -1,0 +1,310 @@
+"""A plan: instances × solvers × repetitions, from a TOML file, expanded to runs that know their own name.
+
+A run's `key` is a hash of everything that decides its outcome (the instance, the solver and its parameters,
+the limits, the seed) and of nothing else: labels and the order of the plan may change without running
+anything again, and two plans that share a run share its result.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import itertools
+import json
+import math
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dabp.errors import ParameterError
+from dabp.lab.experiments.section import MOST_RUNS, Section
+
+FORMAT = 1
+"""Part of every key: a change here means that old results no longer say the same thing."""
+
+MOST_BYTES = 10_000_000
+"""Of a plan's file: a device or a dump of results is none."""
+LARGEST = 2**63
+"""Bytes that no limit of a process can express."""
+UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may use.
+
+    `time` and `iterations` are handed to the solver, which stops by itself with its best answer. `wall` and
+    `memory` are enforced from outside, by ending the process: that run then counts as failed.
+    """
+
+    time: float | None = None
+    iterations: int | None = None
+    wall: float | None = None
+    memory: int | None = None
+
+    @property
+    def wall_seconds(self) -> float | None:
+        """When the process is ended: `wall`, or if there is only `time`, that and half again and a minute."""
+        if self.wall is not None or self.time is None:
+            return self.wall
+        return 1.5 * self.time + 60.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One (instance, solver, seed), with the labels under which the plan shows it."""
+
+    instance: Mapping[str, Any]
+    """{family, parameters, seed} or {file, sha256}."""
+    solver: str
+    parameters: Mapping[str, Any]
+    limits: Limits
+    seed: int
+    repetition: int
+    group: str = ""
+    """The instances' label in tables: runs of a group are averaged."""
+    series: str = ""
+    """The solver's label, without the parameters that its entry sweeps."""
+    swept: Mapping[str, Any] = field(default_factory=dict)
+    shorter: tuple[int, ...] = ()
+    """Numbers of restarts whose runs this one stands for, too (`prefixes`); no part of a plan or a result."""
+
+    @property
+    def label(self) -> str:
+        """The solver's label in tables, with swept parameters."""
+        return _labelled(self.series, self.swept)
+
+    @cached_property
+    def key(self) -> str:
+        """40 hexadecimal digits that name the result."""
+        identity = {
+            "format": FORMAT,
+            "instance": _identity(self.instance),
+            "solver": self.solver,
+            "parameters": dict(self.parameters),
+            "limits": asdict(self.limits),
+            "seed": self.seed,
+            "repetition": self.repetition,
+        }
+        return _digest(identity)[:40]
+
+    @cached_property
+    def instance_key(self) -> str:
+        """Names the instance and repetition: what paired comparisons pair by."""
+        return _digest({"instance": _identity(self.instance), "repetition": self.repetition})[:16]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for a message or a file."""
+        data = {**asdict(self), "key": self.key}
+        return data if self.shorter else {name: value for name, value in data.items() if name != "shorter"}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Run:
+        """What `to_dict` gave."""
+        fields = {name: value for name, value in data.items() if name != "key"}
+        shorter = tuple(data.get("shorter", ()))
+        return cls(**{**fields, "limits": Limits(**data["limits"]), "shorter": shorter})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A named list of runs, and the text it was written as."""
+
+    name: str
+    title: str
+    runs: tuple[Run, ...]
+    figures: tuple[str, ...] = ()
+    text: str = ""
+
+    @property
+    def groups(self) -> list[str]:
+        """Labels of the instances, in the order of the plan."""
+        return list(dict.fromkeys(run.group for run in self.runs))
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the solvers, in the order of the plan."""
+        return list(dict.fromkeys(run.label for run in self.runs))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for a file."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "figures": list(self.figures),
+            "text": self.text,
+            "runs": [run.to_dict() for run in self.runs],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
+        """What `to_dict` gave."""
+        runs = tuple(Run.from_dict(run) for run in data["runs"])
+        return cls(data["name"], data["title"], runs, tuple(data["figures"]), data["text"])
+
+
+def load_plan(path: str | Path) -> Plan:
+    """Read a plan; file instances are found relative to it."""
+    path = Path(path)
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ParameterError(f"{path}: a plan has at most {MOST_BYTES:,} bytes; this is something else")
+        text = content.decode("utf-8")
+        data = tomllib.loads(text)
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits, or lists as deep
+        raise ParameterError(f"{path}: is not TOML: {error}") from None
+    try:
+        return _plan(data, text, path)
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from None
+
+
+def run_seed(plan_seed: int, instance: Mapping[str, Any], repetition: int) -> int:
+    """The same for every solver, so that they are compared in pairs; never from the number or order of workers."""
+    return int(_digest({"plan": plan_seed, "instance": _identity(instance), "repetition": repetition})[:8], 16)
+
+
+def _plan(data: Mapping[str, Any], text: str, path: Path) -> Plan:
+    top = Section(data, "the plan")
+    top.only("name", "title", "seed", "repetitions", "figures", "limits", "instances", "solvers")
+    name = top.text("name", path.stem)
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise ParameterError(f"name is letters, digits, '-', '_' and '.' (not first), not {name!r}")
+    seed, repetitions = top.whole("seed", 0, 0), top.whole("repetitions", 1, 1, MOST_RUNS)
+    title, figures = top.text("title", name), tuple(top.texts("figures"))
+    solvers = list(_solvers(top))
+    instances = list(itertools.islice(_instances(top, path.parent), MOST_RUNS + 1))
+    if len(solvers) * len(instances) * repetitions > MOST_RUNS:
+        raise ParameterError(
+            f"{len(instances):,} instances × {len(solvers):,} solvers × {repetitions:,} repetitions are more than "
+            f"the {MOST_RUNS:,} runs that a plan may have: make several plans of it"
+        )
+    runs = tuple(
+        Run(instance, solver, parameters, own, run_seed(seed, instance, repetition), repetition, group, series, swept)
+        for group, instance in instances
+        for repetition in range(repetitions)
+        for solver, parameters, own, series, swept in solvers
+    )
+    seen: set[tuple[str, str, str]] = set()
+    for run in runs:
+        place = (run.group, run.label, run.key)
+        if place in seen:
+            raise ParameterError(f"solver {run.label!r} runs twice on the same instance of {run.group!r}")
+        seen.add(place)
+    return Plan(name, title, runs, figures, text)
+
+
+def _solvers(top: Section) -> Iterator[tuple[str, dict[str, Any], Limits, str, dict[str, Any]]]:
+    limits = _limits(top.table("limits"), Limits())
+    labels: set[str] = set()
+    for entry in top.tables("solvers"):
+        entry.only("solver", "label", "parameters", "sweep", "limits")
+        if "solver" not in entry:
+            raise ParameterError(f'{entry.place} needs solver = "name"')
+        solver = entry.text("solver", "")
+        series = entry.text("label", solver)
+        if series in labels:
+            raise ParameterError(f"two [[solvers]] entries are labelled {series!r}: give each a label of its own")
+        labels.add(series)
+        own = _limits(entry.table("limits"), limits)
+        parameters = entry.values("parameters")
+        for swept in _sweep(entry):
+            yield solver, {**parameters, **swept}, own, series, swept
+
+
+def _instances(top: Section, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for entry in top.tables("instances"):
+        entry.only("family", "files", "label", "parameters", "sweep", "seeds")
+        if ("family" in entry) == ("files" in entry):
+            raise ParameterError(f'{entry.place} has either family = "name" or files = ["pattern"]')
+        yield from _files(entry, folder) if "files" in entry else _family(entry)
+
+
+def _family(entry: Section) -> Iterator[tuple[str, dict[str, Any]]]:
+    family, seeds = entry.text("family", ""), entry.seeds("seeds")
+    label, parameters = entry.text("label", family), entry.values("parameters")
+    for swept in _sweep(entry):
+        for seed in seeds:
+            yield _labelled(label, swept), {"family": family, "parameters": {**parameters, **swept}, "seed": seed}
+
+
+def _files(entry: Section, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for key in ("parameters", "sweep", "seeds"):
+        if key in entry:
+            raise ParameterError(f"{key!r} of {entry.place} goes with family, not with files")
+    for pattern in entry.patterns("files"):
+        paths = sorted(path for path in glob.glob(str(folder / pattern), recursive=True) if not os.path.isdir(path))
+        if not paths:
+            raise ParameterError(f"no file matches {pattern!r} in {folder}")
+        for path in map(Path, paths):
+            yield entry.text("label", path.name), {"file": str(path.resolve()), "sha256": _content(path)}
+
+
+def _content(path: Path) -> str:
+    """The hash of a file's content; devices and pipes have none that stays."""
+    if not path.is_file():
+        raise ParameterError(f"{path}: is not a file that can be read twice")
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _sweep(entry: Section) -> list[dict[str, Any]]:
+    choices = entry.choices("sweep")
+    if math.prod(map(len, choices.values())) > MOST_RUNS:
+        raise ParameterError(f"'sweep' of {entry.place} has more than {MOST_RUNS:,} combinations")
+    return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+
+
+def _limits(section: Section, default: Limits) -> Limits:
+    """The limits of a section; what it does not name is as by default."""
+    section.only("time", "iterations", "wall", "memory")
+    given: dict[str, Any] = {key: section.positive(key) for key in ("time", "wall")}
+    given["iterations"] = section.whole("iterations", 1, 1)
+    try:
+        given["memory"] = bytes_of(section.data.get("memory", 1))
+    except ParameterError as error:
+        raise ParameterError(f"'memory' of {section.place}: {error}") from None
+    return replace(default, **{key: value for key, value in given.items() if key in section})
+
+
+def bytes_of(text: str | int) -> int:
+    """``"4 GB"``, ``"512MiB"`` or a number of bytes."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]I?B)?\s*", str(text).upper())
+    amount = 0.0 if match is None else float(match[1]) * UNITS[match[2] or ""]
+    if not 1 <= amount < LARGEST:
+        raise ParameterError(f"an amount of memory is like '4 GB' or '512 MiB', not {text!r}")
+    return int(amount)
+
+
+def _labelled(label: str, swept: Mapping[str, Any]) -> str:
+    return f"{label} ({', '.join(f'{key}={value}' for key, value in swept.items())})" if swept else label
+
+
+def _identity(instance: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides an instance: a file is its content, wherever it lies."""
+    return {key: value for key, value in instance.items() if key != "file"}
+
+
+def _digest(data: Any) -> str:
+    return hashlib.sha256(json.dumps(_plain(data), sort_keys=True).encode()).hexdigest()
+
+
+def _plain(data: Any) -> Any:
+    """Data with whole numbers as integers, so that 10 and 10.0 are the same run."""
+    if isinstance(data, Mapping):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    return int(data) if isinstance(data, float) and data.is_integer() else data

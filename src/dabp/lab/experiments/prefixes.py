@@ -1,0 +1,114 @@
+"""Runs that are the beginning of longer ones: of 5, 10 and 20 restarts only the 20 are run.
+
+The first restarts of a run do not depend on how many will follow, for solvers that say so (`Solver.prefixes`). The
+longest run of an instance therefore looks at itself where each shorter one would have ended, and its lines carry their
+results along.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dabp.driver.stopping import Progress
+from dabp.lab.experiments.plan import Run
+from dabp.lab.experiments.trust import is_own
+from dabp.lab.experiments.usage import usage
+from dabp.solvers.registry import SOLVERS
+from dabp.solvers.status import Status
+
+RESTARTS = "restarts"
+"""The parameter that says how long."""
+CARRIED = "shorter"
+"""The type of lines that hold another run's result."""
+
+
+def joined(runs: Iterable[Run]) -> list[Run]:
+    """The runs to be run: each knows which numbers of restarts it also stands for (`Run.shorter`)."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(_rest(run) if _is_prefix(run) else run.key, []).append(run)
+    longest = []
+    for group in groups.values():
+        *shorter, last = sorted(group, key=lambda run: run.parameters.get(RESTARTS, 0))
+        longest.append(replace(last, shorter=tuple(run.parameters[RESTARTS] for run in shorter)))
+    return longest
+
+
+def _is_prefix(run: Run) -> bool:
+    """Whether a run is the beginning of one with more restarts; a single restart is told apart by its status."""
+    if is_own(run.solver) or run.solver not in SOLVERS or not SOLVERS[run.solver].load().prefixes:
+        return False
+    restarts = run.parameters.get(RESTARTS)
+    return isinstance(restarts, int) and restarts > 1
+
+
+def _rest(run: Run) -> str:
+    """Everything that decides a run but its number of restarts."""
+    return replace(run, parameters={**run.parameters, RESTARTS: None}).key
+
+
+class Glances:
+    """A callback that looks at a run where shorter ones end."""
+
+    def __init__(self, run: Run, started: float):
+        self._run, self._started = run, started
+        self._ended = 0
+        self._found: list[tuple[Run, dict[str, Any]]] = []
+
+    def __call__(self, progress: Progress) -> None:
+        """Keep what a run with as many restarts as have ended would give."""
+        ended = self._ended + sum("converged" in record for record in progress.records)
+        if ended > self._ended and ended in self._run.shorter:
+            run = replace(self._run, parameters={**self._run.parameters, RESTARTS: ended}, shorter=())
+            self._found.append((run, self._outcome(progress)))
+        self._ended = ended
+
+    def _outcome(self, progress: Progress) -> dict[str, Any]:
+        return {
+            "state": "done",
+            "cost": progress.cost,
+            "bound": progress.bound if progress.bound is not None and np.isfinite(progress.bound) else None,
+            "status": Status.LIMIT.value,
+            "iterations": progress.iterations,
+            "runtime": round(progress.time, 4),
+            "assignment": None if progress.assignment is None else np.asarray(progress.assignment).tolist(),
+            "wall": round(time.perf_counter() - self._started, 3),
+            **usage(),
+        }
+
+    def results(self) -> Iterator[tuple[Run, dict[str, Any]]]:
+        """Each shorter run with what its summary says of its outcome."""
+        yield from self._found
+
+
+def carried(summary: dict[str, Any], trace: Sequence[str], restarts: int) -> str:
+    """A line that holds a shorter run's result: its summary and the beginning of the trace."""
+    rows = [row for row in map(json.loads, trace) if _before(row, summary["iterations"], restarts)]
+    return json.dumps({"type": CARRIED, "lines": [summary, *rows]})
+
+
+def _before(row: dict[str, Any], iterations: int, restarts: int) -> bool:
+    if row["type"] == "restart":
+        return bool(row["restart"] < restarts)
+    return bool(row["iteration"] <= iterations)
+
+
+def split(lines: bytes) -> Iterator[tuple[str, bytes]]:
+    """The results in a run's lines, with their keys: its own first, then those of the shorter ones."""
+    own: list[bytes] = []
+    others: list[tuple[str, bytes]] = []
+    mark = json.dumps({"type": CARRIED})[:-1].encode()
+    for line in lines.split(b"\n"):
+        if line.startswith(mark):
+            rows = json.loads(line)["lines"]
+            others.append((rows[0]["key"], "\n".join(map(json.dumps, rows)).encode()))
+        else:
+            own.append(line)
+    yield json.loads(own[0])["key"], b"\n".join(own)
+    yield from others

@@ -1,0 +1,298 @@
+"""Where results lie: a folder with a file per run, or one packed file for keeping and sending.
+
+A folder has ``runs/KEY.jsonl`` (a summary line, then the trace) and ``plans/NAME.json`` (the expanded plan and
+how it was run). Files appear whole or not at all: they are written beside, flushed to the disk and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import lzma
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dabp.driver.file_lock import Lock
+from dabp.driver.safe_files import replacing
+from dabp.errors import FormatError, ParameterError
+from dabp.lab.experiments.plan import Plan, Run
+from dabp.lab.experiments.schema import FORMAT, fitting, lines_of, plan_of, row_of, summary_of
+
+Summary = Mapping[str, Any]
+Trace = list[dict[str, Any]]
+
+LARGEST_PACKED = 2**33
+"""Bytes that a packed file may unpack to: a hundred thousand runs of thousands of improvements."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run as the plan labels it, and the summary of its result."""
+
+    run: Run
+    summary: Summary
+
+    @property
+    def cost(self) -> float | None:
+        """Total cost per constraint as in the paper's tables; None if the run failed or found nothing."""
+        cost = self.summary.get("cost")
+        return None if cost is None else cost / max(self.summary["constraints"], 1)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no result: crashed, timed out, out of memory."""
+        return bool(self.summary["state"] == "failed")
+
+
+class Results:
+    """What an experiment has found so far; for reading.
+
+    A result whose file is damaged is left out, with a warning that names it: it was one of many.
+    """
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        self._plans: dict[str, dict[str, Any]] = {}
+        self._packed: dict[str, tuple[Summary, Trace]] | None = None
+        self._left_out: set[str] = set()
+        if self.path.is_dir():
+            for file in sorted((self.path / "plans").glob("*.json")):
+                self._plans[file.stem] = read_record(file)
+        elif self.path.is_file():
+            self._unpack()
+        if not self._plans:
+            raise ParameterError(f"{self.path} holds no results: run 'dabp experiment run PLAN -o {self.path}' first")
+
+    @property
+    def plan_names(self) -> list[str]:
+        """The plans that were run into here, the earliest first."""
+        return sorted(self._plans, key=lambda name: (self._plans[name]["environment"]["started"], name))
+
+    def plan(self, name: str | None = None) -> Plan:
+        """One plan by name; without a name the only one, or all of them as one."""
+        if name is None and len(self._plans) > 1:
+            plans = _distinct([self.plan(each) for each in self.plan_names])
+            runs = {(run.group, run.label, run.key): run for plan in plans for run in plan.runs}
+            figures = dict.fromkeys(figure for plan in plans for figure in plan.figures)
+            return Plan("all", "All plans", tuple(runs.values()), tuple(figures))
+        return Plan.from_dict(self._record(name))
+
+    def environment(self, name: str | None = None) -> dict[str, Any]:
+        """Versions, machine and command of a plan's last run."""
+        return dict(self._record(name)["environment"])
+
+    def outcomes(self, plan: Plan) -> list[Outcome]:
+        """The finished runs of a plan, in its order."""
+        found = ((run, self.summary(run.key)) for run in plan.runs)
+        return [Outcome(run, summary) for run, summary in found if summary is not None]
+
+    def summary(self, key: str) -> Summary | None:
+        """The first line of a result; None if that run has not finished."""
+        if self._packed is not None:
+            return self._packed[key][0] if key in self._packed else None
+        try:
+            return read_summary(self.path / "runs" / f"{key}.jsonl")
+        except FormatError as error:
+            self._leave_out(key, f"{error}; this result is left out, 'dabp experiment run' makes it again")
+            return None
+
+    def trace(self, key: str) -> Trace:
+        """The improvements, bounds and records of a run."""
+        if self._packed is not None:
+            return self._packed[key][1]
+        path = self.path / "runs" / f"{key}.jsonl"
+        try:
+            with open(path, "rb") as stream:
+                return [fitting(row_of, row, path, line) for line, row in lines_of(stream, path) if line > 1]
+        except FormatError as error:
+            self._leave_out(key, f"{error}; this trace is left out")
+            return []
+
+    def _leave_out(self, key: str, sentence: str) -> None:
+        if key not in self._left_out:
+            self._left_out.add(key)
+            warnings.warn(sentence, stacklevel=3)
+
+    def pack(self, target: str | Path) -> int:
+        """Write plans and results to one compressed file; how many results."""
+        keys = list(dict.fromkeys(run.key for name in self.plan_names for run in self.plan(name).runs))
+        lines = [json.dumps({"type": "plan", **self._plans[name]}) for name in self.plan_names]
+        count = 0
+        for key in keys:
+            summary = self.summary(key)
+            if summary is not None:
+                lines.append(json.dumps({"type": "result", "summary": summary, "trace": self.trace(key)}))
+                count += 1
+        with replacing(target, "wb") as stream:
+            stream.write(lzma.compress("\n".join(lines).encode(), preset=9))
+        return count
+
+    def unpack(self, target: str | Path) -> int:
+        """Put plans and results into a folder, so that an experiment goes on from them; how many were not there yet."""
+        store = ResultsFolder(target)
+        with store.held():
+            there = store.finished()
+            for name, record in self._plans.items():
+                if not store.has_plan(name):
+                    store.save_record(name, record)
+            keys = dict.fromkeys(run.key for name in self.plan_names for run in self.plan(name).runs)
+            missing = {key: self.summary(key) for key in keys if key not in there}
+            found = {key: summary for key, summary in missing.items() if summary is not None}
+            for key, summary in found.items():
+                store.save(key, "\n".join(map(json.dumps, [summary, *self.trace(key)])).encode())
+        return len(found)
+
+    def _record(self, name: str | None) -> dict[str, Any]:
+        if name is None:
+            name = self.plan_names[-1]
+        if name not in self._plans:
+            raise ParameterError(f"{self.path} has no plan {name!r}; there are {', '.join(self.plan_names)}")
+        return self._plans[name]
+
+    def _unpack(self) -> None:
+        self._packed = {}
+        try:
+            with lzma.open(self.path, "rb") as stream:
+                for line, row in lines_of(stream, self.path):
+                    if stream.tell() > LARGEST_PACKED:
+                        raise FormatError(f"unpacks to more than {LARGEST_PACKED:,} bytes", source=str(self.path))
+                    self._take(row, line)
+        except (lzma.LZMAError, EOFError, OSError):
+            raise ParameterError(f"{self.path} is not a packed file of results, or is damaged") from None
+
+    def _take(self, row: Any, line: int) -> None:
+        """One line of a packed file: a plan, or a result with its trace."""
+        assert self._packed is not None
+        kind = row.pop("type", None) if isinstance(row, dict) else None
+        if kind == "plan":
+            plan = fitting(plan_of, row, self.path, line)
+            self._plans[plan["name"]] = plan
+        elif kind == "result":
+            summary = fitting(summary_of, row.get("summary"), self.path, line)
+            rows = row.get("trace") if isinstance(row.get("trace"), list) else [None]
+            self._packed[summary["key"]] = summary, [fitting(row_of, each, self.path, line) for each in rows]
+        else:
+            raise FormatError("this is no plan and no result", source=str(self.path), line=line)
+
+
+def _distinct(plans: list[Plan]) -> list[Plan]:
+    """Plans whose equal labels mean equal solvers: where they do not, a label says which plan it is of."""
+    meanings: dict[str, set[str]] = {}
+    for plan in plans:
+        for run in plan.runs:
+            meaning = json.dumps([run.solver, dict(run.parameters), asdict(run.limits)], sort_keys=True)
+            meanings.setdefault(run.label, set()).add(meaning)
+    return [
+        replace(
+            plan,
+            runs=tuple(
+                replace(run, series=f"{run.series} [{plan.name}]") if len(meanings[run.label]) > 1 else run
+                for run in plan.runs
+            ),
+        )
+        for plan in plans
+    ]
+
+
+class ResultsFolder:
+    """The folder an experiment writes to; held by one experiment at a time."""
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        self.runs = self.path / "runs"
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep others out, and clear what a killed experiment left half written."""
+        self.runs.mkdir(parents=True, exist_ok=True)
+        (self.path / "plans").mkdir(exist_ok=True)
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(Lock(self.path / "experiment"))
+            except BlockingIOError:
+                raise ParameterError(f"{self.path} is in use by another experiment: wait for it or stop it") from None
+            for stale in self.path.glob("*/*.tmp"):
+                stale.unlink()
+            yield
+
+    def finished(self, retry_failed: bool = False) -> set[str]:
+        """Keys of the runs that need not run (again)."""
+        found = set()
+        for path in sorted(self.runs.glob("*.jsonl")):
+            try:
+                summary = read_summary(path)
+            except FormatError as error:
+                warnings.warn(f"{error}; this run is done again if the plan has it", stacklevel=2)
+                continue
+            if summary is not None and not (retry_failed and summary["state"] == "failed"):
+                found.add(path.stem)
+        return found
+
+    def failed(self, key: str) -> bool:
+        """Whether a run is recorded as failed."""
+        summary = read_summary(self.runs / f"{key}.jsonl")
+        return summary is not None and bool(summary["state"] == "failed")
+
+    def save_plan(self, plan: Plan, environment: Mapping[str, Any], *, new: bool = True) -> None:
+        """Keep the expanded plan with its results; `new` says whether any will be made in this environment.
+
+        Where results were made before stays on record: as ``earlier`` of the newest environment.
+        """
+        path = self.path / "plans" / f"{plan.name}.json"
+        made = dict(environment)
+        if path.exists():
+            try:
+                before = read_record(path)["environment"]
+            except FormatError as error:
+                warnings.warn(f"{error}; where earlier results were made is no longer known", stacklevel=2)
+            else:
+                earlier = before.pop("earlier", [])
+                made = {**made, "earlier": [*earlier, before]} if new else {**before, "earlier": earlier}
+        self.save_record(plan.name, {"format": FORMAT, **plan.to_dict(), "environment": made})
+
+    def has_plan(self, name: str) -> bool:
+        """Whether a plan of this name was run into here."""
+        return (self.path / "plans" / f"{name}.json").exists()
+
+    def save_record(self, name: str, record: Mapping[str, Any]) -> None:
+        """Keep a plan as `read_record` gives it back."""
+        with replacing(self.path / "plans" / f"{name}.json") as stream:
+            stream.write(json.dumps(record))
+
+    def save(self, key: str, lines: bytes) -> None:
+        """Keep one result."""
+        with replacing(self.runs / f"{key}.jsonl", "wb") as stream:
+            stream.write(lines + b"\n")
+
+
+def read_summary(path: Path) -> Summary | None:
+    """The first line of a result's file, checked; None if there is no such file."""
+    try:
+        with open(path, "rb") as stream:
+            for line, data in lines_of(stream, path):
+                summary = fitting(summary_of, data, path, line)
+                if summary["key"] != path.stem:
+                    raise FormatError("this is the result of another run", source=str(path), line=line)
+                return summary
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise FormatError(f"cannot be read ({error.strerror})", source=str(path)) from None
+    raise FormatError("this file is empty", source=str(path))
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """A plan as a folder keeps it, checked."""
+    try:
+        with open(path, "rb") as stream:
+            for line, data in lines_of(stream, path):
+                record = fitting(plan_of, data, path, line)
+                if record["name"] != path.stem:
+                    raise FormatError("this is the record of another plan", source=str(path))
+                return record
+    except OSError as error:
+        raise FormatError(f"cannot be read ({error.strerror})", source=str(path)) from None
+    raise FormatError("this file is empty", source=str(path))

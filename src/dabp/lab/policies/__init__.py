@@ -1,0 +1,1 @@
+"""Belief propagation schedules for `bp-learned`, evolved over families of problems."""

@@ -1,0 +1,222 @@
+"""toulbar2 in the background: it proves while the members search, and gives way where it cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dabp.errors import SolverError
+from dabp.graph.components import component
+from dabp.problem import Assignment, Problem
+from dabp.problem.columns import nullary_constant
+from dabp.problem.guard import Guard
+from dabp.solvers.auto.incumbent import Incumbent
+from dabp.solvers.auto.plan import (
+    DIVE,
+    FIRST_LOOK,
+    HOPELESS_GAP,
+    LONGEST_TRIAL,
+    LULLS,
+    MANY_DIGITS,
+    MAX_JOBS,
+    MOSTLY,
+    PROVER_CELLS,
+    PROVER_FACTORS,
+    SHORTEST_TRIAL,
+    SPARSE_DEGREE,
+    SPARSE_SECONDS,
+    SPARSE_TRIAL,
+    SPARSE_VARIABLES,
+    STALL,
+    START_PART,
+    TRIAL,
+    VAST_DIGITS,
+    VAST_GAP,
+    VAST_SECONDS,
+    VAST_TRIAL,
+)
+from dabp.solvers.base import Budget, Step
+from dabp.solvers.status import Status
+from dabp.solvers.toulbar2.closed_forms import cells_handed_over
+from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
+
+
+class Prover:
+    """Jobs for toulbar2, one component after the other, smallest first; one child process at a time."""
+
+    name = "toulbar2"
+
+    def __init__(
+        self, problem: Problem, incumbent: Incumbent, seed: int, horizon: float, memory_limit: int | None = None
+    ):
+        self._budget = Budget(memory_limit=memory_limit)
+        part = VAST_TRIAL if _vast(problem) else SPARSE_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
+        crisp = _mostly_forbids(problem)
+        shortest = min(SHORTEST_TRIAL, TRIAL * horizon) * (DIVE if crisp and _vast(problem) else 1.0)
+        self._trial = float(np.clip(part * horizon, shortest, LONGEST_TRIAL))
+        self._problem, self._incumbent, self._seed = problem, incumbent, seed
+        sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
+        apart = 1 < incumbent.num_components <= MAX_JOBS
+        self._jobs = [np.array([c]) for c in np.argsort(sizes, kind="stable")] if apart else [np.arange(len(sizes))]
+        self._proved = np.full(len(self._jobs), -np.inf)
+        self._job = -1
+        self._search: Toulbar2Search | None = None
+        self._seconds = self._silent = 0.0
+        self._longest_silence = START_PART * horizon if crisp else 0.0
+        self._search_cost = self._best_bound = np.inf
+        self._restarted = False
+        self.finished: Status | None = None
+        self.note = ""
+        self._next_job()
+
+    @property
+    def running(self) -> bool:
+        """Whether it wants a core."""
+        return self._search is not None
+
+    def hopeless(self, time: float) -> bool:
+        """Whether the current job, after a fair trial, looks beyond reach while others still find improvements."""
+        finds = self._incumbent.finds
+        if (
+            self._search is None
+            or self._seconds < self._trial + self._dive
+            or not finds
+            or not np.isfinite(self._incumbent.cost)
+        ):
+            return False
+        if self._longest_silence and finds[-1].member == self.name:  # nobody else gets any further
+            return False
+        vast = _vast(self._part)
+        if time - finds[-1].time > STALL and not vast:
+            return False
+        cost, bound = self._own_cost(), max(self._best_bound, self._whole_bound())
+        gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9) if np.isfinite(bound) else np.inf
+        return _digits(self._part) > MANY_DIGITS and gap > (VAST_GAP if vast else HOPELESS_GAP)
+
+    @property
+    def _dive(self) -> float:
+        """How much longer than elsewhere its first dive may take: reading and propagating have shown how long."""
+        return min(LULLS * self._silent, self._longest_silence)
+
+    def pause(self) -> None:
+        """Stop the child process for a while."""
+        if self._search is not None:
+            self._search.pause()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        if self._search is not None:
+            self._search.resume()
+
+    def poll(self, time: float, seconds: float) -> Step:
+        """Hear what it has to say, waiting for at most a block; it has run for `seconds` since the last time."""
+        if self._search is None:
+            return Step()
+        self._seconds += seconds
+        if not np.isfinite(self._best_bound):  # it reads and propagates, and has not begun to search
+            self._silent += seconds
+        try:
+            step = self._search.step()
+        except SolverError as error:  # it crashes on some problems; the others go on
+            self.note = f"toulbar2 gave up: {error}"
+            self.close()
+            return Step()
+        if step.best is not None:
+            self._incumbent.offer(self._whole(step.best), self.name, time)
+        if step.bound is not None:
+            self._take_bound(step.bound)
+        if step.finished is Status.INFEASIBLE:
+            self.finished = step.finished
+            self.close()
+        elif step.finished is not None:
+            if step.finished is Status.OPTIMAL:
+                self._take_bound(self._own_cost())
+            self._next_job()
+        elif not self._restarted and self._seconds > FIRST_LOOK + self._dive and len(self._jobs) == 1:
+            self._restarted = True
+            if self._incumbent.cost < self._search_cost:
+                self._launch()
+        if step.best is not None:
+            self._search_cost = min(self._search_cost, step.best_cost)
+        return step
+
+    def close(self) -> None:
+        """End the child process."""
+        if self._search is not None:
+            self._search.resume()
+            self._search.close()
+            self._search = None
+
+    # ---- jobs ----------------------------------------------------------------------------------
+
+    def _next_job(self) -> None:
+        self.close()
+        self._job += 1
+        if self._job == len(self._jobs):
+            return
+        self._seconds = self._silent = 0.0
+        if len(self._jobs) == 1:
+            self._part, self._variables = self._problem, np.arange(self._problem.num_variables)
+        else:
+            self._part, self._variables = component(self._problem, self._incumbent.labels, self._jobs[self._job])
+        self._launch()
+
+    def _launch(self) -> None:
+        self.close()
+        whole, _ = self._incumbent.best()
+        initial = None if whole is None else whole[self._variables]
+        self._best_bound = -np.inf
+        self._search_cost = np.inf if initial is None else float(self._part.cost(initial))
+        ripe = self._restarted or self._job > 0  # what descent alone found is worse than what a dive would
+        self._search = Toulbar2Search(
+            Toulbar2(), self._part, seed=self._seed, budget=self._budget, initial=initial, follow=ripe
+        )
+
+    def _whole(self, values: Assignment) -> Assignment:
+        """An assignment of the job as one of the whole problem; other variables as in the incumbent."""
+        best = self._incumbent.assignment
+        whole = np.zeros(self._problem.num_variables, dtype=np.int64) if best is None else best.copy()
+        whole[self._variables] = values
+        return whole
+
+    def _own_cost(self) -> float:
+        best = self._incumbent.assignment
+        return np.inf if best is None else float(self._part.cost(best[self._variables]))
+
+    def _whole_bound(self) -> float:
+        """The shared bound, where the job is the whole problem."""
+        return self._incumbent.bound if len(self._jobs) == 1 else -np.inf
+
+    def _take_bound(self, bound: float) -> None:
+        self._best_bound = max(self._best_bound, bound)
+        self._proved[self._job] = max(self._proved[self._job], bound)
+        constant = 0.0 if len(self._jobs) == 1 else nullary_constant(self._problem)  # what no component counts
+        total = float(self._proved.sum()) + constant
+        if np.isfinite(total):
+            self._incumbent.raise_bound(total, self.name)
+
+
+def worth_proving(problem: Problem, horizon: float, guard: Guard) -> bool:
+    """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer."""
+    if problem.num_factors > PROVER_FACTORS * horizon:  # known at once: the cells take a look at all tables
+        return False
+    vast = _vast(problem) and not _mostly_forbids(problem)
+    least = VAST_SECONDS if vast else SPARSE_SECONDS if _digits(problem) > VAST_DIGITS else 0.0
+    return horizon >= least and cells_handed_over(problem, guard) <= PROVER_CELLS * horizon
+
+
+def _mostly_forbids(problem: Problem) -> bool:
+    """Whether most factors forbid something: of these toulbar2's propagation and its first dive make most."""
+    pairs = problem.factor_table[problem.arities >= 2]
+    return len(pairs) > 0 and float(problem.forbidding[pairs].mean()) >= MOSTLY
+
+
+def _vast(problem: Problem) -> bool:
+    """Whether there are so many assignments, and so little structure, that a proof is hardly to be hoped for."""
+    neighbours = int(problem.arities[problem.arities >= 2].sum())
+    sparse = problem.num_variables <= SPARSE_VARIABLES and neighbours <= SPARSE_DEGREE * problem.num_variables
+    return _digits(problem) > VAST_DIGITS and not sparse
+
+
+def _digits(problem: Problem) -> float:
+    """Decimal digits of the number of assignments."""
+    return float(np.log10(problem.domain_sizes).sum())
