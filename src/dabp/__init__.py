@@ -25,6 +25,8 @@ _HOMES = {
     "Trace": "driver.trace",
     "read": "formats",
     "write": "formats",
+    "read_solution": "formats.solution",
+    "write_solution": "formats.solution",
     "generate": "lab.generators",
     "DabpError": "errors",
     "FormatError": "errors",
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from dabp.errors import ProblemError as ProblemError
     from dabp.formats import read as read
     from dabp.formats import write as write
+    from dabp.formats.solution import read_solution as read_solution
+    from dabp.formats.solution import write_solution as write_solution
     from dabp.lab.generators import generate as generate
     from dabp.problem import Problem as Problem
     from dabp.problem.model import Model as Model

@@ -12,7 +12,7 @@ import pytest
 
 from dabp.driver.result import Result
 from dabp.errors import FormatError
-from dabp.formats.solution import holds_values_only, read_solution, write_assignment, write_solution
+from dabp.formats.solution import as_pydcop, holds_values_only, read_solution, write_assignment, write_solution
 from dabp.problem import Label, Problem
 from dabp.solvers.status import Status
 
@@ -188,3 +188,31 @@ def test_a_table_holds_every_label(tmp_path: Path) -> None:
     for value in range(6):
         write_assignment(np.array([value, value]), problem, tmp_path / "a.csv")
         assert read_solution(tmp_path / "a.csv", problem).tolist() == [value, value]
+
+
+@pytest.mark.parametrize(
+    ("status", "limit", "word"),
+    [
+        (Status.LIMIT, "time limit", "TIMEOUT"),
+        (Status.LIMIT, "iteration limit", "FINISHED"),
+        (Status.OPTIMAL, None, "FINISHED"),
+        (Status.INTERRUPTED, None, "STOPPED"),
+    ],
+)
+def test_pydcop_answers(status: Status, limit: str | None, word: str) -> None:
+    """The keys that pyDCOP's ``solve`` prints, sorted as there; without an answer cost and violation are null."""
+    answer = Result(np.array([1, 2, 0]), 3.0, status, None, 7, 0.5, 0, "mgm", limit=limit, messages=8, message_size=9)
+    facts = json.loads(as_pydcop(answer, _PROBLEM))
+    assert list(facts.items()) == [
+        ("agt_metrics", {}),
+        ("assignment", {"a": "yes", "b c": 2, "d": 1.5}),
+        ("cost", 3.0),
+        ("cycle", 7),
+        ("msg_count", 8),
+        ("msg_size", 9),
+        ("status", word),
+        ("time", 0.5),
+        ("violation", 0),
+    ]
+    none = json.loads(as_pydcop(Result(None, None, status, None, 3, 0.5, 0, "bp", limit=limit), _PROBLEM))
+    assert (none["assignment"], none["cost"], none["violation"], none["status"]) == ({}, None, None, word)

@@ -63,10 +63,10 @@ class Telling:
             for problem, result in rows:
                 print(as_maxsat(result.assignment, problem, result.cost, result.status.value), end="")
         elif self.layout == "pydcop":
-            from dabp.formats.pydcop_result import as_pydcop
+            from dabp.formats.solution import as_pydcop
 
-            for _, result in rows:
-                print(as_pydcop(result), end="")
+            for problem, result in rows:
+                print(as_pydcop(result, problem), end="")
         elif len(rows) == 1:
             print_summary(*rows[0], measure=self._measure(rows[0][0]))
         else:

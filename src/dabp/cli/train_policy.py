@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from dabp.cli.paths import check_apart, check_output
-from dabp.driver.safe_files import replacing
 from dabp.errors import ParameterError
 from dabp.packages import require
+from dabp.safe_files import replacing
 
 
 def train_policy(

@@ -80,8 +80,8 @@ def _setting(name: str, default: float | None) -> float | None:
 
 def _replace(path: Path, assignment: Assignment) -> None:
     """Write so that the file is whole at every moment."""
-    from dabp.driver.safe_files import replacing
     from dabp.formats.solution import as_mpe
+    from dabp.safe_files import replacing
 
     with replacing(path) as stream:
         stream.write(as_mpe(assignment))

@@ -12,8 +12,8 @@ from typing import IO, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.driver.safe_files import replacing
 from dabp.problem.frames import frame
+from dabp.safe_files import replacing
 
 KEPT = 1_000_000
 """Iterations whose costs are kept one by one."""

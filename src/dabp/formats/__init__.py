@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import IO, Any, cast
 
-from dabp.driver.safe_files import replacing
 from dabp.errors import FormatError
 from dabp.formats.sniffing import sniffed
 from dabp.formats.text import Place, open_source, place_name, split_suffix
 from dabp.problem import Problem
+from dabp.safe_files import replacing
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,26 @@ import io
 import json
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from dabp.driver.result import Result
 from dabp.errors import FormatError, ProblemError
 from dabp.formats.text import Place, Source, open_source, place_name, split_suffix
 from dabp.problem import Assignment, Label, Problem
 
 CSV_HEADER = ["variable", "value"]
+
+
+class Answer(Protocol):
+    """What is written of a `dabp.Result`."""
+
+    @property
+    def assignment(self) -> Assignment | None:
+        """Value indices, [N]; None if no assignment was found."""
+
+    def to_dict(self, problem: Problem) -> dict[str, Any]:
+        """Every fact of the answer as JSON values."""
 
 
 def read_solution(place: Place, problem: Problem) -> Assignment:
@@ -40,7 +50,7 @@ def read_solution(place: Place, problem: Problem) -> Assignment:
     return _from_sol(source, words, problem)
 
 
-def write_solution(result: Result, problem: Problem, place: Place) -> None:
+def write_solution(result: Answer, problem: Problem, place: Place) -> None:
     """Write an answer; the suffix decides: ``.json``, ``.sol``, ``.MPE`` or ``.csv``."""
     if not holds_values_only(place):
         _write_json(result.to_dict(problem), place)
@@ -90,6 +100,27 @@ def _write_json(facts: dict[str, Any], place: Place) -> None:
     from dabp.formats import write_text
 
     write_text(place, [json.dumps(facts, indent=2, ensure_ascii=False, default=plain) + "\n"])
+
+
+def as_pydcop(result: Answer, problem: Problem) -> str:
+    """One JSON object with the keys of pyDCOP's ``solve`` in its order; what is unknown is null (docs/formats/yaml.md).
+
+    An answer violates nothing, and there are no agents to measure. Only a time limit is a timeout to pyDCOP.
+    """
+    facts = result.to_dict(problem)
+    status = "TIMEOUT" if facts["limit"] == "time limit" else "FINISHED"
+    answer = {
+        "agt_metrics": {},
+        "assignment": facts["assignment"] or {},
+        "cost": facts["cost"],
+        "cycle": facts["iterations"],
+        "msg_count": facts["messages"],
+        "msg_size": facts["message_size"],
+        "status": "STOPPED" if facts["status"] == "INTERRUPTED" else status,
+        "time": facts["runtime"],
+        "violation": None if facts["assignment"] is None else 0,
+    }
+    return json.dumps(answer, indent=2, allow_nan=False, default=plain) + "\n"
 
 
 def as_mpe(assignment: Assignment) -> str:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.driver.safe_files import replacing
 from dabp.errors import CheckpointError
+from dabp.safe_files import replacing
 from dabp.solvers.base import State
 
 _OURS = "dabp-checkpoint"

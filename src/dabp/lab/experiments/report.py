@@ -17,7 +17,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from dabp.driver.safe_files import replacing
 from dabp.errors import ParameterError
 from dabp.lab.experiments.figures import figure, final_cost
 from dabp.lab.experiments.plan import Plan
@@ -26,6 +25,7 @@ from dabp.lab.experiments.table import HEADINGS, Row, cells, compare, rows
 from dabp.plots.drawing import Figure
 from dabp.plots.style import PALETTE
 from dabp.problem.shown import shown
+from dabp.safe_files import replacing
 
 DEFAULT_FIGURES = ("cost-iterations", "cost-time", "convergence", "ablation", "memory")
 """Shown for a plan that names no figures."""

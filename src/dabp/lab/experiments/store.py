@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from dabp.driver.file_lock import Lock
-from dabp.driver.safe_files import replacing
 from dabp.errors import FormatError, ParameterError
 from dabp.lab.experiments.plan import Plan, Run
 from dabp.lab.experiments.schema import FORMAT, fitting, lines_of, plan_of, row_of, summary_of
+from dabp.safe_files import replacing
 
 Summary = Mapping[str, Any]
 Trace = list[dict[str, Any]]

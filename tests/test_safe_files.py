@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dabp.driver import safe_files
-from dabp.driver.safe_files import replacing
+from dabp import safe_files
+from dabp.safe_files import replacing
 
 
 def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_what_is_no_plain_file_is_written_as_it_is(tmp_path: Path) -> None:
 
 FULL = """
 import resource, sys
-from dabp.driver.safe_files import replacing
+from dabp.safe_files import replacing
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     with replacing(sys.argv[1]) as stream:
