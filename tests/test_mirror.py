@@ -27,7 +27,7 @@ ELSEWHERE = {
     "kernels/elimination/mini_bucket_plan": "solvers/elimination/test_mini_bucket",
     "kernels/elimination/ordering": "graph/test_ordering",
     "kernels/elimination/small_degree": "presolve/test_elimination",
-    "kernels/local_search/columns": "kernels/local_search/test_local_costs",
+    "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
     "kernels/local_search/compilation": "kernels/test_cache",
     "kernels/presolve/cliques": "presolve/test_joining",
     "kernels/presolve/components": "graph/test_components",
@@ -39,7 +39,7 @@ ELSEWHERE = {
     "solvers/dual/pairs": "kernels/dual/test_pairs",
     "solvers/dual/passes": "solvers/dual/test_solver",
     "lab/cost_model/subtree": "lab/cost_model/test_microstructure",
-    "solvers/local_costs/table": "solvers/local_costs/test_local_costs",
+    "solvers/local_costs/search_table": "solvers/local_costs/test_local_costs",
     "solvers/toulbar2/child": "solvers/toulbar2/test_solver",
 }
 """Modules without a test file of their name, and the one that tests them: compiled code is tested by what calls it."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.descent import OwnCosts, Records, Scopes, count_records, descend, write_records
+from dabp.kernels.local_search.descent_sweep import OwnCosts, Records, Scopes, count_records, descend, write_records
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of, own_costs
 from dabp.problem.guard import Guard

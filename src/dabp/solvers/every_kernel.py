@@ -140,7 +140,7 @@ def _elimination() -> None:
 
 def _following() -> None:
     """Annealing of what others follow from, on a sum of three."""
-    from dabp.solvers.local_search.following import FollowingAnnealing
+    from dabp.solvers.local_search.following_annealing import FollowingAnnealing
 
     copied, added = np.full((2, 2), np.inf), np.full((2, 2, 3), np.inf)
     copied[[0, 1], [0, 1]] = 0.0

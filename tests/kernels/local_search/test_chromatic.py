@@ -10,7 +10,7 @@ import pytest
 from dabp.problem import Problem
 from dabp.solvers.local_costs.colouring import coloured
 from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_costs.table import Table
+from dabp.solvers.local_costs.search_table import Table
 
 
 def frequencies(table: Table, problem: Problem, temperature: float, threads: int) -> dict[tuple[int, ...], float]:

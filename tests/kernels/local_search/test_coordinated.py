@@ -16,7 +16,7 @@ from dabp.kernels.local_search.coordinated import (
     can_gain,
     mgm2,
 )
-from dabp.kernels.local_search.local_costs import move_now
+from dabp.kernels.local_search.moves import move_now
 from dabp.problem import Problem
 from dabp.solvers.local_costs.local_costs import LocalCosts
 from tests.kernels.local_search.distributed_reference import Agents, SplitMix, changed, mgm2_round, random_instance

@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from dabp.kernels.local_search.columns import SOFT
 from dabp.kernels.local_search.distributed import dsa, mgm
+from dabp.kernels.local_search.search_arrays import SOFT
 from dabp.problem import Problem
 from dabp.solvers.local_costs.local_costs import LocalCosts
 

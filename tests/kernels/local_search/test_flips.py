@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.local_search.columns import BEST, SOFT
 from dabp.kernels.local_search.flips import flip_now
+from dabp.kernels.local_search.search_arrays import BEST, SOFT
 from dabp.problem import Problem
 from dabp.solvers.local_costs.binary_costs import BinaryCosts
 from tests.binary_problems import binary_problem

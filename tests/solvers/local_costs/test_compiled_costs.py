@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.kernels.local_search.columns import LANES
+from dabp.kernels.local_search.search_arrays import LANES
 from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.compiled_costs import compiled_costs
 from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_costs.units import Units
+from dabp.solvers.local_costs.scaled_costs import Units
 from tests.problems import random_problem
 
 

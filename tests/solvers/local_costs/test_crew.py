@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.kernels.local_search.together import APART
+from dabp.kernels.local_search.shared_sweep import APART
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget

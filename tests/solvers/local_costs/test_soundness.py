@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.kernels.local_search.tabu import DIRTY
+from dabp.kernels.local_search.tabu_moves import DIRTY
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search
 from dabp.solvers.local_costs.soundness import check_journal, check_ring, within

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import NOTHING, SOFT, VIOLATIONS, Costs, State
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.local_costs import move_now, remember_now
-from dabp.kernels.local_search.randomness import below
+from dabp.kernels.local_search.moves import move_now, remember_now
+from dabp.kernels.local_search.random_stream import below
+from dabp.kernels.local_search.search_arrays import NOTHING, SOFT, VIOLATIONS, Costs, State
 
 ENTRY, ROW, COLUMN, TABLE = range(4)
 """Whose modifiers grow: of the combination, of all own values beside the others' present ones, of the own present

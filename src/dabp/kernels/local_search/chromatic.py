@@ -1,4 +1,4 @@
-"""Heat-bath sweeps in classes, by one thread or several: see `dabp.kernels.local_search.together`."""
+"""Heat-bath sweeps in classes, by one thread or several: see `dabp.kernels.local_search.shared_sweep`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from dabp.kernels.atomics import APART, tell
 from dabp.kernels.decorators import array_inner
-from dabp.kernels.local_search.annealing import resample
-from dabp.kernels.local_search.columns import LANES, WEIGHTED, Costs, Edges, State
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.local_costs import add_difference, add_weighted, change_violated
-from dabp.kernels.local_search.randomness import STEP, mixed
-from dabp.kernels.local_search.together import (
+from dabp.kernels.local_search.heat_bath import resample
+from dabp.kernels.local_search.moves import add_difference, add_weighted, change_violated
+from dabp.kernels.local_search.random_stream import STEP, mixed
+from dabp.kernels.local_search.search_arrays import LANES, WEIGHTED, Costs, Edges, State
+from dabp.kernels.local_search.shared_sweep import (
     ABROAD,
     CHANGE,
     COUNT,

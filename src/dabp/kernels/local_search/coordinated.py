@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import NOTHING, SOFT, VIOLATIONS, Costs, State
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.local_costs import move_now, remember_now
-from dabp.kernels.local_search.randomness import below, uniform
+from dabp.kernels.local_search.moves import move_now, remember_now
+from dabp.kernels.local_search.random_stream import below, uniform
+from dabp.kernels.local_search.search_arrays import NOTHING, SOFT, VIOLATIONS, Costs, State
 
 UNILATERAL, COORDINATED, EITHER = range(3)
 """Which of a move alone and one in a pair is taken if they gain the same."""

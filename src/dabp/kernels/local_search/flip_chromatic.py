@@ -1,4 +1,4 @@
-"""Sweeps of flips in classes, by one thread or several: see `dabp.kernels.local_search.together`."""
+"""Sweeps of flips in classes, by one thread or several: see `dabp.kernels.local_search.shared_sweep`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.atomics import APART, tell
-from dabp.kernels.local_search.columns import LANES, ROW
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.flips import THRESHOLDS, Couplings, Flips
-from dabp.kernels.local_search.randomness import STEP, mixed
-from dabp.kernels.local_search.together import (
+from dabp.kernels.local_search.random_stream import STEP, mixed
+from dabp.kernels.local_search.search_arrays import LANES, ROW
+from dabp.kernels.local_search.shared_sweep import (
     ABROAD,
     CHANGE,
     COUNT,

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import BEST, FEASIBLE, LANES, NOTHING, ROW, SOFT
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.flips import Couplings, Flips, flip, remember_flips
-from dabp.kernels.local_search.randomness import below, draw
-from dabp.kernels.local_search.tabu import BLOCK, DIRTY, STEP, Rules, find, least_of
+from dabp.kernels.local_search.random_stream import below, draw
+from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, LANES, NOTHING, ROW, SOFT
+from dabp.kernels.local_search.tabu_moves import BLOCK, DIRTY, STEP, Rules, find, least_of
 from dabp.kernels.simd import least, load, minimum, next_equal
 
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import BEST, FEASIBLE, JOURNAL, LANES, ROW, SOFT
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.randomness import draw
+from dabp.kernels.local_search.random_stream import draw
+from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, JOURNAL, LANES, ROW, SOFT
 from dabp.kernels.simd import least, load
 
 THRESHOLDS = 1 << 15
@@ -52,7 +52,7 @@ class Flips(NamedTuple):
     journal: NDArray[np.int64]
     """Variables that flipped since `best` and `step` were equal; as long as it overflows, all did, [N]."""
     tally: NDArray[np.int64]
-    """Numbers that go with the assignment, see `columns.SOFT`."""
+    """Numbers that go with the assignment, see `search_arrays.SOFT`."""
     random: NDArray[np.uint64]
     """The state of the random stream, [1]."""
 

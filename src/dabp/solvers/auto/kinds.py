@@ -54,7 +54,7 @@ from dabp.solvers.dual.branching import BranchingDual
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.local_search.cooling import Cooling
-from dabp.solvers.local_search.following import FollowingAnnealing
+from dabp.solvers.local_search.following_annealing import FollowingAnnealing
 from dabp.solvers.local_search.tempering import Tempering
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.colouring import LARGE

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dabp.compiling import working_seconds
-from dabp.kernels.local_search.columns import NOTHING
+from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.problem.randomness import generator

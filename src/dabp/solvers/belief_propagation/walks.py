@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.local_search.columns import NOTHING
-from dabp.kernels.local_search.tabu import Rules
+from dabp.kernels.local_search.search_arrays import NOTHING
+from dabp.kernels.local_search.tabu_moves import Rules
 from dabp.problem import Assignment
 from dabp.solvers.belief_propagation.on_table import OnTable
 

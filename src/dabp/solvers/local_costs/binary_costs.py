@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import LANES, SOFT
 from dabp.kernels.local_search.flip_chromatic import flip_together
 from dabp.kernels.local_search.flip_tabu import FlipMoves, flip_tabu, open_all
 from dabp.kernels.local_search.flips import (
@@ -18,16 +17,17 @@ from dabp.kernels.local_search.flips import (
     remember_flips_now,
     restart_flips,
 )
-from dabp.kernels.local_search.tabu import BLOCK, Rules
+from dabp.kernels.local_search.search_arrays import LANES, SOFT
+from dabp.kernels.local_search.tabu_moves import BLOCK, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.colouring import Classes, in_classes
 from dabp.solvers.local_costs.crew import Sweepers
+from dabp.solvers.local_costs.scaled_costs import Units
+from dabp.solvers.local_costs.search_table import Table
 from dabp.solvers.local_costs.soundness import check_blocks, check_journal, check_ring, same
-from dabp.solvers.local_costs.table import Table
 from dabp.solvers.local_costs.temperatures import Differences
-from dabp.solvers.local_costs.units import Units
 from dabp.solvers.stopped import ask
 
 

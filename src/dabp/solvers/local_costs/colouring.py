@@ -34,7 +34,7 @@ def classes_of(problem: Problem) -> Classes | None:
 def coloured(problem: Problem) -> Classes | None:
     """Classes of any problem; None if there would be more than there are colours."""
     from dabp.graph.grouping import grouped  # compiled, as what follows: loaded for large problems only
-    from dabp.kernels.local_search.colouring import colour
+    from dabp.kernels.local_search.greedy_colours import colour
 
     count = problem.num_variables
     entry, start = grouped(problem.scope_variables, count)

@@ -1,4 +1,4 @@
-"""A problem's factors in the layout of `kernels.local_search.columns`: padded rows, each binary table both ways."""
+"""A problem's factors in the layout of `search_arrays`: padded rows, and each table of two variables both ways."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
 from dabp.graph.message_layout import aligned_zeros
-from dabp.kernels.local_search.columns import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.kernels.local_search.edge_order import Directed, Ordered, order_edges
+from dabp.kernels.local_search.search_arrays import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, add_at, as_fixed, cells_of_tables, distinct, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
-from dabp.solvers.local_costs.units import Units
+from dabp.solvers.local_costs.scaled_costs import Units
 from dabp.solvers.stopped import ask
 
 BLOCK = 2**18

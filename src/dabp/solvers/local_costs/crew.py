@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
 from dabp.kernels.atomics import APART, zeros_apart
-from dabp.kernels.local_search.together import Crew
+from dabp.kernels.local_search.shared_sweep import Crew
 from dabp.problem.columns import Indices, offsets_of
 from dabp.solvers.trials import Trials
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.exchanges import Sets
+from dabp.kernels.local_search.exchange_sweep import Sets
 from dabp.presolve.exclusion import bits, conflicts, members_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, distinct, offsets_of

@@ -7,12 +7,12 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.annealing import NOISE, sweep
 from dabp.kernels.local_search.chromatic import sweep_together
-from dabp.kernels.local_search.columns import LANES, NOTHING, SOFT, VIOLATIONS, WEIGHTED, Edges, State
-from dabp.kernels.local_search.exchanges import Sets, exchange_changes, sweep_and_exchange
-from dabp.kernels.local_search.local_costs import remember_now, restart
-from dabp.kernels.local_search.tabu import BLOCK, Moves, Rules, tabu, weigh_all
+from dabp.kernels.local_search.exchange_sweep import Sets, exchange_changes, sweep_and_exchange
+from dabp.kernels.local_search.heat_bath import NOISE, sweep
+from dabp.kernels.local_search.moves import remember_now, restart
+from dabp.kernels.local_search.search_arrays import LANES, NOTHING, SOFT, VIOLATIONS, WEIGHTED, Edges, State
+from dabp.kernels.local_search.tabu_moves import BLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, ragged_positions
 from dabp.problem.guard import Guard
@@ -20,10 +20,10 @@ from dabp.solvers.local_costs.colouring import Classes, in_classes
 from dabp.solvers.local_costs.compiled_costs import compiled_costs
 from dabp.solvers.local_costs.crew import Sweepers
 from dabp.solvers.local_costs.exchanges import all_different, exchange_sets
+from dabp.solvers.local_costs.scaled_costs import Units
+from dabp.solvers.local_costs.search_table import Table
 from dabp.solvers.local_costs.soundness import check_blocks, check_journal, check_ring, check_violated, same, within
-from dabp.solvers.local_costs.table import Table
 from dabp.solvers.local_costs.temperatures import Differences, joined
-from dabp.solvers.local_costs.units import Units
 
 
 class LocalCosts(Table[State, Moves]):

@@ -16,7 +16,7 @@ from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.binary_costs import BinaryCosts
 from dabp.solvers.local_costs.colouring import Classes, classes_of
 from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_costs.table import Table
+from dabp.solvers.local_costs.search_table import Table
 from dabp.solvers.stopped import ask
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import JOURNAL, VIOLATIONS
-from dabp.kernels.local_search.tabu import BLOCK, DIRTY, STEP
+from dabp.kernels.local_search.search_arrays import JOURNAL, VIOLATIONS
+from dabp.kernels.local_search.tabu_moves import BLOCK, DIRTY, STEP
 
 
 def same(name: str, found: Any, expected: Any) -> None:

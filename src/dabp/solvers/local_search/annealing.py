@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.columns import NOTHING, VIOLATIONS
+from dabp.kernels.local_search.search_arrays import NOTHING, VIOLATIONS
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
 from dabp.solvers.local_costs.temperatures import SAMPLE, Cycle, whole_cycle
 from dabp.solvers.local_search.lengths import SCALES, CycleLengths
-from dabp.solvers.local_search.search import LocalSearch
+from dabp.solvers.local_search.local_search import LocalSearch
 
 QUENCH = 8
 """Sweeps at temperature 0 that begin the search and end each cycle."""

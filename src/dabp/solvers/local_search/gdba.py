@@ -28,8 +28,8 @@ from dabp.problem.columns import cell_strides, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_costs.units import Units
-from dabp.solvers.local_search.search import LocalSearch
+from dabp.solvers.local_costs.scaled_costs import Units
+from dabp.solvers.local_search.local_search import LocalSearch
 from dabp.solvers.stopped import ask
 
 _VIOLATION = {"NZ": NOT_ZERO, "NM": NOT_LEAST, "MX": MOST}

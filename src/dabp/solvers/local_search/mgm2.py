@@ -24,7 +24,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_search.search import LocalSearch
+from dabp.solvers.local_search.local_search import LocalSearch
 from dabp.solvers.stopped import ask
 from dabp.solvers.traffic import Traffic
 

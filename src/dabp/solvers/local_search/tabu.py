@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
-from dabp.kernels.local_search.tabu import Rules
+from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.tabu_moves import Rules
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
-from dabp.solvers.local_search.search import LocalSearch
+from dabp.solvers.local_search.local_search import LocalSearch
 from dabp.solvers.stopped import ask
 
 LONGEST = 20_000

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import BEST, SOFT
+from dabp.kernels.local_search.search_arrays import BEST, SOFT
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.local_search.annealing import QUENCH, Annealing, AnnealingSearch

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.kernels.local_search.tabu import STEP, Rules, tabu
+from dabp.kernels.local_search.tabu_moves import STEP, Rules, tabu
 from dabp.solvers.base import Budget
 from dabp.solvers.local_search.tabu import Tabu
 

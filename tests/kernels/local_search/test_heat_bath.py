@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.local_search.annealing import NOISE, resample_now
+from dabp.kernels.local_search.heat_bath import NOISE, resample_now
 from dabp.problem import Problem
 from dabp.solvers.local_costs.local_costs import LocalCosts
 

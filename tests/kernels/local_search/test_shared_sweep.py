@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.kernels.decorators import kernel
-from dabp.kernels.local_search.randomness import draw
-from dabp.kernels.local_search.together import state_at
+from dabp.kernels.local_search.random_stream import draw
+from dabp.kernels.local_search.shared_sweep import state_at
 
 
 def test_a_variable_has_its_number_of_the_stream() -> None:

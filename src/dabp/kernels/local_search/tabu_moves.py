@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_inner
-from dabp.kernels.local_search.columns import (
+from dabp.kernels.local_search.compilation import inlined, local_kernel
+from dabp.kernels.local_search.moves import move, remember, reweigh
+from dabp.kernels.local_search.random_stream import below, draw
+from dabp.kernels.local_search.search_arrays import (
     BEST,
     FEASIBLE,
     LANES,
@@ -25,9 +28,6 @@ from dabp.kernels.local_search.columns import (
     Costs,
     State,
 )
-from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.local_costs import move, remember, reweigh
-from dabp.kernels.local_search.randomness import below, draw
 from dabp.kernels.simd import least, load, minimum, next_equal
 
 BLOCK = 64

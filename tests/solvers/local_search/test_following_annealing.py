@@ -8,7 +8,7 @@ import pytest
 import dabp
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
-from dabp.solvers.local_search.following import FollowingAnnealing
+from dabp.solvers.local_search.following_annealing import FollowingAnnealing
 
 
 def _knapsack(seed: int, items: int = 10) -> Problem:

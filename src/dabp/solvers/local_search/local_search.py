@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
-from dabp.kernels.local_search.columns import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, State, Step
+from dabp.solvers.local_costs.search_table import Table
 from dabp.solvers.local_costs.shared_tables import shared_table
-from dabp.solvers.local_costs.table import Table
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped, ask
 from dabp.solvers.traffic import Traffic

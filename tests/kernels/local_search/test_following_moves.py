@@ -6,8 +6,8 @@ import numpy as np
 
 import dabp
 from dabp.graph.following import following
-from dabp.kernels.local_search.following import SOFT, VIOLATIONS, WEIGHT, follow, settle_all
-from dabp.solvers.local_search.following import _wave, _web
+from dabp.kernels.local_search.following_moves import SOFT, VIOLATIONS, WEIGHT, follow, settle_all
+from dabp.solvers.local_search.following_annealing import _wave, _web
 
 
 def test_costs_and_violations_are_those_of_the_assignment() -> None:

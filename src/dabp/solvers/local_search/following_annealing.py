@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.graph.following import Definition, Following, following
-from dabp.kernels.local_search.following import BEST, FEASIBLE, WEIGHT, Wave, Web, follow, settle_all, try_moves
+from dabp.kernels.local_search.following_moves import BEST, FEASIBLE, WEIGHT, Wave, Web, follow, settle_all, try_moves
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
 from dabp.problem.randomness import generator

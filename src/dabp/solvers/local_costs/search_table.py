@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.tabu import Rules
+from dabp.kernels.local_search.tabu_moves import Rules
 from dabp.problem import Assignment, Problem
 from dabp.solvers.local_costs.colouring import Classes
 from dabp.solvers.local_costs.crew import Sweepers
+from dabp.solvers.local_costs.scaled_costs import Units
 from dabp.solvers.local_costs.temperatures import Differences
-from dabp.solvers.local_costs.units import Units
 
 S = TypeVar("S", bound=Any)
-"""The state of a search: a NamedTuple of arrays with `tally`, see `kernels.local_search.columns.SOFT`."""
+"""The state of a search: a NamedTuple of arrays with `tally`, see `kernels.local_search.search_arrays.SOFT`."""
 M = TypeVar("M", bound=Any)
 """What tabu search keeps of the moves: a NamedTuple of arrays."""
 

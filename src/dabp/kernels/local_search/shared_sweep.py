@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.atomics import APART, heard
-from dabp.kernels.local_search.columns import BEST, FEASIBLE, JOURNAL, NOTHING, SOFT, VIOLATIONS
 from dabp.kernels.local_search.compilation import inlined
-from dabp.kernels.local_search.randomness import STEP
+from dabp.kernels.local_search.random_stream import STEP
+from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, JOURNAL, NOTHING, SOFT, VIOLATIONS
 from dabp.kernels.simd import item
 
 PATIENCE = 300_000

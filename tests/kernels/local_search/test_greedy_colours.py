@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dabp.graph.grouping import grouped
-from dabp.kernels.local_search.colouring import COLOURS, colour
+from dabp.kernels.local_search.greedy_colours import COLOURS, colour
 
 
 @pytest.mark.parametrize(("size", "found"), [(1, 1), (5, 5), (COLOURS, COLOURS), (COLOURS + 1, -1)])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.local_search import local_costs
-from dabp.kernels.local_search.columns import BEST, FEASIBLE, SOFT, VIOLATIONS, WEIGHTED
-from dabp.kernels.local_search.local_costs import move_now, remember_now
+from dabp.kernels.local_search import moves
+from dabp.kernels.local_search.moves import move_now, remember_now
+from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, SOFT, VIOLATIONS, WEIGHTED
 from dabp.solvers.local_costs.local_costs import LocalCosts
 from tests.kernels.alone import alone
 from tests.problems import random_problem
 
-reweigh = alone(local_costs.reweigh)
+reweigh = alone(moves.reweigh)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_inner
 from dabp.kernels.local_search.compilation import local_kernel
-from dabp.kernels.local_search.randomness import below, uniform
+from dabp.kernels.local_search.random_stream import below, uniform
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

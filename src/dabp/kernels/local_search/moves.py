@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_inner
-from dabp.kernels.local_search.columns import (
+from dabp.kernels.local_search.compilation import inlined, local_kernel
+from dabp.kernels.local_search.search_arrays import (
     BEST,
     FEASIBLE,
     JOURNAL,
@@ -30,7 +31,6 @@ from dabp.kernels.local_search.columns import (
     Costs,
     State,
 )
-from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.simd import full_like, item, load, store, widened
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.columns import LANES, NOTHING, ROW, SOFT, VIOLATIONS, Costs, State
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.local_costs import move, remember
-from dabp.kernels.local_search.randomness import draw
+from dabp.kernels.local_search.moves import move, remember
+from dabp.kernels.local_search.random_stream import draw
+from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, SOFT, VIOLATIONS, Costs, State
 from dabp.kernels.simd import any_below, as_float32, first_equal, full_like, item, least, load
 
 NOISE = 1 << 15

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.kernels.decorators import kernel
-from dabp.kernels.local_search.randomness import below, draw, uniform
+from dabp.kernels.local_search.random_stream import below, draw, uniform
 
 
 @kernel(cache=False)

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.annealing import least_feasible, resample
-from dabp.kernels.local_search.columns import NOTHING, Costs, State
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.local_costs import move
-from dabp.kernels.local_search.randomness import below, draw, uniform
+from dabp.kernels.local_search.heat_bath import least_feasible, resample
+from dabp.kernels.local_search.moves import move
+from dabp.kernels.local_search.random_stream import below, draw, uniform
+from dabp.kernels.local_search.search_arrays import NOTHING, Costs, State
 
 
 class Sets(NamedTuple):

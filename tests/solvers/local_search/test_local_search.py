@@ -28,7 +28,7 @@ def test_blocks_of_any_length_give_one_run(monkeypatch: pytest.MonkeyPatch, prob
     """Where the clock cuts a run into blocks decides nothing: cycles are planned with what is left at their start."""
     traces = []
     for seconds in (1e-9, 1e-4, 1e9):
-        monkeypatch.setattr("dabp.solvers.local_search.search.BLOCK_SECONDS", seconds)
+        monkeypatch.setattr("dabp.solvers.local_search.local_search.BLOCK_SECONDS", seconds)
         traces.append(dabp.solve(problem, solver, max_iterations=600, seed=3).trace.iteration_costs)
     assert np.array_equal(traces[0], traces[1])
     assert np.array_equal(traces[0], traces[2])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.local_search.columns import NOTHING, SOFT, VIOLATIONS, WEIGHTED
-from dabp.kernels.local_search.exchanges import exchange_changes, sweep_and_exchange
+from dabp.kernels.local_search.exchange_sweep import exchange_changes, sweep_and_exchange
+from dabp.kernels.local_search.search_arrays import NOTHING, SOFT, VIOLATIONS, WEIGHTED
 from dabp.problem import Problem
 from dabp.solvers.local_costs.local_costs import LocalCosts
 from tests.permutations import permutation_problem
