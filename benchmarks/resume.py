@@ -22,9 +22,9 @@ from pathlib import Path
 def child(checkpoint: str, variables: int, restarts: int) -> None:
     """Solve, resuming if there is something to resume, and print what must be equal."""
     import dabp
-    from dabp.driver.checkpoint import schedule
+    from dabp.driver.checkpoint import saving
 
-    schedule.SAVE_SECONDS = schedule.CAPTURE_SECONDS = 0.0  # every window, so that a short run has many boundaries
+    saving.SAVE_SECONDS = saving.CAPTURE_SECONDS = 0.0  # every window, so that a short run has many boundaries
     problem = dabp.generate("random-cop", variables=variables, domain=8, density=0.4, seed=1)
     file = Path(checkpoint)
     params = {"restarts": restarts, "learning_rate": 1e-2, "tolerance": 0.0}

@@ -40,7 +40,7 @@ ELSEWHERE = {
     "solvers/dual/passes": "solvers/dual/test_solver",
     "lab/cost_model/subtree": "lab/cost_model/test_microstructure",
     "solvers/local_costs/search_table": "solvers/local_costs/test_local_costs",
-    "solvers/toulbar2/child": "solvers/toulbar2/test_solver",
+    "solvers/toulbar2/child": "solvers/toulbar2/test_toulbar2",
 }
 """Modules without a test file of their name, and the one that tests them: compiled code is tested by what calls it."""
 

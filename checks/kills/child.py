@@ -9,9 +9,9 @@ def main() -> None:
     """As ``dabp``; an interrupt while it is being loaded is no traceback."""
     try:
         from dabp.cli import main as command_line
-        from dabp.driver.checkpoint import schedule
+        from dabp.driver.checkpoint import saving
 
-        schedule.SAVE_SECONDS = schedule.CAPTURE_SECONDS = 0.05
+        saving.SAVE_SECONDS = saving.CAPTURE_SECONDS = 0.05
         command_line()
     except KeyboardInterrupt:
         sys.exit(130)

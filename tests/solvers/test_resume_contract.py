@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.driver.checkpoint import file, schedule
+from dabp.driver.checkpoint import file, saving
 from dabp.driver.checkpoint.contents import identity
 from dabp.driver.result import Result
 from dabp.driver.stopping import Progress
@@ -44,7 +44,7 @@ def test_stopped_and_resumed_is_uninterrupted(
     problem: Problem, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same costs, iteration by iteration, and the same answer, wherever it was stopped."""
-    monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 0.0)
     whole = run(problem, name)
     for stop in (1, iterations(name) // 2):
         path = tmp_path / f"{stop}"
@@ -188,7 +188,7 @@ def test_what_memory_held_before_is_not_looked_at(
     problem: Problem, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search is resumed wherever its arrays come to lie: fresh memory may hold anything."""
-    monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 0.0)
     path = tmp_path / "saved"
     part = run(problem, name, checkpoint=path, max_iterations=iterations(name) // 2)
     empty = np.empty

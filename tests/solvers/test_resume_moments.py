@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.driver.checkpoint import schedule
+from dabp.driver.checkpoint import saving
 from dabp.driver.interruption import Interruption
 from dabp.driver.result import Result
 from dabp.problem import Problem
@@ -51,7 +51,7 @@ class Counting(Interruption):
 def fine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count questions, copy the state aside after every block, and make blocks as short as they can be."""
     monkeypatch.setattr(importlib.import_module("dabp.driver.solve"), "Interruption", Counting)
-    monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 0.0)
     for name in list(sys.modules):
         if name.startswith("dabp.solvers"):
             for constant, least in (("BLOCK_SECONDS", 0.0), ("FIRST_BLOCK", 1)):
@@ -133,7 +133,7 @@ def test_killed_after_any_write(name: str, tmp_path: Path, monkeypatch: pytest.M
 
             whole = told(run(problem, name, limit))
             with monkeypatch.context() as often:
-                often.setattr(schedule, "SAVE_SECONDS", 0.0)
+                often.setattr(saving, "SAVE_SECONDS", 0.0)
                 assert told(run(problem, name, limit, checkpoint=path, callbacks=[keep])) == whole
             copies.append(path)
             for moment in some(len(copies) - 1):

@@ -45,6 +45,9 @@ COMMANDS = (
 )
 """In the order of the help; each is a module of this package."""
 
+MODULES = {"uai": "uai_competition"}
+"""Commands whose module has another name."""
+
 
 @functools.cache
 def application(only: str | None = None) -> typer.Typer:
@@ -61,7 +64,7 @@ def application(only: str | None = None) -> typer.Typer:
     made.callback()(_options)
     for name in COMMANDS if only is None else (only,):
         spoken = name.replace("-", "_")
-        module = importlib.import_module(f"dabp.cli.{spoken}")
+        module = importlib.import_module(f"dabp.cli.{MODULES.get(name, spoken)}")
         if hasattr(module, "app"):
             made.add_typer(module.app, name=name)
         else:

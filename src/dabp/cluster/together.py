@@ -24,7 +24,7 @@ from dabp.driver.arguments import as_callbacks, as_count, as_seed, check_problem
 from dabp.driver.interruption import Interruption
 from dabp.driver.peers import Known
 from dabp.driver.result import Result
-from dabp.driver.run import Run
+from dabp.driver.running import RunningSolve
 from dabp.driver.solve import Callback, solve
 from dabp.driver.stopping import DEFAULT_SECONDS, Limits
 from dabp.errors import DabpError, ParameterError, SolverError, suggestion
@@ -91,7 +91,7 @@ def solve_together(
     clock, problem = Clock(), problem.build() if isinstance(problem, Model) else problem
     name = _check(problem, solver, workers, time_limit, options)
     with Interruption() as interruption:
-        run = Run(problem, name, as_seed(seed), clock)
+        run = RunningSolve(problem, name, as_seed(seed), clock)
         crew, board = _crew(executor)
         try:
             shares = [_share(solver, options.get("params"), k, workers) for k in range(workers)]
@@ -173,7 +173,7 @@ class _Together:
 
     def __init__(
         self,
-        run: Run,
+        run: RunningSolve,
         board: Board,
         limits: Limits,
         callbacks: tuple[Callback, ...],

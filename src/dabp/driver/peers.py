@@ -9,10 +9,10 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
+from dabp.driver.claims import ending
 from dabp.driver.preparation import Preparation
-from dabp.driver.run import Run
+from dabp.driver.running import RunningSolve
 from dabp.driver.stopping import Progress
-from dabp.driver.verification import ending
 from dabp.errors import DabpError, SolverError
 from dabp.problem import Assignment
 from dabp.solvers.base import Search
@@ -64,7 +64,7 @@ class Peers(Protocol):
         """Whether somebody has ended the solve for all."""
 
 
-def hear(peers: Peers, search: Search, run: Run, prepared: Preparation) -> Status | None:
+def hear(peers: Peers, search: Search, run: RunningSolve, prepared: Preparation) -> Status | None:
     """Exchange with peers; what they found is costed here and offered to the search. The status if that proves all.
 
     A bound is believed as it is told: whoever told it is this program.
@@ -78,7 +78,7 @@ def hear(peers: Peers, search: Search, run: Run, prepared: Preparation) -> Statu
     return ending(None, run) if heard else None
 
 
-def _take(told: Assignment, search: Search, run: Run, prepared: Preparation) -> None:
+def _take(told: Assignment, search: Search, run: RunningSolve, prepared: Preparation) -> None:
     try:
         assignment = run.problem.checked(told)
     except DabpError as error:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.driver.first_guess import first_guess
 from dabp.driver.result import Result
-from dabp.driver.run import Run
+from dabp.driver.running import RunningSolve
 from dabp.driver.visible_descent import visible_descent
 from dabp.errors import ProblemError, SolverError
 from dabp.problem import Assignment, Problem
@@ -150,7 +150,7 @@ class Start:
     presolve: bool
     units: bool = False
 
-    def offer(self, run: Run, guard: Guard) -> Assignment | None:
+    def offer(self, run: RunningSolve, guard: Guard) -> Assignment | None:
         """Give the run its first answers: a guess, and the start unless it is against what is fixed; the start.
 
         Where auxiliary variables follow from others a guess that violates something is descended from. Where that would
@@ -173,7 +173,7 @@ class Start:
             run.offer(start, float(cost))  # as it is: presolve may have no place for it
         return start
 
-    def prepared(self, run: Run, guard: Guard) -> Preparation:
+    def prepared(self, run: RunningSolve, guard: Guard) -> Preparation:
         """What the search will see."""
         prepared = Preparation(run.problem, fixed_values(run.problem, self.fix), self.presolve, guard, units=self.units)
         run.notes += prepared.notes
@@ -182,7 +182,7 @@ class Start:
         return prepared
 
 
-def _descended(run: Run, guess: Assignment, fixed: Mapping[int, int], guard: Guard) -> Assignment | None:
+def _descended(run: RunningSolve, guess: Assignment, fixed: Mapping[int, int], guard: Guard) -> Assignment | None:
     """What a descent from the guess finds in a part of the time, if that violates nothing."""
     held = np.fromiter(fixed, dtype=np.int64)
     found = visible_descent(run.problem, guess, held, guard.within(DESCENT_PART * guard.seconds_left))

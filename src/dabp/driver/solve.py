@@ -18,16 +18,16 @@ from dabp.compiling import compiling
 from dabp.driver.arguments import as_callbacks, as_path, as_seed, as_threads, check_given, check_solver
 from dabp.driver.checkpoint.contents import identity
 from dabp.driver.checkpoint.file import Origin
-from dabp.driver.checkpoint.schedule import Schedule, owned
+from dabp.driver.checkpoint.saving import Saving, owned
+from dabp.driver.claims import keep, take
 from dabp.driver.first_guess import first_guess
 from dabp.driver.interruption import Interruption
 from dabp.driver.peers import Peers, hear
 from dabp.driver.preparation import Preparation, Start
 from dabp.driver.relaxing import Relaxing
 from dabp.driver.result import Result
-from dabp.driver.run import Run
+from dabp.driver.running import RunningSolve
 from dabp.driver.stopping import Idleness, Limits, Progress
-from dabp.driver.verification import keep, take
 from dabp.errors import ParameterError
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import INTERRUPTED, TIME, Guard
@@ -76,24 +76,20 @@ def solve(
 
     Parameters
     ----------
-    problem
-        What to solve; a `Model` is built first.
-    solver, params
-        A name (see ``dabp solvers``) with parameters, or a `Solver`.
+    problem, solver, params
+        What to solve, a `Model` is built first; a name (see ``dabp solvers``) with parameters, or a `Solver`.
     time_limit
         Seconds from this call, all included; `math.inf` for none. 30 if nothing else is sure to end the solve.
     max_iterations, target, stagnation, memory_limit
         End after so many iterations; at a cost as good as this; after so many without one; at so many bytes held.
-    seed, threads
-        Same seed and limits by iterations: same result.
-    initial, fix
+    seed, threads, initial, fix
+        Same seed and limits by iterations, same result.
         An assignment to start from, by name and label, as value indices or an earlier result; values held, by name.
     relax, presolve
         Violate hard constraints, if they cannot all hold: the fewest, or the cheapest by these prices of their names;
         simplify exactly before solving, by default if the solver asks for it.
-    checkpoint, resume
+    checkpoint, resume, callbacks, display, peers
         A file that the state is saved to every few seconds, and whether to continue from it.
-    callbacks, display, peers
         Called after each block, a true answer ends it; whether to show progress; others at work (`solve_together`).
     """
     clock, given = Clock(), problem.build() if isinstance(problem, Model) else problem
@@ -103,11 +99,18 @@ def solve(
         chosen, name = _chosen(solver, params)
         asked = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
         limits = asked.for_solver(chosen, name)
-        run, guard = Run(problem, name, as_seed(seed), clock), limits.guard(lambda: interruption.requested, clock)
+        run, guard = (
+            RunningSolve(problem, name, as_seed(seed), clock),
+            _guard(limits, interruption, clock),
+        )
         start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
         with owned(as_path(checkpoint), resume=resume) as path, _shown(display, as_callbacks(callbacks)) as told:
             solving = _Solve(chosen, limits, guard, as_threads(threads), told, _schedule(path, chosen, run, fix), peers)
             return relaxing.told(solving.result(run, start, resume=resume))
+
+
+def _guard(limits: Limits, interruption: Interruption, clock: Clock) -> Guard:
+    return limits.guard(lambda: interruption.requested, clock)
 
 
 @contextlib.contextmanager
@@ -122,12 +125,12 @@ def _shown(display: bool, callbacks: Iterable[Callback]) -> Iterator[tuple[Callb
         yield (line, *callbacks)
 
 
-def _schedule(path: Path | None, solver: Solver, run: Run, fix: Mapping[str, Label] | None) -> Schedule:
+def _schedule(path: Path | None, solver: Solver, run: RunningSolve, fix: Mapping[str, Label] | None) -> Saving:
     if path is None:
-        return Schedule()
+        return Saving()
     if not solver.checkpoints:
         raise ParameterError(f"solver {run.solver!r} does not support checkpoints")
-    return Schedule(path, Origin(identity(run.problem, fix), f"{solver!r} seed {run.seed}"))
+    return Saving(path, Origin(identity(run.problem, fix), f"{solver!r} seed {run.seed}"))
 
 
 def _chosen(solver: str | Solver, params: Mapping[str, Any] | None) -> tuple[Solver, str]:
@@ -142,17 +145,17 @@ def _chosen(solver: str | Solver, params: Mapping[str, Any] | None) -> tuple[Sol
 
 @dataclass(frozen=True)
 class _Solve:
-    """How one solve goes; what becomes of it is in a `Run`."""
+    """How one solve goes; what becomes of it is in a `RunningSolve`."""
 
     solver: Solver
     limits: Limits
     guard: Guard
     threads: int
     callbacks: tuple[Callback, ...]
-    saving: Schedule
+    saving: Saving
     peers: Peers | None = None
 
-    def result(self, run: Run, start: Start, *, resume: bool) -> Result:
+    def result(self, run: RunningSolve, start: Start, *, resume: bool) -> Result:
         """From the first guess to the end, in stages that each ask the guard."""
         compiled = compiling.seconds
         initial = start.offer(run, self.guard)
@@ -167,7 +170,9 @@ class _Solve:
             run.notes.append(f"compiling kernels took {seconds:.0f} s, which no limit counts, {advice}")
         return run.result(status, limit)
 
-    def _searched(self, run: Run, prepared: Preparation, initial: Assignment | None) -> tuple[Status, str | None]:
+    def _searched(
+        self, run: RunningSolve, prepared: Preparation, initial: Assignment | None
+    ) -> tuple[Status, str | None]:
         """Start a search on what is prepared, if there is time, and step it to its end: why it ended, and the limit."""
         if prepared.infeasible:
             return Status.INFEASIBLE, None
@@ -191,7 +196,7 @@ class _Solve:
             search.close()
         return ended
 
-    def _loop(self, search: Search, run: Run, prepared: Preparation) -> tuple[Status, str | None]:
+    def _loop(self, search: Search, run: RunningSolve, prepared: Preparation) -> tuple[Status, str | None]:
         """Step until the search has finished or something ends it."""
         finished, told, idleness = None, False, Idleness(run.solver)
         stepped = False

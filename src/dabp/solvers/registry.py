@@ -112,27 +112,27 @@ SOLVERS: dict[str, Entry] = {
         "local_search.gdba", "Gdba", "GDBA, distributed breakout: as MGM, and what is violated weighs more where stuck"
     ),
     "toulbar2": Entry(
-        "toulbar2.solver",
+        "toulbar2.toulbar2",
         "Toulbar2",
         "toulbar2: exact, branch and bound with soft local consistency",
         needs="pytoulbar2",
     ),
     "toulbar2-vns": Entry(
-        "toulbar2.solver",
+        "toulbar2.toulbar2",
         "Toulbar2",
         "toulbar2's variable neighbourhood search",
         {"mode": "vns"},
         needs="pytoulbar2",
     ),
     "toulbar2-incop": Entry(
-        "toulbar2.solver",
+        "toulbar2.toulbar2",
         "Toulbar2",
         "toulbar2 with INCOP local search first",
         {"mode": "incop"},
         needs="pytoulbar2",
     ),
     "toulbar2-pils": Entry(
-        "toulbar2.solver",
+        "toulbar2.toulbar2",
         "Toulbar2",
         "toulbar2 with PILS local search first",
         {"mode": "pils"},

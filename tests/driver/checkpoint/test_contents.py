@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dabp.driver import trace
-from dabp.driver.checkpoint import schedule
+from dabp.driver.checkpoint import saving
 from dabp.driver.checkpoint.contents import Captured, restore
-from dabp.driver.run import Run
+from dabp.driver.running import RunningSolve
 from dabp.driver.solve import solve
 from dabp.errors import CheckpointError
 from dabp.lab.generators import generate
@@ -25,7 +25,7 @@ def test_a_run_comes_back_from_its_contents() -> None:
     """Iterations, bound, incumbent, trace and time; an incumbent found after the boundary is not lost."""
     problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
     search = Sampling().start(problem, seed=0, budget=Budget())
-    run = Run(problem, "sampling", 0, Clock())
+    run = RunningSolve(problem, "sampling", 0, Clock())
     step = search.step()
     run.record(step)
     worst, best = np.argmax(step.costs), np.argmin(step.costs)
@@ -34,7 +34,7 @@ def test_a_run_comes_back_from_its_contents() -> None:
     run.tighten(-3.0)
     captured = Captured(search, run, problem)
     run.offer(step.best, float(step.costs[best]))
-    again, fresh = Run(problem, "sampling", 0, Clock()), Sampling().start(problem, seed=0, budget=Budget())
+    again, fresh = RunningSolve(problem, "sampling", 0, Clock()), Sampling().start(problem, seed=0, budget=Budget())
     restore(captured.contents(run), fresh, again, problem)
     assert (again.progress.iterations, again.progress.bound, again.progress.cost) == (10, -3.0, step.costs[best])
     assert again.elapsed >= run.trace.blocks[-1][0]
@@ -60,7 +60,7 @@ def test_a_better_start_given_to_a_resumed_run_is_not_lost(tmp_path: Path) -> No
 
 def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopping anywhere and resuming gives the same trace and answer."""
-    monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 0.0)
     problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
     whole = solve(problem, Sampling(), max_iterations=100)
     path = tmp_path / "c"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.driver.checkpoint import schedule
+from dabp.driver.checkpoint import saving
 from dabp.driver.stopping import Progress
 from dabp.lab.generators import generate
 from dabp.solvers.status import Status
@@ -31,7 +31,7 @@ def test_same_seed_same_result_when_limited_by_iterations() -> None:
 @pytest.mark.parametrize("components", [1, 2])
 def test_turns_resume_where_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, components: int) -> None:
     """Limited by iterations, a run that is stopped and resumed again and again equals the undisturbed one."""
-    monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 0.0)
     problem = cliques(1, 30, 6)
     if components == 2:  # the smaller one is eliminated first
         problem = beside(cliques(1, 5, 3, seed=1), problem)

@@ -162,7 +162,7 @@ def test_iterations_end_at_the_limit() -> None:
 
 def test_checkpoint_file_continues_the_solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A solve stopped at a limit and resumed from its file ends as one that was never stopped."""
-    monkeypatch.setattr("dabp.driver.checkpoint.schedule.CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr("dabp.driver.checkpoint.saving.CAPTURE_SECONDS", 0.0)
     problem = small_problem()
     whole = dabp.solve(problem, "dabp", params=SHORT)
     file = tmp_path / "state"

@@ -12,7 +12,7 @@ from dabp.problem import Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2 import closed_forms
-from dabp.solvers.toulbar2.solver import MODES, Toulbar2
+from dabp.solvers.toulbar2.toulbar2 import MODES, Toulbar2
 from tests.problems import exhaustive_optimum
 
 KINDS = (">=", "band", "disj", "sdisj")

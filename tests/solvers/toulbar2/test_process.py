@@ -73,7 +73,7 @@ def test_a_paused_one_does_not_outlive_who_paused_it(tmp_path: Path) -> None:
         textwrap.dedent("""
         import time, dabp
         from dabp.solvers.base import Budget
-        from dabp.solvers.toulbar2.solver import Toulbar2
+        from dabp.solvers.toulbar2.toulbar2 import Toulbar2
         problem = dabp.generate("random-cop", variables=60, domain=15, density=0.25, seed=1)
         search = Toulbar2().start(problem, seed=0, budget=Budget())
         while search.step().best is None:

@@ -1,1 +1,1 @@
-"""Checkpoints: what they hold (`contents`), how they lie on disk (`file`), when they are written (`schedule`)."""
+"""Checkpoints: what they hold (`contents`, `form`), how they lie on disk (`file`), when they are written (`saving`)."""

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dabp.driver.checkpoint.schema import check_search
-from dabp.driver.run import Run, RunState
+from dabp.driver.checkpoint.form import check_search
+from dabp.driver.running import RunningSolve, Snapshot
 from dabp.errors import CheckpointError, ProblemError
 from dabp.problem import Problem
 from dabp.problem.views import Label
@@ -41,13 +41,13 @@ class Captured:
     search.
     """
 
-    def __init__(self, search: Search, run: Run, reduced: Problem):
+    def __init__(self, search: Search, run: RunningSolve, reduced: Problem):
         self._search = {_SEARCH + key: _copied(value) for key, value in search.state_dict().items()}
-        self._run: RunState = run.state()
+        self._run: Snapshot = run.state()
         self._trace: Callable[[], dict[str, Any]] = run.trace.so_far()
         self._reduced = reduced.digest
 
-    def contents(self, run: Run) -> State:
+    def contents(self, run: RunningSolve) -> State:
         """What goes to disk, with the incumbent that the run has by now."""
         at, now = self._run, run.progress
         best = {} if at.assignment is None else {"best": at.assignment, "best_cost": at.cost}
@@ -65,14 +65,14 @@ class Captured:
         }
 
 
-def adopt(contents: State, run: Run) -> None:
+def adopt(contents: State, run: RunningSolve) -> None:
     """Take over the best answer of checked contents: all that is known if the search does not come to go on."""
     for key in ("best", "incumbent"):
         if key in contents:
             run.adopt(contents[key], contents[f"{key}_cost"])
 
 
-def restore(contents: State, search: Search, run: Run, reduced: Problem) -> None:
+def restore(contents: State, search: Search, run: RunningSolve, reduced: Problem) -> None:
     """Put checked contents into a fresh search and run."""
     if contents["reduced"] != reduced.digest:
         raise CheckpointError("its search saw the problem as another presolve leaves it")
@@ -88,7 +88,7 @@ def restore(contents: State, search: Search, run: Run, reduced: Problem) -> None
     given, cost = run.progress.assignment, run.progress.cost
     run.trace.restore(contents)
     run.restore(
-        RunState(
+        Snapshot(
             elapsed=contents["elapsed"],
             iterations=contents["iterations"],
             last_improvement=contents["last_improvement"],

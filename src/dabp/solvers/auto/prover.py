@@ -37,7 +37,7 @@ from dabp.solvers.auto.plan import (
 from dabp.solvers.base import Budget, Step
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.closed_forms import cells_handed_over
-from dabp.solvers.toulbar2.solver import Toulbar2, Toulbar2Search
+from dabp.solvers.toulbar2.toulbar2 import Toulbar2, Toulbar2Search
 
 
 class Prover:

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from dabp.driver.preparation import Preparation
-from dabp.driver.run import Run
+from dabp.driver.running import RunningSolve
 from dabp.errors import SolverError
 from dabp.problem import Assignment
 from dabp.solvers.base import Step
 from dabp.solvers.status import Status
 
 
-def take(step: Step, run: Run, prepared: Preparation) -> Status | None:
+def take(step: Step, run: RunningSolve, prepared: Preparation) -> Status | None:
     """Digest one block: record it, keep its best, tighten the bound; the status if nothing more will come."""
     step = prepared.in_costs(step)
     run.record(step)
@@ -25,7 +25,7 @@ def take(step: Step, run: Run, prepared: Preparation) -> Status | None:
     return ending(step.finished, run)
 
 
-def keep(assignment: Assignment, run: Run, prepared: Preparation, *, claimed: float | None = None) -> None:
+def keep(assignment: Assignment, run: RunningSolve, prepared: Preparation, *, claimed: float | None = None) -> None:
     """Offer the search's assignment to the run at its cost in the user's problem, computed here and nowhere else."""
     lifted = prepared.lift(assignment)
     cost = float(run.problem.cost(lifted))
@@ -38,7 +38,7 @@ def keep(assignment: Assignment, run: Run, prepared: Preparation, *, claimed: fl
             run.offer(completed, float(run.problem.cost(completed)), guessed=True)
 
 
-def _check(claimed: float, actual: float, run: Run, *, exact: bool) -> None:
+def _check(claimed: float, actual: float, run: RunningSolve, *, exact: bool) -> None:
     """Refuse a claim that does not hold; on the way back from a reduced problem a cost may only become better."""
     off = 0.0 if actual == claimed else abs(actual - claimed) if exact else actual - claimed
     slack = 1e-6 * max(1.0, abs(claimed)) + 1e3 * run.problem.rounding(claimed) if math.isfinite(claimed) else 0.0
@@ -48,7 +48,7 @@ def _check(claimed: float, actual: float, run: Run, *, exact: bool) -> None:
         )
 
 
-def ending(finished: Status | None, run: Run) -> Status | None:
+def ending(finished: Status | None, run: RunningSolve) -> Status | None:
     """Why the search has ended, if it has: what it says, or what cost, bound and limit prove together."""
     cost, bound = run.progress.cost, run.progress.bound
     if finished is Status.OPTIMAL:
@@ -63,7 +63,7 @@ def ending(finished: Status | None, run: Run) -> Status | None:
     return finished
 
 
-def _optimal(run: Run) -> Status:
+def _optimal(run: RunningSolve) -> Status:
     """What a search that calls its best optimal has proved, if nothing known contradicts it."""
     cost, told, bound = run.progress.cost, run.told, run.progress.bound
     if cost is None and run.problem.limit is not None:  # the optimum of all assignments is not better than it

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dabp.driver.checkpoint import file, schedule
+from dabp.driver.checkpoint import file, saving
 from dabp.driver.solve import solve
 from dabp.errors import CheckpointError, ParameterError
 from dabp.lab.generators import generate
@@ -25,8 +25,8 @@ def test_only_solvers_that_can_are_saved(tmp_path: Path) -> None:
 
 def test_states_are_written_while_the_solve_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each state is of a block that was recorded, and goes to disk when its time has come, not only at the end."""
-    monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 0.0)
-    monkeypatch.setattr(schedule, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 0.0)
+    monkeypatch.setattr(saving, "SAVE_SECONDS", 0.0)
     problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
     path, seen = tmp_path / "c", []
 
@@ -59,7 +59,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_cost_the_answer(tmp_path: 
 
 def test_the_end_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However short ago the state was last copied aside, a limit saves where it ended; there, a resumed solve ends."""
-    monkeypatch.setattr(schedule, "CAPTURE_SECONDS", 1e9)
+    monkeypatch.setattr(saving, "CAPTURE_SECONDS", 1e9)
     problem = generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
     path = tmp_path / "c"
     solve(problem, Sampling(), max_iterations=50, checkpoint=path)

@@ -13,9 +13,9 @@ from pathlib import Path
 from dabp.driver.checkpoint import file
 from dabp.driver.checkpoint.contents import Captured, adopt, restore
 from dabp.driver.checkpoint.file import Origin
-from dabp.driver.checkpoint.schema import check
+from dabp.driver.checkpoint.form import check
 from dabp.driver.file_lock import Lock
-from dabp.driver.run import Run
+from dabp.driver.running import RunningSolve
 from dabp.errors import CheckpointError, ParameterError
 from dabp.problem import Problem
 from dabp.solvers.base import Search, State
@@ -26,7 +26,7 @@ CAPTURE_SECONDS = 0.5
 """How often a state is copied aside, so that a signal finds a recent one."""
 
 
-class Schedule:
+class Saving:
     """Copies the state at the search's boundaries, writes it every few seconds and at the end.
 
     Parameters
@@ -49,7 +49,7 @@ class Schedule:
         """Whether the run goes on from a file."""
         return self._contents is not None
 
-    def read(self, run: Run) -> None:
+    def read(self, run: RunningSolve) -> None:
         """Look at the file to continue from; its best answer is the run's from now on."""
         if self._path is None:
             raise ParameterError("resume needs the checkpoint file to continue from")
@@ -58,7 +58,7 @@ class Schedule:
             warnings.warn(warning, stacklevel=4)
         adopt(self._contents, run)
 
-    def resume(self, search: Search, run: Run, reduced: Problem) -> None:
+    def resume(self, search: Search, run: RunningSolve, reduced: Problem) -> None:
         """Put the search and the run where the file that was read ends, if one was.
 
         A search that was stopped while it was prepared takes nothing up: the file stays, its best answer is known.
@@ -70,12 +70,12 @@ class Schedule:
         except CheckpointError as error:
             raise CheckpointError(f"{self._path}: {error}") from None
 
-    def begin(self, search: Search, run: Run, reduced: Problem) -> None:
+    def begin(self, search: Search, run: RunningSolve, reduced: Problem) -> None:
         """Before the first step: a solve that is stopped before the search's first boundary can go on from here."""
         if self._path is not None and search.at_boundary:
             self._captured = Captured(search, run, reduced)
 
-    def boundary(self, search: Search, run: Run, reduced: Problem) -> None:
+    def boundary(self, search: Search, run: RunningSolve, reduced: Problem) -> None:
         """After a block: copy the state aside if the search is at a boundary and enough time has passed."""
         if self._path is None or not search.at_boundary:
             return
@@ -87,7 +87,7 @@ class Schedule:
             self._write(run)
             self._last_save = now
 
-    def finish(self, search: Search, run: Run, reduced: Problem, *, ended: bool) -> None:
+    def finish(self, search: Search, run: RunningSolve, reduced: Problem, *, ended: bool) -> None:
         """At the end, whatever the reason: the last boundary and the incumbent go to disk.
 
         `ended` says that the search itself has ended; it is then resumed from before that, and ends again.
@@ -98,7 +98,7 @@ class Schedule:
             self._captured = Captured(search, run, reduced)
         self._write(run)
 
-    def _write(self, run: Run) -> None:
+    def _write(self, run: RunningSolve) -> None:
         if self._path is None or self._captured is None:
             return
         try:

@@ -16,7 +16,7 @@ from dabp.presolve.exclusion import exclusions
 from dabp.problem import Problem
 from dabp.solvers.base import Budget, Step
 from dabp.solvers.status import Status
-from dabp.solvers.toulbar2.solver import MODES, Toulbar2, Toulbar2Search
+from dabp.solvers.toulbar2.toulbar2 import MODES, Toulbar2, Toulbar2Search
 from tests.problems import exhaustive_optimum, random_problem
 from tests.solvers.toulbar2.processes import children, hard_problem
 

@@ -20,7 +20,7 @@ from dabp.solvers.traffic import Traffic
 
 
 @dataclass(frozen=True)
-class RunState:
+class Snapshot:
     """What a run resumes from, its trace left out."""
 
     elapsed: float
@@ -31,7 +31,7 @@ class RunState:
     cost: float | None
 
 
-class Run:
+class RunningSolve:
     """The best assignment and bound of one solve, and how they came.
 
     Parameters
@@ -158,14 +158,14 @@ class Run:
             if self.progress.cost is None:
                 self.notes.append("no feasible assignment was found: if there is none, the beliefs mean nothing")
 
-    def state(self) -> RunState:
+    def state(self) -> Snapshot:
         """What `restore` needs, at the end of the last recorded block."""
         at = self.progress
         assignment = None if at.assignment is None else at.assignment.copy()
         elapsed = self._earlier + at.time
-        return RunState(elapsed, at.iterations, at.last_improvement, at.bound, assignment, at.cost)
+        return Snapshot(elapsed, at.iterations, at.last_improvement, at.bound, assignment, at.cost)
 
-    def restore(self, state: RunState) -> None:
+    def restore(self, state: Snapshot) -> None:
         """Go on from a state of a run on the same problem."""
         progress = self.progress
         self._earlier = state.elapsed

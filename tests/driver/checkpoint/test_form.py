@@ -10,7 +10,7 @@ import pytest
 
 from dabp.driver.checkpoint import file
 from dabp.driver.checkpoint.contents import identity
-from dabp.driver.checkpoint.schema import check
+from dabp.driver.checkpoint.form import check
 from dabp.driver.solve import solve
 from dabp.errors import CheckpointError
 from dabp.lab.generators import generate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.driver.run import Run
+from dabp.driver.running import RunningSolve
 from dabp.errors import SolverError
 from dabp.lab.generators import generate
 from dabp.problem import Problem
@@ -22,7 +22,9 @@ def problem() -> Problem:
 def test_only_better_is_kept(problem: Problem, maximize: bool) -> None:
     """Costs that are equal, worse, infinite or beyond the problem's limit change nothing."""
     sign = -1.0 if maximize else 1.0
-    run = Run(problem.replace(pool=sign * problem.pool, maximize=maximize, limit=sign * 100.0), "s", 0, Clock())
+    run = RunningSolve(
+        problem.replace(pool=sign * problem.pool, maximize=maximize, limit=sign * 100.0), "s", 0, Clock()
+    )
     first, second = np.zeros(8, dtype=np.int64), np.ones(8, dtype=np.int64)
     for cost, kept in ((np.inf, None), (100.0, None), (50.0, 50.0), (50.0, 50.0), (60.0, 50.0), (40.0, 40.0)):
         run.offer(second if cost == 40.0 else first, sign * cost)
@@ -35,7 +37,7 @@ def test_only_better_is_kept(problem: Problem, maximize: bool) -> None:
 def test_bounds_are_monotone_and_stay_on_their_side(problem: Problem, maximize: bool) -> None:
     """Rounded up for integers, never weaker, never past the incumbent; far past it is a lie."""
     sign = -1.0 if maximize else 1.0
-    run = Run(problem.replace(pool=sign * problem.pool, maximize=maximize), "s", 0, Clock())
+    run = RunningSolve(problem.replace(pool=sign * problem.pool, maximize=maximize), "s", 0, Clock())
     for bound, known in ((-np.inf, None), (1.2, 2.0), (0.5, 2.0), (np.nan, 2.0), (3.0, 3.0)):
         run.tighten(bound)
         assert run.progress.bound == (None if known is None else sign * known)
@@ -50,7 +52,7 @@ def test_bounds_are_monotone_and_stay_on_their_side(problem: Problem, maximize: 
 
 def test_a_guess_gives_way_to_an_equal_answer_of_the_search(problem: Problem) -> None:
     """A proof is about the search's own assignment: costs that are equal as numbers may not be as sums."""
-    run = Run(problem, "s", 0, Clock())
+    run = RunningSolve(problem, "s", 0, Clock())
     guess, own, other = (np.full(8, value) for value in range(3))
     run.offer(guess, 5.0, guessed=True)
     assert ((run.progress.assignment == guess).all(), run.told) == (True, None)
@@ -63,7 +65,7 @@ def test_a_guess_gives_way_to_an_equal_answer_of_the_search(problem: Problem) ->
 
 def test_what_is_kept_is_nobody_elses(problem: Problem) -> None:
     """Neither a search that reuses its array nor a callback that writes into the incumbent changes the answer."""
-    run = Run(problem, "s", 0, Clock())
+    run = RunningSolve(problem, "s", 0, Clock())
     values = np.zeros(8, dtype=np.int64)
     run.offer(values, float(problem.cost(values)))
     values[:] = 1
@@ -88,7 +90,7 @@ def test_what_is_kept_is_nobody_elses(problem: Problem) -> None:
 def test_only_what_can_be_believed_is_handed_out(belief: list[float], status: Status, kept: bool, note: str) -> None:
     """Numbers, and not of what is proved infeasible; a note says why there are none, or why to doubt them."""
     forbidden = Problem.from_tables([2], [((0,), [np.inf, np.inf])])
-    run = Run(forbidden, "s", 0, Clock())
+    run = RunningSolve(forbidden, "s", 0, Clock())
     run.believe((np.array(belief),), status)
     assert (run.beliefs is not None) == kept
     assert [text.startswith(note) for text in run.notes] == [True]
