@@ -58,6 +58,7 @@ def test_infeasible_costs_are_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 ELSEWHERE = {
     "auto": "its members are looked at, each by itself",
     "toulbar2": "it calculates with integers, in a process of its own",
+    "icm": "its costs are told",
     "dsa": "it calculates with integers",
     "mgm": "it calculates with integers",
     "tabu": "it calculates with integers",

@@ -94,11 +94,27 @@ SOLVERS: dict[str, Entry] = {
     "dual": Entry(
         "dual.solver", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
     ),
+    "dual-branching": Entry(
+        "dual.branching",
+        "BranchingDual",
+        "the dual, and branch and bound by passes where its relaxation leaves a gap; for binary factors",
+    ),
     "mbe": Entry(
         "elimination.mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"
     ),
     "annealing": Entry(
         "local_search.annealing", "Annealing", "heat-bath simulated annealing in cycles of growing length"
+    ),
+    "annealing-free": Entry(
+        "local_search.following_annealing",
+        "FollowingAnnealing",
+        "annealing of free variables; those defined by others, as partial sums are, follow",
+    ),
+    "tempering": Entry(
+        "local_search.tempering", "Tempering", "parallel tempering: replicas at several temperatures change places"
+    ),
+    "icm": Entry(
+        "local_search.icm", "Icm", "iterated conditional modes: each variable in turn takes its cheapest value"
     ),
     "tabu": Entry(
         "local_search.tabu", "Tabu", "tabu search over all moves, restarted from perturbed and combined incumbents"
@@ -168,8 +184,10 @@ ELSEWHERE: dict[str, str] = {
     **dict.fromkeys(("trws", "mplp", "srmp", "lpdual", "mpbp"), "dual"),
     **dict.fromkeys(("syncbb", "ncbb", "afb", "branchandbound", "cpsat", "ortools", "hbfs", "exact"), "toulbar2"),
     **dict.fromkeys(("dba", "breakout"), "gdba"),
-    **dict.fromkeys(("dsatuto", "adsa", "mixeddsa", "icm"), "dsa"),
+    **dict.fromkeys(("dsatuto", "adsa", "mixeddsa"), "dsa"),
+    **dict.fromkeys(("coordinatedescent", "greedy", "iteratedconditionalmodes"), "icm"),
     **dict.fromkeys(("tabusearch", "localsearch"), "tabu"),
+    "paralleltempering": "tempering",
     "lns": "forest-lns",
     "vns": "toulbar2-vns",
     "incop": "toulbar2-incop",

@@ -12,12 +12,12 @@ import dabp
 from dabp.lab.generators import generate
 from dabp.problem.columns import cheapest_values
 from dabp.solvers.auto import Auto
-from dabp.solvers.auto.descents import DescentSearch
 from dabp.solvers.auto.features import features_of
 from dabp.solvers.auto.kinds import LineUp, line_up
 from dabp.solvers.auto.timed_search import TimedSearch
 from dabp.solvers.base import Budget
 from dabp.solvers.dual.solver import DualSearch
+from dabp.solvers.local_search.icm import IcmSearch
 from dabp.solvers.status import Status
 from tests.problems import exhaustive
 from tests.solvers.auto.shapes import QUICK_MEMBERS, cliques
@@ -161,11 +161,11 @@ def test_descent_begins_before_the_others_are_prepared(threads: int, monkeypatch
 def test_what_descent_has_not_told_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that is stopped gives it, and it costs no more than the start."""
     problem = generate("random-cop", variables=120, domain=5, density=0.1, seed=1)
-    search = DescentSearch(problem, cheapest_values(problem))
+    search = IcmSearch(problem, cheapest_values(problem))
     assert search.pending() is None
-    monkeypatch.setattr(search, "_adding", 1e9)
+    monkeypatch.setattr(search, "_pricing_seconds", 1e9)
     monkeypatch.setattr(search._descent, "chunk", 7)
-    monkeypatch.setattr("dabp.solvers.auto.descents.BLOCK_SECONDS", 0.0)
+    monkeypatch.setattr("dabp.solvers.local_search.icm.BLOCK_SECONDS", 0.0)
     search.step()
     pending = search.pending()
     assert pending is not None

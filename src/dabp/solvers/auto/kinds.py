@@ -12,7 +12,6 @@ import numpy as np
 
 from dabp.problem import Assignment
 from dabp.solvers import make_solver
-from dabp.solvers.auto.descents import Descents
 from dabp.solvers.auto.exact_parts import EliminationBeside
 from dabp.solvers.auto.features import Features
 from dabp.solvers.auto.member import Kind, Run, Situation
@@ -53,8 +52,9 @@ from dabp.solvers.belief_propagation.reinforcement import PERTURBATION, SLOWEST,
 from dabp.solvers.dual.branching import BranchingDual
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.graph_cut.expansion import Expansion
-from dabp.solvers.local_search.cooling import Cooling
+from dabp.solvers.local_search.annealing import Annealing
 from dabp.solvers.local_search.following_annealing import FollowingAnnealing
+from dabp.solvers.local_search.icm import Icm
 from dabp.solvers.local_search.tempering import Tempering
 
 
@@ -280,7 +280,8 @@ class _Coolings(ABC):
         """For this part of the time that the solve has, from somewhere within a range of temperatures."""
         heat = float(situation.rng.uniform(*COOLING_HEAT)) if start is not None else 1.0
         seconds = min(part * self._horizon, situation.time_left / 2)
-        return Run(Cooling(heat=heat, seconds=max(seconds, SHORTEST_COOLING)), start, ends=True)
+        budget = Budget(time_limit=max(seconds, SHORTEST_COOLING))
+        return Run(Annealing(heat=heat), start, budget, ends=True)
 
 
 class _CooledMessages(_Coolings):
@@ -330,13 +331,13 @@ class _CooledIncumbents(_Coolings):
 
 def _opening(situation: Situation, horizon: float) -> Run:
     """One quick cooling from scratch."""
-    return Run(Cooling(heat=1.0, seconds=OPENING_PART * horizon), ends=True)
+    return Run(Annealing(heat=1.0), budget=Budget(time_limit=OPENING_PART * horizon), ends=True)
 
 
 def _descend(situation: Situation, initial: Assignment | None = None) -> Run:
     """The nearest local minimum of the incumbent, or of a given start where there is none yet."""
     found = _incumbent(situation)
-    return Run(Descents(), initial if found is None else found)
+    return Run(Icm(), initial if found is None else found)
 
 
 def _restarted(name: str) -> Callable[[Situation], Run]:

@@ -46,6 +46,11 @@ class BranchingDual(Dual):
     The relaxation of an image is often tight but for a few places where three labels meet. With one variable there
     held at a value, passes that begin where the others ended are soon tight again: for its best value they decode the
     optimum, for others the bound rises above it.
+
+    Parameters
+    ----------
+    tolerance, patience, largest_clique, max_cells
+        As for `Dual`, until there are cases.
     """
 
     checkpoints: ClassVar[bool] = False
@@ -132,11 +137,12 @@ class BranchingSearch(DualSearch):
     def _step_on_cases(self) -> Step:
         """Passes on the case of the least bound, which may end or split it."""
         assert self._cases is not None
-        started, best, costs = working_seconds(), None, []
-        while self._cases and working_seconds() - started < BLOCK_SECONDS:
+        until, best, costs = working_seconds() + BLOCK_SECONDS, None, list[float]()
+        most = math.inf if self._max_passes is None else self._max_passes
+        while self._cases and self.passes < most and working_seconds() < until:
             case = min(self._cases, key=lambda case: case.bound)
             self._enter(case)
-            while case.looked < LOOK and working_seconds() - started < BLOCK_SECONDS:
+            while case.looked < LOOK and self.passes < most and working_seconds() < until:
                 costs.append(self._pass_on(case))
                 if costs[-1] < self._best_cost:
                     best, self._best_cost = self._lifted(), costs[-1]

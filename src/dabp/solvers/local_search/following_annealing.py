@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.compiling import working_seconds
 from dabp.graph.following import Definition, Following, following
 from dabp.kernels.local_search.following_moves import BEST, FEASIBLE, WEIGHT, Wave, Web, follow, settle_all, try_moves
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
 from dabp.problem.randomness import generator
-from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
+from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
 
 SAMPLE = 500
@@ -28,6 +28,15 @@ REHEATED = 0.3
 
 FIRST_CYCLE, CYCLE_GROWTH = 200, 1.5
 """Moves of the first cycle for each free variable, and how much longer each is than the one before."""
+
+ITERATION_MOVES = 10
+"""Moves of an iteration for each free variable."""
+
+FEWEST_MOVES = 1_000
+"""Moves of an iteration at least."""
+
+MOST_MOVES = 100_000
+"""Moves of an iteration at most: more would take much longer than a block."""
 
 PATIENCE, WEIGHT_GROWTH, LIGHTEST, HEAVIEST, WANDERING = 10, 1.2, 0.05, 20.0, 1e4
 """Moves in a row for each free variable, with violations or without, after which these weigh more or less; by how much;
@@ -45,7 +54,8 @@ class FollowingAnnealing(Solver):
 
     Where sums, counts and copies are stated through auxiliary variables, a search that moves one variable at a time
     is stuck: all partial sums behind a changed term would have to change. Here they follow from the free variables
-    (`graph.following`). Cycles become longer, two of three begin at the best answer. It proves nothing.
+    (`graph.following`). Cycles become longer, two of three begin at the best answer. It proves nothing. One iteration
+    is ten moves for each free variable, but between 1,000 and 100,000 moves.
     """
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
@@ -64,7 +74,7 @@ class FollowingSearch(Search):
         self._told = np.inf
         self._cycle, self._left, self._length = 0, 0, float(FIRST_CYCLE * max(1, len(self._web.free)))
         self._temperature, self._ratio = 1.0, 1.0
-        self._speed = 1e5
+        self._moves = min(max(FEWEST_MOVES, ITERATION_MOVES * len(self._web.free)), MOST_MOVES)
         self._begin(self._random() if initial is None else initial)
         changes = np.zeros(SAMPLE)
         if len(self._web.free):
@@ -74,17 +84,15 @@ class FollowingSearch(Search):
         self._wave.costs[WEIGHT] = self._unit
 
     def step(self) -> Step:
-        """Some moves of a cycle, for about a block."""
+        """One iteration, at most to the end of the cycle."""
         if not len(self._web.free):
-            return Step(finished=Status.CONVERGED)
+            return self._only_one()
         if self._left == 0:
             self._next_cycle()
-        count = max(1, min(self._left, int(self._speed * BLOCK_SECONDS)))
-        started = working_seconds()
+        count = min(self._left, self._moves)
         patience = PATIENCE * len(self._web.free)
         heaviest = HEAVIEST * self._unit
         follow(self._web, self._wave, count, self._temperature, self._ratio, patience, WEIGHT_GROWTH, heaviest)
-        self._speed = min(2 * self._speed, count / max(working_seconds() - started, 1e-6))
         self._left -= count
         self._temperature *= self._ratio**count
         weight = float(self._wave.costs[WEIGHT])
@@ -97,6 +105,16 @@ class FollowingSearch(Search):
             self._told = cost
             self._wave.best[:] = assignment
             self._wave.tally[FEASIBLE], self._wave.costs[BEST] = 1, cost
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """The cost, that of the best answer and the weight of violations."""
+        return {"costs": self._wave.costs}
+
+    def _only_one(self) -> Step:
+        """The assignment that follows where no variable is free."""
+        step = self._report()
+        step.finished = Status.CONVERGED
+        return step
 
     def _report(self) -> Step:
         if not self._wave.tally[FEASIBLE] or self._wave.costs[BEST] >= self._told:

@@ -1,11 +1,11 @@
-"""Descent as a member ends where no single change is better."""
+"""Coordinate descent ends where no single change is better."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dabp.solvers.auto.descents import Descents
 from dabp.solvers.base import Budget
+from dabp.solvers.local_search.icm import Icm
 from dabp.solvers.status import Status
 from tests.problems import random_problem
 
@@ -14,7 +14,7 @@ def test_ends_in_a_local_minimum() -> None:
     """No variable alone could be changed for the better; what is told costs what it says."""
     for seed in range(20):
         problem = random_problem(seed)
-        search = Descents().start(problem, seed=0, budget=Budget())
+        search = Icm().start(problem, seed=0, budget=Budget())
         best, cost, finished = np.zeros(problem.num_variables, dtype=np.int64), np.inf, None
         while finished is None:
             step = search.step()
@@ -35,7 +35,7 @@ def test_ends_in_a_local_minimum() -> None:
 def test_goes_on_from_what_is_better() -> None:
     """An offered assignment is taken up; a worse one is not."""
     problem = random_problem(3)
-    search = Descents().start(problem, seed=0, budget=Budget())
+    search = Icm().start(problem, seed=0, budget=Budget())
     ended = search.step()
     assert ended.best is not None
     search.offer(ended.best, ended.best_cost + 1.0)
