@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.compiler import intrinsic, types
+from dabp.kernels.simd import pointer_to
 
 APART = 8
 """Numbers of different threads are so many places apart, in cache lines of their own."""
@@ -35,18 +36,12 @@ def zeros_apart(count: int, dtype: Any = np.int64) -> NDArray[Any]:
     return room[skip // size : skip // size + count]
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Address of ``array[index]`` of a flat array."""
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [index], inbounds=True)
-
-
 @intrinsic
 def heard(typing: Any, array: Any, index: Any) -> Any:
     """``array[index]`` as it is now, looked up before anything that follows."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load_atomic(_pointer(context, builder, array, *args), "acquire", 8)
+        return builder.load_atomic(pointer_to(context, builder, array, *args), "acquire", 8)
 
     return types.int64(array, types.intp), generate
 
@@ -57,7 +52,7 @@ def tell(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         number = context.cast(builder, args[2], value, types.int64)
-        builder.store_atomic(number, _pointer(context, builder, array, args[0], args[1]), "release", 8)
+        builder.store_atomic(number, pointer_to(context, builder, array, args[0], args[1]), "release", 8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, value), generate
