@@ -22,10 +22,10 @@ from pathlib import Path
 
 import psutil
 
-from dabp.lab.experiments.plan import load_plan
-from dabp.lab.experiments.run import run_plan as run_any_plan
+from dabp.lab.experiments.experiment_plan import load_plan
+from dabp.lab.experiments.results_table import as_text, rows
+from dabp.lab.experiments.run_plan import run_plan as run_any_plan
 from dabp.lab.experiments.store import Results, ResultsFolder
-from dabp.lab.experiments.table import as_text, rows
 
 VARYING = {"runtime", "generation_time", "wall", "cpu", "peak_memory", "time"}
 """What may differ between two runs of the same run."""

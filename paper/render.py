@@ -15,8 +15,8 @@ from tables import tables
 
 from dabp.lab.experiments.figures import figure
 from dabp.lab.experiments.report import write_report
+from dabp.lab.experiments.results_table import FORMATS, rows
 from dabp.lab.experiments.store import Results
-from dabp.lab.experiments.table import FORMATS, rows
 from dabp.plots.drawing import draw_figure, label_order
 
 SUFFIXES = {"text": "txt", "csv": "csv", "markdown": "md", "latex": "tex"}

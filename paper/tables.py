@@ -10,10 +10,10 @@ from pathlib import Path
 from statistics import mean, median
 
 from dabp.errors import ParameterError
-from dabp.lab.experiments.plan import Plan
+from dabp.lab.experiments.experiment_plan import Plan
+from dabp.lab.experiments.results_table import Row, compare, rows, seconds
 from dabp.lab.experiments.statistics import mean_interval
 from dabp.lab.experiments.store import Outcome, Results
-from dabp.lab.experiments.table import Row, compare, rows, seconds
 
 PAPER = Path(__file__).parent / "table1.csv"
 PAPER_MEMORY = Path(__file__).parent / "memory.csv"

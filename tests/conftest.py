@@ -32,7 +32,9 @@ def importable_faults() -> Iterator[None]:
     before = os.environ.get("PYTHONPATH")
     folder = str(Path(__file__).parent / "lab" / "experiments")
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *([before] if before else [])])
+    sys.path.append(folder)
     yield
+    sys.path.remove(folder)
     if before is None:
         del os.environ["PYTHONPATH"]
     else:
@@ -42,7 +44,7 @@ def importable_faults() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def results(importable_faults: None, tmp_path_factory: pytest.TempPathFactory) -> Results:
     """36 runs: two groups, three solvers that answer and one that fails."""
-    from dabp.lab.experiments.plan import load_plan
+    from dabp.lab.experiments.experiment_plan import load_plan
     from dabp.lab.experiments.store import Results
     from tests.lab.experiments.small import SMALL, run_plan
 

@@ -11,8 +11,6 @@ SOURCE = TESTS.parent / "src" / "dabp"
 
 ELSEWHERE = {
     "__main__": "cli/test_cli",  # a call of the command line
-    "lab/experiments/fork_server": "lab/experiments/test_supervision",
-    "lab/experiments/single_run": "lab/experiments/test_fresh_process",
     "kernels/belief_propagation/layout": "graph/test_message_layout",
     "kernels/belief_propagation/memory": "solvers/belief_propagation/test_engine",
     "kernels/compiler": "kernels/test_cache",

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dabp.cli.experiment import _progress_bar, app
-from dabp.lab.experiments.run import Progress as State
+from dabp.lab.experiments.run_plan import Progress as State
 from tests.cli.terminal import NAMES, terminal
 from tests.lab.experiments.small import SMALL
 
@@ -71,11 +71,35 @@ def plan_of(folder, solver):
     return path
 
 
-def test_run_tells_what_it_did(tmp_path):
-    """Counts, and the last failure's reason; nothing drawn where there is no terminal."""
-    output = call("run", plan_of(tmp_path, "nothing:Here"), "-o", tmp_path / "out", "--trust", "nothing")
-    assert "1 run, 0 already there, 1 failed, of 1" in output
-    assert "cannot be imported" in output
+OWN = """
+from dataclasses import dataclass
+from faults import Fault
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(Fault):
+    how: str = "raise"
+"""
+
+
+def test_failed_runs_give_a_nonzero_exit_code(run, tmp_path):
+    """Counts and the last failure's reason, also on a second call; a solver's module is found beside the plan."""
+    (tmp_path / "mine_beside.py").write_text(OWN)
+    plan = plan_of(tmp_path, "mine_beside:Broken")
+    code, out, err = run("experiment", "run", plan, "-o", tmp_path / "out", "--trust", "mine_beside")
+    assert (code, "1 run, 0 already there, 1 failed, of 1" in out, "broken on purpose" in err) == (1, True, True)
+    code, out, _ = run("experiment", "run", plan, "-o", tmp_path / "out", "--trust", "mine_beside")
+    assert (code, "0 run, 1 already there (1 of them failed" in out) == (1, True)
+
+
+@pytest.mark.parametrize("solver", ["nothing:Here", "faults:Here", "faults:np", "broken_module:Here"])
+def test_a_solver_that_does_not_exist_is_refused_before_anything_runs(run, tmp_path, solver):
+    """No module, no class of that name, no solver, or a module that cannot be imported: one sentence, and no folder."""
+    (tmp_path / "broken_module.py").write_text("1 / 0\n")
+    module = solver.partition(":")[0]
+    code, out, err = run("experiment", "run", plan_of(tmp_path, solver), "-o", tmp_path / "out", "--trust", module)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert solver in err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_plan_runs_no_program_that_the_caller_did_not_allow(run, tmp_path):
@@ -125,7 +149,7 @@ def test_damaged_results_are_made_again(run, damaged, tmp_path, monkeypatch):
     folder, files = damaged
     (tmp_path / "small.toml").write_text(SMALL)
     code, out, err = run("experiment", "run", tmp_path / "small.toml", "-o", folder, "--trust", "faults")
-    assert code == 0
+    assert code == 1  # some of the plan's runs fail
     assert "3 run, 33 already there" in out
     assert sum(str(file) in err for file in files[:3]) == 3
     assert "left out" not in run("experiment", "table", folder).err

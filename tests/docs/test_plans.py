@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dabp.lab.experiments.checking import check
-from dabp.lab.experiments.plan import load_plan
+from dabp.lab.experiments.experiment_plan import load_plan
 from dabp.lab.experiments.store import Results
 
 PAPER = Path(__file__).parents[2] / "paper"

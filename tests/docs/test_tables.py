@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dabp.lab.experiments.plan import Plan, load_plan
+from dabp.lab.experiments.experiment_plan import Plan, load_plan
 from dabp.lab.experiments.store import Outcome, Results
 
 ROOT = Path(__file__).parents[2]

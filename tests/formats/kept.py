@@ -25,8 +25,8 @@ from dabp.cli.plot import _load as read_trace
 from dabp.driver.checkpoint import file
 from dabp.driver.checkpoint.contents import identity
 from dabp.lab.experiments.execution import execute
-from dabp.lab.experiments.plan import load_plan
-from dabp.lab.experiments.schema import fitting, lines_of, row_of
+from dabp.lab.experiments.experiment_plan import load_plan
+from dabp.lab.experiments.result_schema import fitting, lines_of, row_of
 from dabp.lab.experiments.store import read_record, read_summary
 from dabp.problem import Problem
 from dabp.solvers import make_solver

@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,13 +25,13 @@ app = typer.Typer(
 
 
 @app.callback()
-def _told(context: typer.Context) -> None:
+def _each_command(context: typer.Context) -> None:
     context.with_resource(_warnings_in_a_line())
 
 
 @contextmanager
 def _warnings_in_a_line() -> Iterator[None]:
-    """Let a warning (a damaged file that is left out) be a line on standard error, not one of Python's."""
+    """Print a warning, such as that of a damaged file, as one line on standard error."""
     from dabp.problem.shown import shown
 
     with warnings.catch_warnings():
@@ -42,6 +42,14 @@ def _warnings_in_a_line() -> Iterator[None]:
 
 ResultsPath = Annotated[Path, typer.Argument(help="Folder of results, or a packed file (.jsonl.xz).")]
 PlanName = Annotated[str | None, typer.Option("--plan", help="One plan of the folder; by default all of them.")]
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A module whose solvers the plan may run as module:Class, or a folder elsewhere whose files it may read; "
+        "repeatable.",
+        show_default=False,
+    ),
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write; by default standard output.")]
 
 
@@ -54,17 +62,14 @@ def run(
         str | None, typer.Option(help="Address of a Dask scheduler, tcp://host:8786, to run there instead.")
     ] = None,
     retry_failed: Annotated[bool, typer.Option(help="Run failed runs again.")] = False,
-    trust: Annotated[
-        list[str] | None,
-        typer.Option(help="A module whose solvers the plan may run as module:Class; repeatable.", show_default=False),
-    ] = None,
+    trust: Trust = None,
 ) -> None:
-    """Run what is missing of a plan; stop and call again at will."""
-    from dabp.lab.experiments.plan import load_plan
-    from dabp.lab.experiments.run import run_plan
+    """Run what is missing of a plan; stop and call again at will. Exit code 1 if runs of the plan have failed."""
+    from dabp.lab.experiments.experiment_plan import load_plan
+    from dabp.lab.experiments.run_plan import run_plan
     from dabp.problem.shown import shown
 
-    loaded = load_plan(plan)
+    loaded = load_plan(plan, trust or ())
     command = ["dabp", *sys.argv[1:]]
     with _interruptible(), _progress_bar(shown(loaded.title)) as progress:
         try:
@@ -88,6 +93,8 @@ def run(
     )
     if state.failed:
         typer.echo(f"last failure: {shown(state.last_failure)}", err=True)
+    if state.failed or state.failed_before:
+        raise typer.Exit(1)
 
 
 def _failed_before(count: int) -> str:
@@ -102,8 +109,8 @@ def table(
     output: Output = None,
 ) -> None:
     """Mean cost per constraint, gap to the best, time, confidence and failures."""
+    from dabp.lab.experiments.results_table import FORMATS, rows
     from dabp.lab.experiments.store import Results
-    from dabp.lab.experiments.table import FORMATS, rows
 
     if format not in FORMATS:
         raise ParameterError(f"there is no format {format!r}{suggestion(format, FORMATS)}")
@@ -170,8 +177,8 @@ def compare(
     plan: PlanName = None,
 ) -> None:
     """Compare two solvers on the same instances: wins, draws, losses and Wilcoxon's signed-rank test."""
+    from dabp.lab.experiments.results_table import compare as pair
     from dabp.lab.experiments.store import Results
-    from dabp.lab.experiments.table import compare as pair
     from dabp.problem.shown import shown
 
     source = Results(results)
@@ -186,9 +193,9 @@ def compare(
 
 @app.command()
 def check(results: ResultsPath, plan: PlanName = None) -> None:
-    """Make every instance again and compute the recorded answers' costs from it; exit code 1 if one does not hold."""
+    """Make every instance again and compute the costs of the recorded answers; exit code 1 if one does not hold."""
+    from dabp.lab.experiments.reproduction import verify
     from dabp.lab.experiments.store import Results
-    from dabp.lab.experiments.verification import verify
     from dabp.problem.shown import shown
 
     source = Results(results)
@@ -198,9 +205,46 @@ def check(results: ResultsPath, plan: PlanName = None) -> None:
         if verdict.wrong is not None:
             wrong += 1
             typer.echo(f"{verdict.run.key} ({shown(verdict.run.label)}): {shown(verdict.wrong)}")
-    typer.echo(f"{count} results looked at, {wrong} do not hold")
+    typer.echo(f"{count} results checked, {wrong} do not hold")
     if wrong:
         raise typer.Exit(1)
+
+
+@app.command()
+def rerun(
+    results: ResultsPath,
+    key: Annotated[str, typer.Argument(help="The beginning of a run's key; without it all runs are listed.")] = "",
+    plan: PlanName = None,
+    trust: Trust = None,
+) -> None:
+    """Repeat one run with the seed and the limits that it had, and print both answers; results stay as they are."""
+    from dabp.lab.experiments.reproduction import repeat, run_of
+    from dabp.lab.experiments.store import Results
+    from dabp.problem.shown import shown
+
+    source = Results(results)
+    chosen = source.plan(plan)
+    if not key:
+        for run in chosen.runs:
+            typer.echo(f"{run.key[:12]}  seed {run.seed}  {shown(run.label)}  {shown(run.group)}")
+        return
+    run = run_of(chosen, key)
+    typer.echo(f"{shown(run.label)} on {shown(run.group)}, repetition {run.repetition}, seed {run.seed}")
+    if (recorded := source.summary(run.key)) is not None:
+        typer.echo(f"recorded: {_answer(recorded)}")
+    again = repeat(chosen, run, trust or [])
+    typer.echo(f"repeated: {_answer(again)}")
+    if again["state"] == "failed":
+        raise typer.Exit(1)
+
+
+def _answer(summary: Mapping[str, Any]) -> str:
+    from dabp.problem.shown import shown
+
+    if summary["state"] == "failed":
+        return f"failed, {summary['reason']}: {shown(summary['detail'])}"
+    cost = "no answer" if summary["cost"] is None else f"cost {summary['cost']:.15g}"
+    return f"{cost}, {summary['status']}, {summary['iterations']} iterations, {summary['runtime']:.2f} s"
 
 
 @app.command()
@@ -241,7 +285,7 @@ def _emit(text: str, output: Path | None) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let SIGTERM, and what Windows has beside it, end an experiment as Ctrl-C does: workers ended, results kept."""
+    """End an experiment on SIGTERM, and its counterparts on Windows, as on Ctrl-C: workers end, results stay."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -256,7 +300,7 @@ def _interruptible() -> Iterator[None]:
 
 @contextmanager
 def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
-    """A bar with the estimated end and the failures so far; nothing where nobody looks."""
+    """A bar with the estimated end and the failures so far, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -270,7 +314,7 @@ def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
     )
 
     from dabp.cli.display import console
-    from dabp.lab.experiments.run import Progress as State
+    from dabp.lab.experiments.run_plan import Progress as State
 
     bar = Progress(
         TextColumn("{task.description}", markup=False),

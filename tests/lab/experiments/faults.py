@@ -59,6 +59,8 @@ class Misbehaving(Search):
         if self.how == "told to stop":
             os.kill(os.getpid(), signal.SIGTERM)
             return Step()
+        if self.how == "environment":
+            raise RuntimeError(f"{os.environ['OMP_NUM_THREADS']} {os.environ['DABP_TEST']}")
         if self.how == "tensors":
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
         if self.how == "kill the machine":
@@ -71,7 +73,7 @@ class Misbehaving(Search):
 
 @dataclass(frozen=True, kw_only=True)
 class Fault(Solver):
-    """Misbehaves as it is told."""
+    """Misbehaves in the way that `how` names."""
 
     how: str = "hang"
 

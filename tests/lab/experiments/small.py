@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dabp.lab.experiments.plan import Plan, load_plan
-from dabp.lab.experiments.run import run_plan as run_any_plan
+from dabp.lab.experiments.experiment_plan import Plan, load_plan
+from dabp.lab.experiments.run_plan import run_plan as run_any_plan
 
 run_plan = functools.partial(run_any_plan, trust=["faults"])
 """The solvers of these tests are a module of their own."""
@@ -19,6 +19,8 @@ VARYING = {"runtime", "generation_time", "wall", "cpu", "peak_memory", "time"}
 """What may differ between two runs of the same run."""
 
 TRIVIAL = '[[solvers]]\nlabel = "trivial"\nsolver = "faults:Trivial"\nparameters = { pause = 0.01 }\n'
+
+SLOW = '[[solvers]]\nsolver = "faults:Trivial"\nparameters = { pause = 20.0 }\n'
 
 SMALL = """
 name = "small"
@@ -60,7 +62,7 @@ parameters = { how = "raise" }
 
 
 def make_plan(folder: Path, seeds: int, solvers: str, limits: str = "iterations = 50\nwall = 60") -> Plan:
-    """A plan of so many tiny instances."""
+    """A plan of `seeds` tiny instances."""
     path = folder / "plan.toml"
     path.write_text(
         f'seed = 5\n[limits]\n{limits}\n[[instances]]\nlabel = "tiny"\nfamily = "random-cop"\nseeds = {seeds}\n'

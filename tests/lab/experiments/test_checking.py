@@ -8,7 +8,7 @@ import pytest
 
 from dabp.errors import ParameterError
 from dabp.lab.experiments.checking import check
-from dabp.lab.experiments.plan import Limits, Plan, Run
+from dabp.lab.experiments.experiment_plan import Limits, Plan, Run
 
 RUN = Run({"family": "random-cop", "parameters": {"variables": 5}, "seed": 1}, "dbp", {"damping": 0.5}, Limits(), 1, 0)
 

@@ -28,11 +28,11 @@ def test_a_cluster_loses_a_worker_and_nothing_else(tmp_path):
                 os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
 
         state = run_plan(plan, tmp_path / "out", scheduler=cluster.scheduler_address, progress=kill)
-        wait_for(lambda: not fork_servers())
+        wait_for(lambda: not workers())
         slow = '[[solvers]]\nsolver = "faults:Trivial"\nsweep = { pause = [0.01, 20] }\n'
         with pytest.raises(KeyboardInterrupt):
             run_plan(make_plan(tmp_path, 2, slow), tmp_path / "cut", scheduler=cluster.scheduler_address, progress=stop)
-        wait_for(lambda: not fork_servers())
+        wait_for(lambda: not workers())
     assert (state.done, state.failed) == (16, 0)
     assert contents(tmp_path / "out") == contents(tmp_path / "calm")
 
@@ -56,12 +56,12 @@ def test_a_run_that_takes_its_machines_with_it_is_lost_and_the_rest_finish(tmp_p
     assert reasons.count(("faults:Fault", "lost")) == 2
 
 
-def fork_servers() -> list[int]:
+def workers() -> list[int]:
     """Processes below this one that run runs."""
     found = []
     for process in psutil.Process().children(recursive=True):
         try:
-            if "dabp.lab.experiments.tethered" in process.cmdline():
+            if "dabp.lab.experiments.worker_process" in process.cmdline():
                 found.append(process.pid)
         except psutil.Error:
             continue

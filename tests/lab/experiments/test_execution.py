@@ -10,7 +10,7 @@ import pytest
 
 import dabp
 from dabp.lab.experiments.execution import execute
-from dabp.lab.experiments.plan import Limits, Run
+from dabp.lab.experiments.experiment_plan import Limits, Run
 from tests.problems import exhaustive_optimum
 
 TINY = {"family": "random-cop", "parameters": {"variables": 5, "domain": 2, "density": 0.5}, "seed": 3}

@@ -6,7 +6,7 @@ import json
 
 from dabp.lab.experiments.execution import execute
 from dabp.lab.experiments.prefixes import joined, split
-from dabp.lab.experiments.run import run_plan
+from dabp.lab.experiments.run_plan import run_plan
 from dabp.lab.experiments.store import Results
 from dabp.solvers.registry import SOLVERS
 from tests.lab.experiments.small import VARYING, make_plan

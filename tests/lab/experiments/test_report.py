@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from dabp.lab.experiments.experiment_plan import load_plan
 from dabp.lab.experiments.figures import figure
-from dabp.lab.experiments.plan import load_plan
 from dabp.lab.experiments.report import write_report
+from dabp.lab.experiments.results_table import FORMATS, rows
 from dabp.lab.experiments.store import Results
-from dabp.lab.experiments.table import FORMATS, rows
 from dabp.plots.drawing import draw_figure
 from dabp.plots.style import take_names_literally
 from dabp.problem.shown import shown

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from dabp.errors import ParameterError
+from dabp.lab.experiments.results_table import rows
 from dabp.lab.experiments.store import Results, ResultsFolder
-from dabp.lab.experiments.table import rows
 from tests.lab.experiments.small import TRIVIAL, make_plan, run_plan
 
 

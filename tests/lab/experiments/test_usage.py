@@ -17,6 +17,5 @@ def test_the_peak_is_in_bytes() -> None:
 
 
 def test_the_time_is_that_of_the_processor() -> None:
-    """Seconds of all threads, as psutil counts them."""
-    times = psutil.Process().cpu_times()
-    assert abs(usage()["cpu"] - times.user - times.system) < 0.5
+    """Seconds of all threads and of children that have ended, as psutil counts them."""
+    assert abs(usage()["cpu"] - sum(psutil.Process().cpu_times()[:4])) < 0.5

@@ -1,4 +1,4 @@
-"""Whether what a plan names exists and takes the values it gives, asked before it runs for hours."""
+"""Whether what a plan names exists and takes the values it gives: checked before anything runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dabp.errors import ParameterError, suggestion
+from dabp.lab.experiments.experiment_plan import Plan
 from dabp.lab.experiments.figures import FIGURES
-from dabp.lab.experiments.plan import Plan
-from dabp.lab.experiments.trust import check_trusted, is_own
+from dabp.lab.experiments.trust import importable, is_own, own_solver
 from dabp.lab.generators import check_parameters
 from dabp.solvers import SOLVERS, make_solver, parameters
 from dabp.solvers.hints import check_types
@@ -17,10 +17,11 @@ from dabp.solvers.hints import check_types
 def check(plan: Plan, trust: Sequence[str] = ()) -> None:
     """Refuse a plan without runs, or whose solvers, families, figures or parameters do not exist or do not fit.
 
-    Solvers of the user's own are refused but for those of modules in `trust`.
+    Solvers of the user's own are imported; those whose module is not in `trust` are refused.
     """
     try:
-        _check(plan, trust)
+        with importable(plan.path):
+            _check(plan, trust)
     except ParameterError as error:
         raise ParameterError(f"plan {plan.name!r}: {error}") from None
 
@@ -39,9 +40,8 @@ def _check(plan: Plan, trust: Sequence[str]) -> None:
 
 
 def _check_solver(name: str, given: Mapping[str, Any], trust: Sequence[str]) -> None:
-    """A class of the user's own may exist on the workers only, and is left to them, if it is trusted."""
     if is_own(name):
-        check_trusted(name, trust)
+        own_solver(name, given, trust)
         return
     if name in SOLVERS:
         hints = {key: hint for key, (hint, _) in parameters(name).items()}

@@ -1,8 +1,8 @@
-"""Runs on a Dask cluster: each is a task that runs in a child process of its worker.
+"""Runs on a Dask cluster: each is a task, whose run has a child process of the Dask worker.
 
-Tasks are idempotent (a run's lines depend on the run only) and results are written by the experiment, not by
-workers, so that a task which Dask runs twice changes nothing. Workers need not share a file system with the experiment,
-unless the plan names files.
+Tasks are idempotent: a run's lines depend on the run only. Results are written by the experiment and not by the
+workers, so that a task which Dask executes twice changes nothing. Workers need to share a file system with the
+experiment only if the plan names files.
 """
 
 from __future__ import annotations
@@ -16,25 +16,24 @@ from typing import Any
 import dabp
 from dabp.errors import DabpError
 from dabp.lab.experiments.execution import failure
-from dabp.lab.experiments.plan import Run
-from dabp.lab.experiments.preparation import Preparation, preparation_for
-from dabp.lab.experiments.worker import Worker, WorkerDiedError, worker_for
+from dabp.lab.experiments.experiment_plan import Run
+from dabp.lab.experiments.workers import Preparation, Worker, WorkerClosedError
 from dabp.packages import require
 
 RETRIES = 5
-"""How often Dask may give a run to a worker again that could not start it. (A run whose workers are lost is given to
-others as often as the scheduler's ``allowed-failures`` says; then it is recorded as lost.)"""
+"""How often Dask may give a run to a worker again that could not start it. A run whose workers are lost is given to
+others as often as the scheduler's ``allowed-failures`` says; then it is recorded as lost."""
 
 _workers: dict[tuple[str, int], Worker] = {}
-"""In a Dask worker: our worker of each experiment and thread, kept over tasks."""
+"""In a Dask worker: our worker for each experiment and thread, kept over tasks."""
 _lock = threading.Lock()
 
 
 class ClusterPool:
     """A client of a Dask scheduler."""
 
-    def __init__(self, address: str, trust: Sequence[str] = ()):
-        self._trust = trust
+    def __init__(self, address: str, preparation: Preparation):
+        self._preparation = preparation
         require("distributed", "a cluster")
         from distributed import Client
 
@@ -53,14 +52,13 @@ class ClusterPool:
         """Each run's lines as it ends."""
         from distributed import KilledWorker, as_completed
 
-        preparation = preparation_for(runs, self._trust)
         for run in runs:
             future = self._client.submit(
                 run_on_worker,
                 run.to_dict(),
-                preparation,
+                self._preparation,
                 self._experiment,
-                key=f"dabp-{self._experiment}-{run.key}",  # another's of the same run must not share its fate
+                key=f"dabp-{self._experiment}-{run.key}",  # other experiments may have the same run
                 retries=RETRIES,
                 pure=True,
             )
@@ -70,11 +68,11 @@ class ClusterPool:
             try:
                 lines = future.result()
             except KilledWorker as error:
-                lines = json.dumps(failure(run, "lost", f"its workers were lost again and again: {error}")).encode()
+                lines = json.dumps(failure(run, "lost", f"its workers were lost: {error}")).encode()
             yield run, lines
 
     def close(self) -> None:
-        """Cancel what waits, end what runs (Dask's own cancel leaves running tasks alone) and the workers."""
+        """Cancel waiting tasks, and end running ones, which Dask's own cancel leaves alone, and the workers."""
         if self._futures:
             self._client.cancel(list(self._futures))
         self._client.run(end_runs, self._experiment)
@@ -82,13 +80,13 @@ class ClusterPool:
 
 
 def run_on_worker(run: dict[str, Any], preparation: Preparation, experiment: str) -> bytes:
-    """The task: a thread of a Dask worker keeps one worker of ours over an experiment's tasks."""
+    """The task: execute a run in the worker that this thread of a Dask worker keeps for the experiment."""
     place = (experiment, threading.get_ident())
     with _lock:
-        worker = _workers.setdefault(place, worker_for(preparation))
+        worker = _workers.setdefault(place, Worker(preparation))
     try:
         return worker.run(Run.from_dict(run))
-    except WorkerDiedError:
+    except WorkerClosedError:
         raise DabpError("the experiment was cancelled") from None
 
 

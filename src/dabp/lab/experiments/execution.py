@@ -16,9 +16,9 @@ import dabp
 from dabp.driver.result import Result
 from dabp.driver.trace import Trace
 from dabp.errors import DabpError, ParameterError
-from dabp.lab.experiments.plan import Run
+from dabp.lab.experiments.experiment_plan import Run
 from dabp.lab.experiments.prefixes import RESTARTS, Glances, carried
-from dabp.lab.experiments.schema import FORMAT
+from dabp.lab.experiments.result_schema import FORMAT
 from dabp.lab.experiments.trust import is_own, own_solver
 from dabp.problem import Problem
 from dabp.solvers import make_solver

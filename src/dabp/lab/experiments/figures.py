@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError, suggestion
-from dabp.lab.experiments.plan import Plan
+from dabp.lab.experiments.experiment_plan import Plan
 from dabp.lab.experiments.statistics import mean_interval
 from dabp.lab.experiments.store import Outcome, Results
 from dabp.plots.drawing import Curve, Figure, Panel, draw_panel, label_order

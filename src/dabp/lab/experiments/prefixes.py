@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dabp.driver.stopping import Progress
-from dabp.lab.experiments.plan import Run
+from dabp.lab.experiments.experiment_plan import Run
 from dabp.lab.experiments.trust import is_own
 from dabp.lab.experiments.usage import usage
 from dabp.solvers.registry import SOLVERS

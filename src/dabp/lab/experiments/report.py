@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from dabp.errors import ParameterError
+from dabp.lab.experiments.experiment_plan import Plan
 from dabp.lab.experiments.figures import figure, final_cost
-from dabp.lab.experiments.plan import Plan
+from dabp.lab.experiments.results_table import HEADINGS, Row, cells, compare, rows
 from dabp.lab.experiments.store import Results
-from dabp.lab.experiments.table import HEADINGS, Row, cells, compare, rows
 from dabp.plots.drawing import Figure
 from dabp.plots.style import PALETTE
 from dabp.problem.shown import shown

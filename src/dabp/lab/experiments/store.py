@@ -17,8 +17,8 @@ from typing import Any
 
 from dabp.driver.file_lock import Lock
 from dabp.errors import FormatError, ParameterError
-from dabp.lab.experiments.plan import Plan, Run
-from dabp.lab.experiments.schema import FORMAT, fitting, lines_of, plan_of, row_of, summary_of
+from dabp.lab.experiments.experiment_plan import Plan, Run
+from dabp.lab.experiments.result_schema import FORMAT, fitting, lines_of, plan_of, row_of, summary_of
 from dabp.safe_files import replacing
 
 Summary = Mapping[str, Any]

@@ -1,13 +1,15 @@
-"""Solvers of the user's own in a plan: code is run from modules that the caller names, never from those a plan names.
+"""Solvers of the user's own in a plan: code runs from modules that the caller names, never from those a plan names.
 
-A plan is a file that people send each other, and ``module:Class`` in it is a program. Only who runs it can allow that.
+A plan is a file that people send each other, and ``module:Class`` in it is a program. Only the caller can allow it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dabp.errors import ParameterError
@@ -16,7 +18,7 @@ from dabp.solvers.base import Solver
 
 
 def is_own(name: str) -> bool:
-    """Whether a solver is written as ``module:Class`` rather than registered."""
+    """Whether a solver is written as ``module:Class`` and not registered."""
     return name not in SOLVERS and ":" in name
 
 
@@ -32,13 +34,25 @@ def check_trusted(name: str, trust: Sequence[str]) -> None:
         )
 
 
+@contextlib.contextmanager
+def importable(folders: Sequence[str]) -> Iterator[None]:
+    """Look for modules in these folders, too."""
+    added = [folder for folder in folders if folder not in sys.path]
+    sys.path += added
+    try:
+        yield
+    finally:
+        for folder in added:
+            sys.path.remove(folder)
+
+
 def own_solver(name: str, parameters: Mapping[str, Any], trust: Sequence[str]) -> Solver:
     """Import a ``module:Class`` that is trusted, and make it, if it is a `Solver` and takes the parameters."""
     check_trusted(name, trust)
     module, _, attribute = name.partition(":")
     try:
         cls = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a module is a program, and may raise anything
         raise ParameterError(f"solver {name!r} cannot be imported: {error}") from None
     if not (isinstance(cls, type) and issubclass(cls, Solver)):
         raise ParameterError(f"{name!r} is no solver: it is not a subclass of dabp.solvers.base.Solver")

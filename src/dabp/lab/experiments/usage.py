@@ -1,7 +1,8 @@
-"""What a process has used so far."""
+"""What a process has used so far, with the child processes that it has waited for."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -12,14 +13,16 @@ else:
 
 
 def peak_memory() -> int:
-    """Bytes of memory that this process held at most."""
+    """The largest memory in bytes that this process, or one of its children, has held."""
     if sys.platform == "win32":
         return int(psutil.Process().memory_info().peak_wset)
     else:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         return peak if sys.platform == "darwin" else peak * 1024  # macOS counts bytes, Linux KiB
 
 
 def usage() -> dict[str, float]:
     """The CPU seconds and the peak memory of this process, as a run's summary names them."""
-    return {"cpu": round(time.process_time(), 4), "peak_memory": peak_memory()}
+    times = os.times()
+    seconds = time.process_time() + times.children_user + times.children_system
+    return {"cpu": round(seconds, 4), "peak_memory": peak_memory()}

@@ -22,7 +22,7 @@ from dabp.driver.file_lock import Lock
 from dabp.errors import FormatError
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.memory import BEST_OF_START, Rules
-from dabp.lab.experiments.schema import MismatchError, is_number
+from dabp.lab.experiments.result_schema import MismatchError, is_number
 from dabp.lab.policies.families import FAMILIES, HELD_OUT
 from dabp.problem import Problem
 from dabp.problem.randomness import generator

@@ -6,8 +6,8 @@ import pytest
 
 from dabp.errors import ParameterError
 from dabp.lab.experiments.checking import check
-from dabp.lab.experiments.plan import load_plan
-from dabp.lab.experiments.section import Section
+from dabp.lab.experiments.experiment_plan import load_plan
+from dabp.lab.experiments.plan_section import Section
 
 SOLVER = "[[solvers]]\nsolver = 'dbp'\n"
 INSTANCE = "[[instances]]\nfamily = 'random-cop'\n"
@@ -118,7 +118,7 @@ WRONG = [
     ("seed = 1e300\n" + REST, "'seed' of the plan is at most"),
     ("repetitions = 1000\n" + REST + "seeds = 1000", "more than the 250,000 runs that a plan may have"),
     (REST + f"sweep = {{variables = {list(range(1, 999))}, domain = {list(range(1, 999))}}}", "more than 250,000 comb"),
-    (SOLVER + "[[instances]]\nfiles = '/dev/zero'", "/dev/zero: is not a file that can be read twice"),
+    (SOLVER + "[[instances]]\nfiles = '/dev/zero'", "'/dev/zero' is outside of the plan's folder"),
     ("name = '.hidden'\n" + REST, "name is letters, digits"),
     # not TOML for Python's reader
     ("a = " + "[" * 5000, "is not TOML"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import glob
+from pathlib import Path
 
 import pytest
 
 from dabp.errors import ParameterError
-from dabp.lab.experiments.plan import Limits, Plan, Run, bytes_of, load_plan
+from dabp.lab.experiments import experiment_plan
+from dabp.lab.experiments.experiment_plan import Limits, Plan, Run, bytes_of, load_plan
 
 PLAN = """
 seed = {seed}
@@ -143,3 +146,56 @@ def test_amounts_of_memory():
     assert [bytes_of(text) for text in (5, "4 GB", "2MiB", "0.5 kb")] == [5, 4 * 10**9, 2 * 2**20, 500]
     with pytest.raises(ParameterError, match="amount of memory"):
         bytes_of("much")
+
+
+def plan_with_files(folder, pattern):
+    path = folder / "plans" / "plan.toml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"[[instances]]\nfiles = [{pattern!r}]\n[[solvers]]\nsolver = 'bp'\n")
+    return path
+
+
+def test_patterns_find_what_glob_finds(tmp_path):
+    """Names, wildcards and ``**``, without hidden files and folders unless they are named."""
+    for name in ("a.x", "b.x", "sub/a.x", "sub/deep/c.x", "sub/deep/.d.x", ".hidden/e.x", "sub/f.y"):
+        (tmp_path / "plans" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "plans" / name).write_text(name)
+    for pattern in (
+        "*.x",
+        "a.x",
+        "**/*.x",
+        "**",
+        "sub/**",
+        "*/a.x",
+        "s?b/**/[ac].x",
+        ".hidden/*.x",
+        "**/deep/*",
+        "**/.d.x",
+    ):
+        wanted = {path for path in glob.glob(str(tmp_path / "plans" / pattern), recursive=True) if Path(path).is_file()}
+        found = {run.instance["file"] for run in load_plan(plan_with_files(tmp_path, pattern)).runs}
+        assert found | {str(tmp_path / "plans" / "plan.toml")} == wanted | {str(tmp_path / "plans" / "plan.toml")}
+
+
+@pytest.mark.parametrize("outside", ["{}/data/*.x", "../data/*.x", "../plans/../data/one.x", "*/../../data/*.x"])
+def test_files_outside_of_the_plans_folder_need_trust(tmp_path, outside):
+    """A plan that somebody sent reads nothing else; what is named after a wildcard stays refused."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "one.x").write_text("1")
+    path = plan_with_files(tmp_path, outside.format(tmp_path))
+    with pytest.raises(ParameterError, match="--trust"):
+        load_plan(path)
+    with pytest.raises(ParameterError, match="--trust"):
+        load_plan(path, [str(tmp_path / "other")])
+    if outside[0] != "*":
+        assert len(load_plan(path, [str(tmp_path / "data")]).runs) == 1
+
+
+@pytest.mark.parametrize("limit", ["MOST_ENTRIES", "SEARCH_SECONDS"])
+def test_a_search_for_files_is_bounded(tmp_path, monkeypatch, limit):
+    """In count and in time, also where nothing matches."""
+    for number in range(20):
+        (tmp_path / "plans" / str(number)).mkdir(parents=True)
+    monkeypatch.setattr(experiment_plan, limit, 0 if limit == "SEARCH_SECONDS" else 10)
+    with pytest.raises(ParameterError, match="name the folders"):
+        load_plan(plan_with_files(tmp_path, "**/*.none"))

@@ -11,9 +11,9 @@ import pytest
 import scipy.stats
 
 from dabp.errors import ParameterError
-from dabp.lab.experiments.plan import Limits, Plan, Run
+from dabp.lab.experiments.experiment_plan import Limits, Plan, Run
+from dabp.lab.experiments.results_table import FORMATS, compare, rows, seconds
 from dabp.lab.experiments.store import Outcome
-from dabp.lab.experiments.table import FORMATS, compare, rows, seconds
 
 
 def costs_of(results, group, label):

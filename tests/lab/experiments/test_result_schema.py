@@ -13,8 +13,8 @@ import pytest
 
 from dabp.errors import FormatError
 from dabp.lab.experiments.execution import execute
-from dabp.lab.experiments.plan import Limits, Plan, Run
-from dabp.lab.experiments.schema import MismatchError, fitting, lines_of, plan_of, row_of, summary_of
+from dabp.lab.experiments.experiment_plan import Limits, Plan, Run
+from dabp.lab.experiments.result_schema import MismatchError, fitting, lines_of, plan_of, row_of, summary_of
 
 INSTANCE = {"family": "random-cop", "parameters": {"variables": 4, "domain": 2, "density": 0.5}, "seed": 0}
 RUN = Run(INSTANCE, "dbp", {"restarts": 1}, Limits(iterations=30), 1, 0, "group", "label")
@@ -103,7 +103,7 @@ def test_lines_are_json_of_bounded_length(monkeypatch):
         with pytest.raises(FormatError) as caught:
             list(lines_of(io.BytesIO(content), path))
         assert str(caught.value).startswith(f"x.jsonl:{line}: ")
-    monkeypatch.setattr("dabp.lab.experiments.schema.LONGEST", 10)
+    monkeypatch.setattr("dabp.lab.experiments.result_schema.LONGEST", 10)
     with pytest.raises(FormatError, match="longer than 10 bytes"):
         list(lines_of(io.BytesIO(b"1" * 100), path))
 

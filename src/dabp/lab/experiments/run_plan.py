@@ -1,4 +1,4 @@
-"""Running a plan: what is missing is run, here or on a cluster, and each result is kept as it comes."""
+"""Running a plan: what is missing is run, on this machine or on a cluster, and each result is stored as it arrives."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -18,35 +19,70 @@ import psutil
 import dabp
 from dabp.errors import ParameterError
 from dabp.lab.experiments.checking import check
-from dabp.lab.experiments.plan import Plan, Run
+from dabp.lab.experiments.experiment_plan import Plan, Run
 from dabp.lab.experiments.prefixes import joined, split
 from dabp.lab.experiments.store import ResultsFolder
+from dabp.lab.experiments.workers import Preparation, Worker, preparation_for
 
 PACKAGES = ("numpy", "numba", "torch", "pytoulbar2")
-"""Whose versions a report names."""
+"""Packages whose versions a report names."""
+ANSWER_SECONDS = 0.2
+"""Seconds in which Ctrl-C is answered on Windows, where a wait without a limit cannot be interrupted."""
 
 
 @dataclass
 class Progress:
-    """Where an experiment stands; given to the callback after every run."""
+    """How many runs of a plan are done; given to the callback after every run."""
 
     total: int
     skipped: int = 0
     done: int = 0
     failed: int = 0
     failed_before: int = 0
-    """How many of those skipped are recorded failures."""
+    """How many of the skipped runs are recorded failures."""
     last_failure: str = ""
 
 
 class Pool(Protocol):
-    """Something that runs runs, in any order."""
+    """Executes runs, in any order."""
 
     def map(self, runs: Sequence[Run]) -> Iterator[tuple[Run, bytes]]:
-        """Give each run's lines as it ends."""
+        """Each run's lines as it ends."""
 
     def close(self) -> None:
-        """End whatever still runs."""
+        """End the runs that have not ended."""
+
+
+class LocalPool:
+    """`jobs` workers on this machine, each with a thread that waits for it."""
+
+    def __init__(self, jobs: int, preparation: Preparation):
+        self._workers = [Worker(preparation) for _ in range(jobs)]
+
+    def map(self, runs: Sequence[Run]) -> Iterator[tuple[Run, bytes]]:
+        """Each run's lines as it ends."""
+        left = iter(runs)
+        waiting: dict[Future[bytes], tuple[Worker, Run]] = {}
+        with ThreadPoolExecutor(len(self._workers)) as threads:
+            try:
+                idle = list(self._workers)
+                while True:
+                    while idle and (run := next(left, None)) is not None:
+                        worker = idle.pop()
+                        waiting[threads.submit(worker.run, run)] = worker, run
+                    if not waiting:
+                        return
+                    for future in wait(waiting, ANSWER_SECONDS, FIRST_COMPLETED).done:
+                        worker, run = waiting.pop(future)
+                        idle.append(worker)
+                        yield run, future.result()
+            finally:
+                self.close()
+
+    def close(self) -> None:
+        """End the workers and what they run."""
+        for worker in self._workers:
+            worker.close()
 
 
 def run_plan(
@@ -73,7 +109,8 @@ def run_plan(
     retry_failed
         Run failed runs again; otherwise a recorded failure stands.
     trust
-        Modules that solvers written as ``module:Class`` may come from: a plan can name any program.
+        Modules that solvers written as ``module:Class`` may come from: a plan can name any program. The modules are
+        looked for beside the plan, too.
     command
         How this was called, for the report.
     progress
@@ -95,7 +132,7 @@ def run_plan(
         if not missing:
             return state
         for _ in range(2):  # a shorter run whose longer one failed before it got there is run by itself
-            _run(missing, store, lambda runs: _pool(runs, jobs, scheduler, trust), state, progress)
+            _run(missing, store, lambda runs: _pool(runs, jobs, scheduler, trust, plan.path), state, progress)
             finished = store.finished()
             missing = [run for run in missing if run.key not in finished]
             if not missing:
@@ -124,14 +161,13 @@ def _run(
         pool.close()
 
 
-def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None, trust: Sequence[str]) -> Pool:
+def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None, trust: Sequence[str], path: Sequence[str]) -> Pool:
+    preparation = preparation_for(runs, trust, [*path, *filter(None, sys.path)])
     if scheduler is None:
-        from dabp.lab.experiments.local import LocalPool
-
-        return LocalPool(jobs, runs, trust)
+        return LocalPool(min(jobs, len(runs)), preparation)
     from dabp.lab.experiments.cluster import ClusterPool
 
-    return ClusterPool(scheduler, trust)
+    return ClusterPool(scheduler, preparation)
 
 
 def _count(state: Progress, run: Run, lines: bytes) -> None:

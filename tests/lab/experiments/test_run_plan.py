@@ -11,7 +11,7 @@ import pytest
 
 from dabp.errors import ParameterError
 from dabp.lab.experiments.store import Results
-from tests.lab.experiments.small import TRIVIAL, contents, make_plan, run_plan, wait_for
+from tests.lab.experiments.small import SLOW, TRIVIAL, contents, make_plan, run_plan, stop, wait_for
 
 
 def test_finished_runs_are_skipped_and_failures_retried_on_request(tmp_path):
@@ -51,6 +51,15 @@ def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path):
     assert run_plan(plan, tmp_path / "out", jobs=2).skipped >= 5
     assert contents(tmp_path / "out") == contents(tmp_path / "calm")
     assert len(list(runs.iterdir())) == 30
+
+
+def test_an_interrupted_experiment_ends_its_runs(tmp_path):
+    """After a Ctrl-C in the callback no process is left."""
+    before = {*psutil.Process().children(recursive=True)}
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(make_plan(tmp_path, 2, TRIVIAL + SLOW), tmp_path / "out", jobs=2, progress=stop)
+    wait_for(lambda: not {*psutil.Process().children(recursive=True)} - before)
+    assert len(contents(tmp_path / "out")) == 1
 
 
 def test_bad_calls_are_told(tmp_path):

@@ -1,36 +1,41 @@
 """A plan: instances × solvers × repetitions, from a TOML file, expanded to runs that know their own name.
 
 A run's `key` is a hash of everything that decides its outcome (the instance, the solver and its parameters,
-the limits, the seed) and of nothing else: labels and the order of the plan may change without running
+the limits, the seed) and of nothing else: labels and the order of a plan may change without running
 anything again, and two plans that share a run share its result.
 """
 
 from __future__ import annotations
 
-import glob
+import contextlib
+import fnmatch
 import hashlib
 import itertools
 import json
 import math
 import os
 import re
+import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dabp.errors import ParameterError
-from dabp.lab.experiments.section import MOST_RUNS, Section
+from dabp.lab.experiments.plan_section import MOST_RUNS, Section
 
 FORMAT = 1
-"""Part of every key: a change here means that old results no longer say the same thing."""
-
+"""Part of every key: with another number no earlier result is used."""
 MOST_BYTES = 10_000_000
-"""Of a plan's file: a device or a dump of results is none."""
-LARGEST = 2**63
-"""Bytes that no limit of a process can express."""
+"""Largest size in bytes of a plan's file."""
+LARGEST_MEMORY = 2**63
+"""Limits of memory in bytes are smaller than this."""
+MOST_ENTRIES = 1_000_000
+"""Entries of folders that one pattern of files may look at."""
+SEARCH_SECONDS = 10.0
+"""Seconds that one pattern of files may search."""
 UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -72,7 +77,7 @@ class Run:
     """The solver's label, without the parameters that its entry sweeps."""
     swept: Mapping[str, Any] = field(default_factory=dict)
     shorter: tuple[int, ...] = ()
-    """Numbers of restarts whose runs this one stands for, too (`prefixes`); no part of a plan or a result."""
+    """Numbers of restarts whose results this run gives, too (`prefixes`); no part of a plan or a result."""
 
     @property
     def label(self) -> str:
@@ -95,17 +100,17 @@ class Run:
 
     @cached_property
     def instance_key(self) -> str:
-        """Names the instance and repetition: what paired comparisons pair by."""
+        """Names the instance and the repetition; paired comparisons pair runs of the same `instance_key`."""
         return _digest({"instance": _identity(self.instance), "repetition": self.repetition})[:16]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for a message or a file."""
+        """Numbers, texts, lists and dictionaries, for a message or a file."""
         data = {**asdict(self), "key": self.key}
         return data if self.shorter else {name: value for name, value in data.items() if name != "shorter"}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Run:
-        """What `to_dict` gave."""
+        """The run of which `to_dict` made `data`."""
         fields = {name: value for name, value in data.items() if name != "key"}
         shorter = tuple(data.get("shorter", ()))
         return cls(**{**fields, "limits": Limits(**data["limits"]), "shorter": shorter})
@@ -120,6 +125,8 @@ class Plan:
     runs: tuple[Run, ...]
     figures: tuple[str, ...] = ()
     text: str = ""
+    path: tuple[str, ...] = field(default=(), compare=False)
+    """Folders in which solvers of the user's own are looked for: the plan's own; no part of a record."""
 
     @property
     def groups(self) -> list[str]:
@@ -132,7 +139,7 @@ class Plan:
         return list(dict.fromkeys(run.label for run in self.runs))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for a file."""
+        """Numbers, texts, lists and dictionaries, for a file."""
         return {
             "name": self.name,
             "title": self.title,
@@ -143,37 +150,40 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Plan:
-        """What `to_dict` gave."""
+        """The plan of which `to_dict` made `data`."""
         runs = tuple(Run.from_dict(run) for run in data["runs"])
         return cls(data["name"], data["title"], runs, tuple(data["figures"]), data["text"])
 
 
-def load_plan(path: str | Path) -> Plan:
-    """Read a plan; file instances are found relative to it."""
+def load_plan(path: str | Path, trust: Sequence[str] = ()) -> Plan:
+    """Read a plan; file instances are found relative to it, and elsewhere in folders that `trust` names."""
     path = Path(path)
     try:
         with open(path, "rb") as stream:
             content = stream.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise ParameterError(f"{path}: a plan has at most {MOST_BYTES:,} bytes; this is something else")
+            raise ParameterError(f"{path}: a plan has at most {MOST_BYTES:,} bytes")
         text = content.decode("utf-8")
         data = tomllib.loads(text)
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:  # also a number of thousands of digits, or lists as deep
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits, or lists that deep
         raise ParameterError(f"{path}: is not TOML: {error}") from None
     try:
-        return _plan(data, text, path)
+        return _plan(data, text, path, trust)
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
 
 
 def run_seed(plan_seed: int, instance: Mapping[str, Any], repetition: int) -> int:
-    """The same for every solver, so that they are compared in pairs; never from the number or order of workers."""
+    """The seed of a run: 32 bits of a hash of the plan's seed, the instance and the number of the repetition.
+
+    It is the same for every solver, so that solvers are compared in pairs.
+    """
     return int(_digest({"plan": plan_seed, "instance": _identity(instance), "repetition": repetition})[:8], 16)
 
 
-def _plan(data: Mapping[str, Any], text: str, path: Path) -> Plan:
+def _plan(data: Mapping[str, Any], text: str, path: Path, trust: Sequence[str]) -> Plan:
     top = Section(data, "the plan")
     top.only("name", "title", "seed", "repetitions", "figures", "limits", "instances", "solvers")
     name = top.text("name", path.stem)
@@ -182,7 +192,7 @@ def _plan(data: Mapping[str, Any], text: str, path: Path) -> Plan:
     seed, repetitions = top.whole("seed", 0, 0), top.whole("repetitions", 1, 1, MOST_RUNS)
     title, figures = top.text("title", name), tuple(top.texts("figures"))
     solvers = list(_solvers(top))
-    instances = list(itertools.islice(_instances(top, path.parent), MOST_RUNS + 1))
+    instances = list(itertools.islice(_instances(top, path.parent, trust), MOST_RUNS + 1))
     if len(solvers) * len(instances) * repetitions > MOST_RUNS:
         raise ParameterError(
             f"{len(instances):,} instances × {len(solvers):,} solvers × {repetitions:,} repetitions are more than "
@@ -200,7 +210,7 @@ def _plan(data: Mapping[str, Any], text: str, path: Path) -> Plan:
         if place in seen:
             raise ParameterError(f"solver {run.label!r} runs twice on the same instance of {run.group!r}")
         seen.add(place)
-    return Plan(name, title, runs, figures, text)
+    return Plan(name, title, runs, figures, text, (str(path.parent.resolve()),))
 
 
 def _solvers(top: Section) -> Iterator[tuple[str, dict[str, Any], Limits, str, dict[str, Any]]]:
@@ -221,12 +231,12 @@ def _solvers(top: Section) -> Iterator[tuple[str, dict[str, Any], Limits, str, d
             yield solver, {**parameters, **swept}, own, series, swept
 
 
-def _instances(top: Section, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _instances(top: Section, folder: Path, trust: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for entry in top.tables("instances"):
         entry.only("family", "files", "label", "parameters", "sweep", "seeds")
         if ("family" in entry) == ("files" in entry):
             raise ParameterError(f'{entry.place} has either family = "name" or files = ["pattern"]')
-        yield from _files(entry, folder) if "files" in entry else _family(entry)
+        yield from _files(entry, folder, trust) if "files" in entry else _family(entry)
 
 
 def _family(entry: Section) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -237,22 +247,65 @@ def _family(entry: Section) -> Iterator[tuple[str, dict[str, Any]]]:
             yield _labelled(label, swept), {"family": family, "parameters": {**parameters, **swept}, "seed": seed}
 
 
-def _files(entry: Section, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _files(entry: Section, folder: Path, trust: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for key in ("parameters", "sweep", "seeds"):
         if key in entry:
             raise ParameterError(f"{key!r} of {entry.place} goes with family, not with files")
     for pattern in entry.patterns("files"):
-        paths = sorted(path for path in glob.glob(str(folder / pattern), recursive=True) if not os.path.isdir(path))
+        paths = sorted(_matching(pattern, folder, trust))
         if not paths:
             raise ParameterError(f"no file matches {pattern!r} in {folder}")
-        for path in map(Path, paths):
+        for path in paths:
             yield entry.text("label", path.name), {"file": str(path.resolve()), "sha256": _content(path)}
 
 
+def _matching(pattern: str, folder: Path, trust: Sequence[str]) -> Iterator[Path]:
+    """Files that a pattern names; outside of the plan's folder only those in folders that the caller allowed."""
+    parts = Path(pattern).parts
+    fixed = list(itertools.takewhile(lambda part: not _is_wild(part), parts[:-1]))
+    start, allowed = Path(folder, *fixed), [Path(each).resolve() for each in trust]
+    outside = ".." in parts or Path(pattern).is_absolute()
+    if outside and (".." in parts[len(fixed) :] or not any(map(start.resolve().is_relative_to, allowed))):
+        raise ParameterError(
+            f"{pattern!r} is outside of the plan's folder: if you know and want it, allow it with "
+            f"--trust {start} (in Python trust=[{str(start)!r}])"
+        )
+    deadline, entries = time.monotonic() + SEARCH_SECONDS, itertools.count(1)
+
+    def entries_of(place: Path) -> Iterator[os.DirEntry[str]]:
+        with contextlib.suppress(OSError), os.scandir(place) as inside:
+            for entry in inside:
+                if next(entries) > MOST_ENTRIES or time.monotonic() > deadline:
+                    limits = f"more than {MOST_ENTRIES:,} files or for longer than {SEARCH_SECONDS:g} s"
+                    raise ParameterError(f"{pattern!r} looks at {limits}: name the folders")
+                yield entry
+
+    def below(place: Path, name: str, *rest: str) -> Iterator[Path]:
+        if name == "**":
+            yield from below(place, *(rest or "*"))
+            inner = [Path(each) for each in entries_of(place) if each.is_dir(follow_symlinks=False)]
+            yield from itertools.chain(*(below(each, name, *rest) for each in inner if each.name[0] != "."))
+            return
+        named = (Path(each) for each in entries_of(place) if fnmatch.fnmatch(each.name, name))
+        shown = [each for each in named if each.name[0] != "." or name[0] == "."] if _is_wild(name) else [place / name]
+        for found in shown:
+            if rest and found.is_dir():
+                yield from below(found, *rest)
+            elif not rest and found.exists() and not found.is_dir():
+                yield found
+
+    if parts:
+        yield from dict.fromkeys(below(start, *parts[len(fixed) :]))
+
+
+def _is_wild(name: str) -> bool:
+    return any(character in name for character in "*?[")
+
+
 def _content(path: Path) -> str:
-    """The hash of a file's content; devices and pipes have none that stays."""
+    """The hash of a file's content; devices and pipes have no content that stays."""
     if not path.is_file():
-        raise ParameterError(f"{path}: is not a file that can be read twice")
+        raise ParameterError(f"{path}: is not a regular file")
     try:
         with open(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -283,7 +336,7 @@ def bytes_of(text: str | int) -> int:
     """``"4 GB"``, ``"512MiB"`` or a number of bytes."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]I?B)?\s*", str(text).upper())
     amount = 0.0 if match is None else float(match[1]) * UNITS[match[2] or ""]
-    if not 1 <= amount < LARGEST:
+    if not 1 <= amount < LARGEST_MEMORY:
         raise ParameterError(f"an amount of memory is like '4 GB' or '512 MiB', not {text!r}")
     return int(amount)
 
@@ -293,7 +346,7 @@ def _labelled(label: str, swept: Mapping[str, Any]) -> str:
 
 
 def _identity(instance: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides an instance: a file is its content, wherever it lies."""
+    """What decides an instance: of a file its content, and not its path."""
     return {key: value for key, value in instance.items() if key != "file"}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dabp.errors import ParameterError, suggestion
-from dabp.lab.experiments.plan import Plan
+from dabp.lab.experiments.experiment_plan import Plan
 from dabp.lab.experiments.statistics import Wilcoxon, mean_interval, wilcoxon
 from dabp.lab.experiments.store import Outcome, Results
 from dabp.problem.shown import shown
