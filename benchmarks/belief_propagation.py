@@ -18,7 +18,7 @@ import numpy as np
 import dabp
 from benchmarks.large_problems import KINDS, sparse
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import Rules
+from dabp.kernels.belief_propagation.message_arrays import Rules
 from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.engine import MinSum

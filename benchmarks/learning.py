@@ -241,7 +241,7 @@ def _timed(kind: str) -> Problem:
 def iteration(record: Record, options: argparse.Namespace) -> None:
     """A soft iteration, β rising or constant, beside one of min-sum: CPU time, the least of interleaved repetitions."""
     from dabp.graph import FactorGraph
-    from dabp.kernels.belief_propagation.memory import Rules
+    from dabp.kernels.belief_propagation.message_arrays import Rules
     from dabp.solvers.belief_propagation.engine import MinSum
     from dabp.solvers.belief_propagation.schedule import Ramp, Schedule
     from dabp.solvers.belief_propagation.soft_engine import SoftMessages

@@ -11,8 +11,7 @@ SOURCE = TESTS.parent / "src" / "dabp"
 
 ELSEWHERE = {
     "__main__": "cli/test_cli",  # a call of the command line
-    "kernels/belief_propagation/layout": "graph/test_message_layout",
-    "kernels/belief_propagation/memory": "solvers/belief_propagation/test_engine",
+    "kernels/belief_propagation/message_arrays": "graph/test_message_layout",
     "kernels/compiler": "kernels/test_cache",
     "kernels/cost_model/columns": "kernels/cost_model/test_cost_model",
     "kernels/decorators": "kernels/test_cache",
@@ -33,6 +32,7 @@ ELSEWHERE = {
     "kernels/presolve/dominance": "presolve/test_dominance",
     "kernels/presolve/tables": "presolve/test_sharing",
     "solvers/dabp/backend": "solvers/dabp/test_compiled",
+    "solvers/belief_propagation/staged": "solvers/belief_propagation/test_solver",
     "solvers/every_kernel": "solvers/test_kernel_build",
     "solvers/dual/pairs": "kernels/dual/test_pairs",
     "solvers/dual/passes": "solvers/dual/test_solver",

@@ -7,7 +7,7 @@ import time
 import numba
 import numpy as np
 
-from dabp.kernels.belief_propagation.layout import EARLY, UNIT
+from dabp.kernels.belief_propagation.message_arrays import EARLY, UNIT
 from dabp.kernels.simd import item, prefetch_early
 from dabp.solvers.belief_propagation.engine import MinSum
 

@@ -12,7 +12,7 @@ from benchmarks.scale.bandwidth import bytes_an_iteration, fetching_seconds, str
 from benchmarks.scale.problems import KINDS
 from benchmarks.scale.records import peak_gigabytes
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import Rules
+from dabp.kernels.belief_propagation.message_arrays import Rules
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.schedule import Phases
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages

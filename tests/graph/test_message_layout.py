@@ -7,51 +7,21 @@ import pytest
 
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import lane_count, make_layout
-from dabp.kernels.belief_propagation.layout import PADDING, UNIT, PairTables
+from dabp.kernels.belief_propagation.message_arrays import PADDING, UNIT
 from dabp.problem import Problem
 from tests.kernels.belief_propagation.equations import mixed_problem
 
 
-@pytest.mark.parametrize("lanes", [8, 16])
-@pytest.mark.parametrize("split", [None, 0.8])
-def test_pairs_find_their_tables_in_both_orientations(lanes: int, split: float | None) -> None:
-    """Every factor of arity 2 reads its own costs, whichever of its variables the lanes run over."""
-    problem = mixed_problem(1, 13, arities=(1, 2, 2, 3))
-    graph = FactorGraph.from_problem(problem, split_ratio=split, dtype=np.float64)
-    layout = make_layout(problem, graph, lanes)
-    variables, pairs, copies = layout.variables, layout.pairs, len(graph.scales)
-    met = 0
-    for group in graph.groups:
-        for g in range(group.num_factors if group.arity == 2 else 0):
-            table, first = group.tables[group.table_index[g]], group.first + 2 * copies * g
-            for side, other in ((0, 1), (1, 0)):
-                edge, i = first + side, group.scope[g, side]
-                at = int(np.flatnonzero(graph.variable_edges == edge)[0]) // copies
-                rows = np.arange(pairs.rows[at])[:, None] * variables.step[i]
-                held = layout.tables[pairs.table[at] + rows + np.arange(graph.domain_sizes[i])]
-                assert np.array_equal(held, table.T if side == 0 else table)
-                partner = int(np.flatnonzero(graph.variable_edges == first + other)[0])
-                width = np.diff(variables.unary_start)[group.scope[g, other]]
-                rank = partner - variables.edge_start[group.scope[g, other]]
-                assert UNIT * pairs.source[at] == variables.message_start[group.scope[g, other]] + rank * width
-                met += 1
-    assert met == (pairs.table >= 0).sum()
-    assert (pairs.table < 0).sum() == sum(group.scope.size for group in graph.groups if group.arity > 2)
-    blocks = [PairTables(*row) for row in pairs.blocks.tolist()]
-    ends = [block.start + block.tables * block.rows * block.step for block in blocks]
-    assert [block.start for block in blocks] == [0, *ends[:-1]]
-
-
-def test_tables_lie_in_the_order_in_which_variables_hear_them() -> None:
+def test_tables_lie_in_the_order_in_which_variables_read_them() -> None:
     """Where each factor has its own table, those of one orientation are read from first to last."""
     problem = mixed_problem(5, 1, arities=(2, 2))
     rng = np.random.default_rng(0)
     own = [(problem.scope_variables[a:b], rng.random((4, 4))) for a, b in pairwise(problem.scope_offsets.tolist())]
-    problem = Problem.from_tables([4] * problem.num_variables, [(scope, table) for scope, table in own])
-    pairs = make_layout(problem, FactorGraph.from_problem(problem), 8).pairs
-    for block in (PairTables(*row) for row in pairs.blocks.tolist()):
-        inside = pairs.table[(pairs.table >= block.start) & (pairs.table < block.start + block.tables * 16)]
-        assert np.array_equal(inside, block.start + 16 * np.arange(block.tables))
+    problem = Problem.from_tables([4] * problem.num_variables, own)
+    table = make_layout(problem, FactorGraph.from_problem(problem), 8).pairs.table
+    starts = 16 * np.arange(problem.num_factors)
+    assert np.array_equal(table[table <= starts[-1]], starts)
+    assert np.array_equal(table[table > starts[-1]], starts + starts[-1] + 16)
 
 
 def test_messages_of_a_variable_lie_side_by_side() -> None:

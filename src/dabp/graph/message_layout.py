@@ -17,7 +17,7 @@ import numpy as np
 
 from dabp.graph import FactorGraph
 from dabp.graph.grouping import grouped
-from dabp.kernels.belief_propagation.layout import (
+from dabp.kernels.belief_propagation.message_arrays import (
     EARLY,
     PADDING,
     ExactCosts,
@@ -25,11 +25,10 @@ from dabp.kernels.belief_propagation.layout import (
     Layout,
     Many,
     Pairs,
-    PairTables,
     Reals,
     Variables,
 )
-from dabp.kernels.belief_propagation.pair_layout import Edges, Heard, PairGroups, fill_ranks, hear_pairs
+from dabp.kernels.belief_propagation.pair_layout import Edges, PairColumns, PairGroups, fill_pairs, fill_ranks
 from dabp.kernels.belief_propagation.pricing import LARGEST
 from dabp.problem import Problem
 from dabp.problem.columns import as_fixed, cell_strides, offsets_of
@@ -67,16 +66,20 @@ def lane_count(graph: FactorGraph) -> int:
     return 8 if eights <= 1.25 * sixteens else 16
 
 
-def make_layout(problem: Problem, graph: FactorGraph, lanes: int) -> Layout:
-    """Lay out `graph`, which was made from `problem`, for vectors of `lanes` numbers."""
+def make_layout(problem: Problem, graph: FactorGraph, lanes: int, *, soft: bool = False) -> Layout:
+    """Lay out `graph`, which was made from `problem`, for vectors of `lanes` numbers.
+
+    For messages at a temperature (`soft`) the least cost of each table is taken off it, as a constant of messages would
+    take up the range of their sums, and padded lanes of tables of two variables hold 0.
+    """
     frame = _frame_of(problem, graph, lanes)
     unary = _padded(graph, frame.variables.unary_start, PADDING, graph.unary)
     return Layout(
         variables=frame.variables._replace(unary=unary),
-        tables=_all_tables(graph, frame.stacks, lanes),
+        tables=_all_tables(graph, frame.stacks, lanes, soft),
         pairs=frame.pairs,
         many=frame.many,
-        exact=frame.exact._replace(pool=problem.pool, unit=_unit(problem, graph)),
+        exact=frame.exact._replace(pool=problem.pool, unit=0.0 if soft else _unit(problem, graph)),
     )
 
 
@@ -231,7 +234,7 @@ def _step(size: int, lanes: int) -> int:
     return size if size <= COMPACT * whole else whole
 
 
-def _all_tables(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int) -> Reals:
+def _all_tables(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int, soft: bool) -> Reals:
     """The tables as they lie in memory, made there a few at a time; a last row may be read past its end."""
     result = aligned_zeros(stacks[-1].stop + lanes if stacks else lanes, graph.dtype)
     for stack in stacks:
@@ -240,17 +243,19 @@ def _all_tables(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int) -> R
         block = max(1, BLOCK // max(1, rows[:1].size))
         for start in range(0, len(own), block):
             chosen = own[stack.table_order[start : start + block]]
+            if soft:
+                chosen -= chosen.min(axis=tuple(range(1, chosen.ndim)), keepdims=True)
             turned = chosen.transpose(0, 2, 1) if stack.turned else chosen
             size = turned.shape[-1]
             rows[start : start + block, :, :size] = turned.reshape(len(chosen), -1, size)
-            rows[start : start + block, :, size:] = PADDING
+            rows[start : start + block, :, size:] = 0.0 if soft and own.ndim == 3 else PADDING
     return result
 
 
 def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_Stack]) -> Pairs:
-    """What variables hear from factors of arity 2; their tables are added to `stacks`."""
+    """The factors of arity 2 as variables read them; their tables are added to `stacks`."""
     count = graph.num_edges // len(graph.scales)
-    heard = Heard(
+    columns = PairColumns(
         table=_with_more(count, -1, np.int64)[:count],
         source=_with_more(count, 0, np.int32),
         rows=np.empty(count, dtype=np.int32),
@@ -270,19 +275,14 @@ def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_S
             copies=len(graph.scales),
         )
         fill_ranks(edges.by_variable, rank)
-        hear_pairs(edges, groups, rank, heard)
+        fill_pairs(edges, groups, rank, columns)
     for number, side in blocks:
         first, tables = groups.table[number], len(graph.groups[number].tables)
         start, cells = groups.stack[number, side], groups.cells[number, side]
-        order = heard.table_order[side, first : first + tables]
+        order = columns.table_order[side, first : first + tables]
         step = int(cells // groups.senders[number, side])
         stacks.append(_Stack(number, side == 0, step, order, int(start), int(start + tables * cells)))
-    rows = [
-        PairTables(stack.start, len(stack.table_order), int(groups.senders[number, side]), stack.step)
-        for (number, side), stack in zip(blocks, stacks, strict=True)
-    ]
-    shapes = np.array(rows, dtype=np.int64).reshape(-1, len(PairTables._fields))
-    return Pairs(shapes, heard.table, heard.source, heard.rows, heard.other)
+    return Pairs(columns.table, columns.source, columns.rows, columns.other)
 
 
 def _with_more(count: int, filling: int, dtype: Any) -> Any:
@@ -293,7 +293,7 @@ def _with_more(count: int, filling: int, dtype: Any) -> Any:
 
 
 def _unused_tables(graph: FactorGraph) -> dict[str, Ints]:
-    """The order of tables in `Heard` before any has a place."""
+    """The order of tables in `PairColumns` before any has a place."""
     tables = sum(len(group.tables) for group in graph.groups if group.arity == 2)
     return {
         "number": np.full((2, tables), -1, dtype=np.int64),

@@ -152,7 +152,7 @@ def _following() -> None:
 def _belief_propagation() -> None:
     """Message passing on small problems and, in threads, on large ones; exactly on forests."""
     from dabp.graph import FactorGraph
-    from dabp.kernels.belief_propagation.memory import Rules
+    from dabp.kernels.belief_propagation.message_arrays import Rules
     from dabp.solvers.belief_propagation.engine import MinSum
 
     _run(["bp", "dbp-scfg", "bp-reinforced"])
@@ -164,7 +164,7 @@ def _belief_propagation() -> None:
         engine.reset(0.0)
         engine.run(1, Rules())
         engine.prices()
-        engine.memory.stale[:] = False
+        engine.memory.progress["pricing"] = 0
         engine.run(1, Rules())
         engine.price(1)
         engine.close()

@@ -5,7 +5,7 @@ import pytest
 
 from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.iteration import gain_of
-from dabp.kernels.belief_propagation.memory import CONVERGED, RUNNING, SETTLED, Rules
+from dabp.kernels.belief_propagation.message_arrays import CONVERGED, RUNNING, SETTLED, Rules
 from dabp.solvers.belief_propagation.engine import MinSum
 from tests.kernels.belief_propagation.equations import mixed_problem
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import Rules
+from dabp.kernels.belief_propagation.message_arrays import Rules
 from dabp.solvers.belief_propagation import engine as min_sum_engine
 from dabp.solvers.belief_propagation.engine import MinSum
 from tests.kernels.belief_propagation.equations import mixed_problem, slow_run, v2f_of

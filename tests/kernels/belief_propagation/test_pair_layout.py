@@ -7,7 +7,7 @@ import pytest
 
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import lane_count, make_layout
-from dabp.kernels.belief_propagation.layout import UNIT
+from dabp.kernels.belief_propagation.message_arrays import UNIT
 from tests.problems import random_problem
 
 
@@ -39,16 +39,3 @@ def test_each_place_leads_to_its_factor(split: float | None) -> None:
                     table = group.tables[group.table_index[factor]]
                     wanted = table.T if side == 0 else table
                     assert np.array_equal(lying[:, : group.shape[side]], wanted)
-
-
-def test_tables_lie_in_the_order_of_their_first_use() -> None:
-    """So that a pass over the variables reads memory in order."""
-    for seed in range(40):
-        problem = random_problem(seed).minimized()
-        graph = FactorGraph.from_problem(problem)
-        pairs = make_layout(problem, graph, lane_count(graph)).pairs
-        for start, tables, rows, step in pairs.blocks.tolist():
-            mine = pairs.table[(pairs.table >= start) & (pairs.table < start + tables * rows * step)]
-            _, first = np.unique(mine, return_index=True)
-            assert len(first) == tables
-            assert (np.diff(first) > 0).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import Rules
+from dabp.kernels.belief_propagation.message_arrays import Rules
 from dabp.kernels.belief_propagation.pricing import LARGEST
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation import engine as engines
@@ -33,14 +33,14 @@ def test_costs_are_the_problems(
         engine = MinSum(problem, FactorGraph.from_problem(problem, split_ratio=ratio), threads)
         assert engine.layout.exact.unit > 0
         engine.reset(0.3)
-        stale = set()
+        pricing = set()
         for _ in range(30):
             costs, _ = engine.run(2, Rules())
             assert costs[-1] == problem.cost(engine.memory.assignment)
             assert np.array_equal(engine.prices(), problem.factor_costs(engine.memory.assignment))
-            stale.add(bool(engine.memory.stale[0]))
+            pricing.add(bool(engine.memory.progress["pricing"][0]))
         engine.close()
-        assert True in stale
+        assert True in pricing
 
 
 def test_large_whole_numbers_are_told_apart() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import Rules
+from dabp.kernels.belief_propagation.message_arrays import Rules
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation import engine as min_sum_engine
 from dabp.solvers.belief_propagation.engine import MinSum
@@ -27,15 +27,20 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcomes[0] == outcomes[1]
 
 
-def test_all_threads_share_what_lies_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every pair of blocks with factors between them is in one thread's share."""
+@pytest.mark.parametrize("ratio", [None, 0.95])
+@pytest.mark.parametrize("worth", [0, 10**9])
+def test_factors_between_parts_are_priced(monkeypatch: pytest.MonkeyPatch, ratio: float | None, worth: int) -> None:
+    """Costs are the problem's, whether threads share the factors between their parts or one prices all of them."""
     monkeypatch.setattr(min_sum_engine, "WORTH_THREADS", 0)
-    problem = drawn(0, 6)
-    engine = MinSum(problem, FactorGraph.from_problem(problem), 3)
+    monkeypatch.setattr(min_sum_engine, "WORTH_SHARING", worth)
+    problem = drawn(3, 6)
+    engine = MinSum(problem, FactorGraph.from_problem(problem, split_ratio=ratio), 4)
+    engine.reset(0.0)
+    for _ in range(20):
+        engine.memory.progress["pricing"] = 1
+        costs, _ = engine.run(1, Rules())
+        assert costs[-1] == problem.cost(engine.memory.assignment)
     engine.close()
-    pairs = [pair for part in engine._parts for pair in range(*part.across)]
-    assert pairs == [*range(len(engine.memory.meeting.between) // 2)]
-    assert all(stop > start for start, stop in (part.across for part in engine._parts))
 
 
 def test_large_problems_with_one_table_are_worth_threads() -> None:
@@ -93,3 +98,4 @@ def test_an_inclination_charges_every_other_value() -> None:
         expected = np.full(graph.domain_sizes[variable], 2.5)
         expected[assignment[variable]] = 0.0
         assert np.array_equal(messages[graph.edge_offsets[edge] : graph.edge_offsets[edge + 1]], expected)
+    assert np.count_nonzero(engine.memory.v2f) == np.count_nonzero(messages)  # none in padding

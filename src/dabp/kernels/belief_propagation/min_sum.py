@@ -9,17 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dabp.kernels.belief_propagation.layout import (
-    AHEAD,
-    EARLY,
-    NEAR,
-    PADDING,
-    UNIT,
-    ExactCosts,
-    Layout,
-)
-from dabp.kernels.belief_propagation.memory import Memory
-from dabp.kernels.belief_propagation.pricing import cell_of, fetch_table, fetch_value, paid
+from dabp.kernels.belief_propagation.message_arrays import AHEAD, EARLY, NEAR, PADDING, UNIT, Layout, Memory
+from dabp.kernels.belief_propagation.pricing import fetch_table, fetch_value, paid
 from dabp.kernels.decorators import array_inner, array_kernel, inline_kernel, part
 from dabp.kernels.simd import (
     Lanes,
@@ -67,7 +58,7 @@ def passage_at(layout: Layout, i: int, at: int, copy: int, lanes: Lanes) -> Pass
 
 @part(_nrt=False)
 def fetch(layout: Layout, memory: Memory, pricing: bool, at: int) -> None:
-    """Ask for what is needed some places after `at`: memory answers late, but to many questions at once."""
+    """Fetch what is needed some places after `at`: memory answers late, but many requests at once."""
     prefetch_early(memory.v2f, UNIT * item(layout.pairs.source, at + EARLY))
     fetch_table(layout, at)
     if pricing:
@@ -76,10 +67,10 @@ def fetch(layout: Layout, memory: Memory, pricing: bool, at: int) -> None:
 
 @array_inner
 def hear_pairs(layout: Layout, v2f: Any, f2v: Any, nearer: int, lanes: Lanes, i: int) -> None:
-    """f2v messages to a variable from its factors of arity 2, nearer to the start of `f2v` than all would lie.
+    """f2v messages to a variable from its factors of arity 2, written `nearer` to the start than in a full `f2v`.
 
-    ``f2v_i(x_i) = min over x_j of T(x_i, x_j) + v2f_j(x_j)``. Every table is there in both orientations, so that each
-    minimum runs down columns in whole vectors.
+    ``f2v_i(x_i) = min over x_j of T(x_i, x_j) + v2f_j(x_j)``. Every table is stored in both orientations, so that
+    each minimum runs down columns in whole vectors.
     """
     variables, pairs, copies = layout.variables, layout.pairs, layout.many.message.shape[1]
     for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
@@ -111,7 +102,7 @@ def _send(layout: Layout, v2f: Any, f2v: Any, passage: Passage, nearer: int, lan
 
 @inline_kernel
 def _send_both(layout: Layout, v2f: Any, f2v: Any, passage: Passage, nearer: int, lanes: Lanes) -> None:
-    """The messages of both copies of a split factor: one look at the table serves the two."""
+    """The messages of both copies of a split factor: each table row is read once for the two."""
     tables = layout.tables
     second = passage.source + passage.source_width
     for block in range(0, passage.width, len(lanes)):
@@ -170,48 +161,38 @@ def send_many(layout: Layout, memory: Memory, values: Any, lanes: Lanes, start: 
                     place = many.message[k, copy] + values[k - first]
                     f2v[place] = min(f2v[place], rest)
                 table += width
-                k = last - 1
-                while k >= first:
-                    values[k - first] += 1
-                    if values[k - first] < many.domain[k]:
-                        break
-                    values[k - first] = 0
-                    k -= 1
+                next_row(layout, factor, values)
 
 
-@array_inner
+@part(_nrt=False)
+def next_row(layout: Layout, factor: int, values: Any) -> None:
+    """Step `values` to the next row of a factor's table, the last variable but one fastest."""
+    many = layout.many
+    first = many.start[factor]
+    k = many.start[factor + 1] - 2
+    while k >= first:
+        values[k - first] += 1
+        if values[k - first] < many.domain[k]:
+            break
+        values[k - first] = 0
+        k -= 1
+
+
+@array_kernel
 def update_variables(
-    layout: Layout, memory: Memory, gain: Any, lanes: Lanes, start: int, stop: int
-) -> tuple[float, int]:
-    """`update_and_price` without its price."""
-    change, changed, _ = update_and_price(layout, memory, gain, False, lanes, start, 0, start, stop)
-    return change, changed
-
-
-@array_inner
-def update_and_price(
-    layout: Layout,
-    memory: Memory,
-    gain: Any,
-    pricing: bool,
-    lanes: Lanes,
-    own: int,
-    row: int,
-    start: int,
-    stop: int,
+    layout: Layout, memory: Memory, gain: Any, pricing: bool, lanes: Lanes, start: int, stop: int
 ) -> tuple[float, int, float]:
     """Beliefs, values and the next v2f messages of a range of variables.
 
-    Where these go to `memory.fresh`, the f2v messages of pairs are made on the way. The belief is
-    ``b_i = unary_i + H_i + Σ f2v`` and the decoded value its first minimum. With λ the damping of the
-    edge, ``v2f ← λ v2f + (1 − λ)(b_i − f2v)``, shifted to minimum 0. The field of reinforced BP becomes
-    ``H_i = gain · (b_i − min b_i)``; a negative `gain` leaves it as it is.
+    If `memory.fused`, the f2v messages of pairs are made on the way. The belief is ``b_i = unary_i + H_i + Σ f2v``
+    and the decoded value its first minimum. With λ the damping of the edge, ``v2f ← λ v2f + (1 − λ)(b_i − f2v)``,
+    shifted to minimum 0. The field of reinforced BP becomes ``H_i = gain · (b_i − min b_i)``; a negative `gain` leaves
+    it as it is.
 
     Returns
     -------
-    The largest change of a v2f message; how many variables moved to another value, which `memory.moved` marks; and, if
-    asked for, what the factors of arity 2 cost between them and variables decoded before: from `own` on, and
-    those that the row of `Meeting.seen` at `row` names.
+    The largest change of a v2f message; how many variables moved to another value, which `memory.moved` marks; and,
+    with `pricing`, the cost of the factors of arity 2 inside the range.
     """
     variables = layout.variables
     zero = full_like(0.0, load(variables.unary, 0, lanes))
@@ -227,7 +208,7 @@ def update_and_price(
         changed += memory.moved[i]
         memory.assignment[i] = value
         if pricing:
-            cost += paid(layout, memory, i, value, own, row)
+            cost += paid(layout, memory, i, value, start)
     return -least(zero - change), changed, cost
 
 
@@ -237,15 +218,15 @@ def _update_narrow(
 ) -> tuple[int, Any]:
     """`update_variables` for one variable whose messages take a vector each: its value, and the largest changes."""
     variables, v2f, f2v = layout.variables, memory.v2f, memory.f2v
-    made = memory.fresh if len(memory.fresh) > 0 else v2f
+    made = memory.fresh if memory.fused else v2f
     copies = layout.many.message.shape[1]
     place, message, width = item(variables.unary_start, i), item(variables.message_start, i), len(lanes)
     edge, last = item(variables.edge_start, i), item(variables.edge_start, i + 1)
     mask = load(variables.mask, place, lanes)
     belief = load(variables.unary, place, lanes) + load(memory.field, place, lanes)
     scale, other_scale = splat(variables.scales, 0, lanes), splat(variables.scales, 1, lanes)
-    heard = message if len(f2v) >= len(v2f) else 0
-    far = len(memory.fresh) > NEAR
+    heard = message if memory.f2v_of_all else 0
+    far = memory.fused and len(v2f) > NEAR
     for at in range(edge // copies, last // copies):
         if far:
             fetch(layout, memory, pricing, at)
@@ -259,7 +240,7 @@ def _update_narrow(
     low = least(belief)
     if gain >= 0:
         store(memory.field, place, full_like(gain, mask) * mask * (belief - full_like(low, mask)))
-    heard = message if len(f2v) >= len(v2f) else 0
+    heard = message if memory.f2v_of_all else 0
     while edge < last:
         for copy in range(copies):
             own = splat(variables.scales, copy, lanes)
@@ -285,7 +266,7 @@ def _heard(layout: Layout, memory: Memory, heard: int, lanes: Lanes, i: int, at:
     pairs, tables, v2f, f2v = layout.pairs, layout.tables, memory.v2f, memory.f2v
     copies = layout.many.message.shape[1]
     table = item(pairs.table, at)
-    if table >= 0 and len(memory.fresh) > 0:
+    if table >= 0 and memory.fused:
         source, rows, step = UNIT * item(pairs.source, at), item(pairs.rows, at), item(layout.variables.step, i)
         costs = load(tables, table, lanes)
         first = costs + splat(v2f, source, lanes)
@@ -314,14 +295,14 @@ def _update_wide(layout: Layout, memory: Memory, gain: Any, change: Any, lanes: 
     variables, v2f, f2v, field, damping = layout.variables, memory.v2f, memory.f2v, memory.field, memory.damping
     place = variables.unary_start[i]
     width = variables.unary_start[i + 1] - place
-    target = variables.message_start[i] if len(f2v) >= len(v2f) else 0
-    if len(memory.fresh) > 0:
+    target = variables.message_start[i] if memory.f2v_of_all else 0
+    if memory.fused:
         hear_pairs(layout, v2f, f2v, variables.message_start[i] - target, lanes, i)
-    made = memory.fresh if len(memory.fresh) > 0 else v2f
+    made = memory.fresh if memory.fused else v2f
     zero = full_like(0.0, change)
     value = 0
     lowest = least(full_like(PADDING, zero))
-    # The belief is gathered twice, for its minimum and block by block for the messages: no room to keep it is needed.
+    # The belief is gathered twice, for its minimum and block by block for the messages: it need not be stored.
     for block in range(0, width, len(lanes)):
         belief = _belief(layout, memory, target, lanes, i, block)
         low = least(belief)
@@ -332,7 +313,7 @@ def _update_wide(layout: Layout, memory: Memory, gain: Any, change: Any, lanes: 
         belief = _belief(layout, memory, target, lanes, i, block)
         message, heard = variables.message_start[i] + block, target + block
         for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
-            # Where the f2v message lay the new message is kept until its minimum is known.
+            # The new message takes the place of the f2v message until its minimum is known.
             own = splat(variables.edge_scale, edge, lanes) * load(f2v, heard, lanes)
             share = full_like((1 - damping[edge]) / variables.edge_scale[edge], zero)
             store(f2v, heard, splat(damping, edge, lanes) * load(v2f, message, lanes) + share * (belief - own))
@@ -369,30 +350,3 @@ def _belief(layout: Layout, memory: Memory, target: int, lanes: Lanes, i: int, b
         belief = belief + splat(variables.edge_scale, edge, lanes) * load(memory.f2v, heard, lanes)
         heard += width
     return belief
-
-
-@array_kernel
-def price_moved(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
-    """Look up the factors of variables that moved in the problem's own tables; the others cost what they did.
-
-    Two ranges may price the same factor: they write the same number.
-    """
-    for i in range(start, stop):
-        if memory.moved[i]:
-            for place in range(exact.factor_start[i], exact.factor_start[i + 1]):
-                factor = exact.factor_of[place]
-                memory.priced[factor] = exact.pool[cell_of(exact, memory, factor)]
-
-
-@array_inner
-def total_of(priced: Any) -> float:
-    """Sum of all factors' costs, always in the same order."""
-    first = second = third = fourth = 0.0
-    for factor in range(0, len(priced) - 3, 4):
-        first += priced[factor]
-        second += priced[factor + 1]
-        third += priced[factor + 2]
-        fourth += priced[factor + 3]
-    for factor in range(len(priced) // 4 * 4, len(priced)):
-        first += priced[factor]
-    return (first + second) + (third + fourth)

@@ -1,4 +1,4 @@
-"""Compiled part of `dabp.graph.message_layout`: where variables find what they hear through factors of arity 2."""
+"""Compiled part of `dabp.graph.message_layout`: the columns of `Pairs`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.belief_propagation.layout import UNIT, Ints
+from dabp.kernels.belief_propagation.message_arrays import UNIT, Ints
 from dabp.kernels.decorators import array_kernel
 
 Array = Any
@@ -39,7 +39,7 @@ class PairGroups(NamedTuple):
     factor: Ints
     """[K]: its first factor in `scope` and `table_index`."""
     table: Ints
-    """[K]: its first table in the columns of `Heard.number` and `Heard.table_order`."""
+    """[K]: its first table in the columns of `PairColumns.number` and `PairColumns.table_order`."""
     senders: Ints
     """[K, 2]: how many values the other variable has, for the first and for the second variable of the scope."""
     cells: Ints
@@ -52,7 +52,7 @@ class PairGroups(NamedTuple):
     """[F]: which of its group's tables each uses."""
 
 
-class Heard(NamedTuple):
+class PairColumns(NamedTuple):
     """What is filled in: columns of `Pairs`, and the order of the tables."""
 
     table: Ints
@@ -75,11 +75,11 @@ def fill_ranks(by_variable: Ints, rank: NDArray[np.int32]) -> None:
 
 
 @array_kernel
-def hear_pairs(edges: Edges, groups: PairGroups, rank: NDArray[np.int32], heard: Heard) -> None:
+def fill_pairs(edges: Edges, groups: PairGroups, rank: NDArray[np.int32], columns: PairColumns) -> None:
     """Go through the factors of each variable: which table, whose message, and how long it is."""
     copies, last = edges.copies, len(groups.first) - 1
     group = 0
-    for here in range(len(heard.rows)):
+    for here in range(len(columns.rows)):
         edge = edges.by_variable[here * copies]
         if edge < groups.first[group] or (group < last and edge >= groups.first[group + 1]):
             low, high = 0, last
@@ -91,24 +91,24 @@ def hear_pairs(edges: Edges, groups: PairGroups, rank: NDArray[np.int32], heard:
                     low = middle
             group = low
         if not groups.binary[group]:
-            heard.table[here] = -1
-            heard.source[here], heard.rows[here], heard.other[here] = 0, 0, 0
+            columns.table[here] = -1
+            columns.source[here], columns.rows[here], columns.other[here] = 0, 0, 0
             continue
         local = edge - groups.first[group]
         side, factor = local & 1, groups.factor[group] + local // (2 * copies)
         table = groups.table[group] + groups.table_index[factor]
-        number = heard.number[side, table]
+        number = columns.number[side, table]
         if number < 0:
-            number = heard.used[group, side]
-            heard.number[side, table] = number
-            heard.table_order[side, groups.table[group] + number] = groups.table_index[factor]
-            heard.used[group, side] += 1
+            number = columns.used[group, side]
+            columns.number[side, table] = number
+            columns.table_order[side, groups.table[group] + number] = groups.table_index[factor]
+            columns.used[group, side] += 1
         other, across = groups.scope[2 * factor + 1 - side], rank[edge + 1 - 2 * side]
         position = np.int64(across) * edges.uniform
         if edges.uniform == 0:
             width = edges.unary_start[other + 1] - edges.unary_start[other]
             position = edges.message_start[other] + (across - edges.start[other]) * width
-        heard.table[here] = groups.stack[group, side] + number * groups.cells[group, side]
-        heard.source[here] = position // UNIT
-        heard.rows[here] = groups.senders[group, side]
-        heard.other[here] = other
+        columns.table[here] = groups.stack[group, side] + number * groups.cells[group, side]
+        columns.source[here] = position // UNIT
+        columns.rows[here] = groups.senders[group, side]
+        columns.other[here] = other

@@ -1,13 +1,13 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Factor→variable messages at a finite temperature: sums of exponentials instead of minima.
+"""Iterations at a finite temperature: factor→variable messages are sums of exponentials instead of minima.
 
 At inverse temperature β the message is ``f2v_j(x_j) = −1/β log Σ_{x_i} exp(−β (T(x_i, x_j) + v2f_i(x_i)))``, in
 units of cost like the minimum that it approaches as β → ∞. So beliefs, damping and reinforcement are those of
 `min_sum`, and nothing has to be rescaled when β changes but the weights exp(−βT), made once for each β.
 
-For pairs the sum is a matrix-vector product of weights. Those of messages are kept too large by 2^`LIFT` and are never
-below 1, so that no product is denormal; a sum below `SMALL` may have lost terms that count, and is made again without
-weights. Exponentials and logarithms are to base 2: what multiplies costs is c = β / ln 2.
+For pairs the sum is a matrix-vector product of weights. Weights of messages are stored 2^`LIFT` times too large and are
+never below 1, so that no product is denormal; a sum below `SMALL` may have lost terms that count, and is computed again
+without weights. Exponentials and logarithms are to base 2: costs are multiplied by c = β / ln 2.
 """
 
 from __future__ import annotations
@@ -17,11 +17,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.belief_propagation.layout import AHEAD, EARLY, EARLY_TABLES, NEAR, PADDING, UNIT, Ints, Layout, Reals
-from dabp.kernels.belief_propagation.memory import Memory
-from dabp.kernels.belief_propagation.min_sum import Passage, passage_at
-from dabp.kernels.belief_propagation.pricing import LINE
-from dabp.kernels.decorators import array_inner, part
+from dabp.kernels.belief_propagation.iteration import MANY_CHANGES, note_cost, verdict
+from dabp.kernels.belief_propagation.message_arrays import (
+    AHEAD,
+    EARLY,
+    EARLY_TABLES,
+    NEAR,
+    PADDING,
+    RUNNING,
+    UNIT,
+    Ints,
+    Layout,
+    Memory,
+    Reals,
+    Rules,
+)
+from dabp.kernels.belief_propagation.min_sum import (
+    Passage,
+    hear_pairs,
+    next_row,
+    passage_at,
+    send_many,
+    update_variables,
+)
+from dabp.kernels.belief_propagation.pricing import LINE, price_all, price_moved
+from dabp.kernels.decorators import array_inner, array_kernel, part
 from dabp.kernels.simd import (
     Lanes,
     any_below,
@@ -43,12 +63,19 @@ LIFT = 100.0
 """Weights of messages lie between 1 and 2 to this power, those of tables between the least normal number and 1."""
 
 SMALL_POWER = 28.0
+"""`SMALL` is 2 to this power."""
 SMALL = 2.0**SMALL_POWER
-"""A sum above this has lost less than one part in so many for each term."""
-
+"""A sum above this has lost less than a part of 1 / `SMALL` for each term."""
 
 MOST_WEIGHED = 10
 """Variables of a factor whose weights a product in double precision can hold."""
+
+SOFTEN = 1
+"""The stage of an iteration that makes the weights of tables and v2f messages."""
+SEND = 2
+"""The stage that makes f2v messages."""
+UPDATE = 4
+"""The stage that makes beliefs, values and v2f messages."""
 
 
 class Room(NamedTuple):
@@ -295,21 +322,7 @@ def _weigh_rows(
             room.sums[place + room.values[k - first]] += added
             place += many.domain[k]
         table += width
-        _next_row(layout, factor, room)
-
-
-@part(_nrt=False)
-def _next_row(layout: Layout, factor: int, room: Room) -> None:
-    """Count its values on, the last but one fastest."""
-    many = layout.many
-    first = many.start[factor]
-    k = many.start[factor + 1] - 2
-    while k >= first:
-        room.values[k - first] += 1
-        if room.values[k - first] < many.domain[k]:
-            break
-        room.values[k - first] = 0
-        k -= 1
+        next_row(layout, factor, room.values)
 
 
 @array_inner
@@ -354,7 +367,7 @@ def _add_rows(layout: Layout, memory: Memory, factor: int, copy: int, c: float, 
     for _ in range(rows):
         _add_row(layout, memory, factor, copy, c, room.values, table, lanes)
         table += width
-        _next_row(layout, factor, room)
+        next_row(layout, factor, room.values)
 
 
 @array_inner
@@ -395,3 +408,68 @@ def _either(a: Any, b: Any, c: float) -> Any:
     high, low = maximum(a, b), minimum(a, b)
     over = power_or_zero(full_like(c, a) * (low - high))
     return low - full_like(1.0 / c, a) * logarithm(full_like(1.0, a) + over)
+
+
+class Course(NamedTuple):
+    """What changes from iteration to iteration; entry 0 is that of the iteration before the first."""
+
+    beta: NDArray[np.float64]
+    """Inverse temperature over ln 2, in scaled units of cost; infinite = min-sum."""
+    gain: NDArray[np.float64]
+    """Of reinforcement; negative = none."""
+    damping: NDArray[np.float64]
+    """Of every edge; negative = each edge keeps its own."""
+
+
+class Share(NamedTuple):
+    """The part of each stage that one thread computes."""
+
+    span: Ints
+    """[3, 2]: ranges of higher factors, of variables and of numbers of tables."""
+    room: Room
+    """For one factor of higher arity."""
+
+
+@array_kernel
+def iterate_softly(
+    layout: Layout,
+    memory: Memory,
+    rules: Rules,
+    soft: Softness,
+    course: Course,
+    share: Share,
+    stages: int,
+    lanes: Lanes,
+    trace: Any,
+) -> tuple[int, int]:
+    """`iterate` at a finite temperature: iterations until `trace` is full or the rules end them; how many, and why."""
+    span = share.span
+    for t in range(1, len(trace) + 1):
+        c = course.beta[t]
+        hard = c == np.inf
+        if stages & SOFTEN and not hard:
+            if c != course.beta[t - 1]:
+                soften(layout, soft, c, lanes, span[2, 0], span[2, 1])
+            weigh(layout, memory, soft, c, lanes, span[1, 0], span[1, 1])
+        if stages & SEND and hard:
+            for i in range(span[1, 0], span[1, 1]):
+                hear_pairs(layout, memory.v2f, memory.f2v, 0, lanes, i)
+            send_many(layout, memory, share.room.values, lanes, span[0, 0], span[0, 1])
+        elif stages & SEND:
+            soft_pairs(layout, memory, soft, c, lanes, span[1, 0], span[1, 1])
+            soft_many(layout, memory, soft, c, share.room, lanes, span[0, 0], span[0, 1])
+        if stages & UPDATE:
+            if course.damping[t] != course.damping[t - 1]:
+                memory.damping[:] = course.damping[t]
+            memory.progress[0].iterations += 1
+            change, changed, _ = update_variables(layout, memory, course.gain[t], False, lanes, span[1, 0], span[1, 1])
+            if MANY_CHANGES * changed > len(layout.variables.domain):
+                price_all(layout.exact, memory, span[1, 0], len(memory.priced))
+            elif changed > 0:
+                price_moved(layout.exact, memory, span[1, 0], span[1, 1])
+            note_cost(memory, rules, changed)
+            trace[t - 1] = memory.progress[0].current
+            why = verdict(memory, rules, float(change))
+            if why != RUNNING:
+                return t, why
+    return len(trace), RUNNING

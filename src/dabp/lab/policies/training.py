@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dabp.driver.file_lock import Lock
 from dabp.errors import FormatError
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import BEST_OF_START, Rules
+from dabp.kernels.belief_propagation.message_arrays import Rules
 from dabp.lab.experiments.result_schema import MismatchError, is_number
 from dabp.lab.policies.families import FAMILIES, HELD_OUT
 from dabp.problem import Problem
@@ -96,7 +96,7 @@ class Subject:
         engine.hottest = schedule.beta.start
         engine.reset(damping_by_degree(outputs, graph), rng.uniform(0, schedule.perturbation, len(graph.unary)))
         engine.run_softly(schedule.phases(0, iterations)._replace(damping=None), Rules())
-        cost = float(engine.memory.costs[BEST_OF_START])
+        cost = engine.start_cost
         return cost if np.isfinite(cost) else graph.forbidden * graph.cost_scale
 
 

@@ -13,107 +13,105 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
-from dabp.graph.meetings import meeting_of
 from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout, put_values
 from dabp.kernels.atomics import zeros_apart
 from dabp.kernels.belief_propagation.iteration import (
     MANY_CHANGES,
     gain_of,
     iterate,
+    lean,
     note_cost,
     note_total,
-    price_all,
-    stays_stale,
-    update_part,
+    prices_next,
     verdict,
 )
-from dabp.kernels.belief_propagation.layout import Layout, Reals
-from dabp.kernels.belief_propagation.memory import (
-    BEST,
-    BEST_OF_START,
-    CURRENT,
-    ITERATIONS,
-    RUNNING,
-    Memory,
-    Rules,
-)
-from dabp.kernels.belief_propagation.min_sum import price_moved, send_many
-from dabp.kernels.belief_propagation.pricing import price_across, price_rest
-from dabp.kernels.belief_propagation.warm_start import lean
+from dabp.kernels.belief_propagation.message_arrays import PROGRESS, RUNNING, Layout, Memory, Reals, Rules
+from dabp.kernels.belief_propagation.min_sum import send_many, update_variables
+from dabp.kernels.belief_propagation.pricing import price_across, price_all, price_moved, price_rest
 from dabp.kernels.simd import lanes_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
+from dabp.solvers.base import State
 
 WORTH_THREADS = 400_000
-"""Table cells an iteration looks at, padding and copies counted, below which handing work to threads takes longer than
-the work."""
+"""Table cells read in an iteration, padding and copies counted, below which threads cost more than they save."""
 WORTH_SHARING = 20_000
-"""Factors between parts and not of arity 2 below which one thread prices what is left of them: waking others takes
-longer."""
+"""Factors that updates of variables do not price, below which one thread prices them."""
 MESSAGE_CELLS = 4
-"""A message takes about as long as so many rows of a table, beside its rows."""
+"""A message takes about as long as this number of rows of a table, beside its rows."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """One thread's share: ranges of higher factors, variables, all factors, and those not of arity 2; its own room."""
+    """One thread's share of each stage as ranges, and its own scratch memory."""
 
-    number: int
     many: tuple[int, int]
+    """Factors of arity 3 and more."""
     variables: tuple[int, int]
     across: tuple[int, int]
-    """Pairs of blocks of variables whose factors this thread looks for that nobody could price before."""
+    """Factors of arity 2 between variables of two parts."""
     factors: tuple[int, int]
+    """All factors."""
     rest: tuple[int, int]
+    """Factors that are not of arity 2."""
     values: NDArray[np.int64]
     f2v: Reals
 
 
 class MinSum:
-    """Message passing on one graph: `reset`, then `run` as often as wanted.
+    """Message passing on one graph: `reset`, then `run` any number of times.
 
     Not thread-safe itself; with ``threads > 1`` it cuts large iterations into parts, which changes nothing but time.
     """
 
     in_stages: ClassVar[bool] = False
-    """Whether all f2v messages are kept, as those need that make them in a stage of its own."""
+    """Whether f2v messages are made in a stage of their own, so that all are stored."""
 
     def __init__(self, problem: Problem, graph: FactorGraph, threads: int = 1):
         self.graph, self._problem = graph, problem
         width = lane_count(graph)
         self.lanes = lanes_of(width)
-        self.layout = make_layout(problem, graph, width)
-        if self.in_stages:  # who makes messages in another way may have other tables, too
-            self.layout = self.layout._replace(exact=self.layout.exact._replace(unit=0.0))
+        self.layout = make_layout(problem, graph, width, soft=self.in_stages)
         self.memory = _memory(problem, graph, self.layout, self.in_stages)
         self._constant = problem.constant
-        self._untouched, self.other_unary = True, False
-        """Whether nothing was written to the messages yet, and whether unary costs are others than the graph's."""
+        self._untouched = True
+        """Whether nothing was written to the messages yet."""
+        self.other_unary = False
+        """Whether unary costs differ from the graph's."""
         if threads > 1 and _cells(self.layout).sum() + _many_cells(self.layout).sum() < WORTH_THREADS:
             threads = 1
-        self._parts = self._cut(threads)
+        self._parts = self._cut(threads) if threads > 1 else []
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     @property
     def iterations(self) -> int:
         """Since the start."""
-        return int(self.memory.counts[ITERATIONS])
+        return int(self.memory.progress["iterations"][0])
 
     @property
     def best_cost(self) -> float:
         """Of `memory.best`, over all starts."""
-        return float(self.memory.costs[BEST])
+        return float(self.memory.progress["best"][0])
+
+    @property
+    def start_cost(self) -> float:
+        """The least cost of this start."""
+        return float(self.memory.progress["best_of_start"][0])
+
+    def keep(self, best: Assignment) -> None:
+        """Store an assignment as the best."""
+        self.memory.best[:] = best
+        self.memory.progress["best"] = self._problem.cost(best)
 
     def reset(self, damping: ArrayLike, extra_unary: Reals | None = None) -> None:
         """Back to zero messages, with a damping factor (one, or one per edge) and unary costs on top of the graph's."""
         memory = self.memory
-        if not self._untouched:  # memory that is zero because nobody has touched it takes no time
-            for array in (memory.v2f, memory.f2v, memory.field, memory.counts):
+        if not self._untouched:  # fresh memory is zero, and takes no time until it is used
+            for array in (memory.v2f, memory.f2v, memory.field):
                 array[:] = 0
         self._untouched = False
         memory.assignment[:] = -1
-        memory.stale[:] = self.layout.exact.unit > 0
-        memory.costs[CURRENT] = memory.costs[BEST_OF_START] = np.inf
+        memory.progress[:] = (0, 0, 0, np.inf, self.best_cost, np.inf, self.layout.exact.unit > 0)
         given = np.asarray(damping, dtype=self.graph.dtype)
         memory.damping[:] = given if given.ndim == 0 else given[self.graph.variable_edges]
         variables = self.layout.variables
@@ -125,7 +123,7 @@ class MinSum:
 
     @cached_property
     def _values(self) -> NDArray[np.int64]:
-        """Where the values of variables lie among what is padded like the unary costs, [sum D]."""
+        """[sum D]: positions of the values of variables in arrays that are padded like the unary costs."""
         return np.flatnonzero(self.layout.variables.mask)
 
     def incline(self, assignment: Assignment, charge: float) -> None:
@@ -148,21 +146,39 @@ class MinSum:
 
     def prices(self) -> NDArray[np.float64]:
         """The exact cost of each factor under the values decoded last."""
-        if self.memory.stale[0] and (self.memory.assignment >= 0).all():
+        if self.memory.progress["pricing"][0] and (self.memory.assignment >= 0).all():
             price_all(self.layout.exact, self.memory, 0, len(self.memory.priced))
         return self.memory.priced.copy()
 
-    def check(self) -> None:
-        """Raise `ValueError` if what came from a file is none that iterations can have led to."""
+    def state_dict(self) -> State:
+        """What `load_state_dict` needs beside the values of the last `reset`."""
+        memory, progress = self.memory, self.memory.progress[0]
+        return {
+            "v2f": memory.v2f.copy(),
+            "field": memory.field.copy(),
+            "assignment": memory.assignment.astype(np.int64),
+            "best": memory.best.copy(),
+            "priced": self.prices(),
+            "counts": np.array([progress[name] for name in _COUNTS], dtype=np.int64),
+            "costs": np.array([progress[name] for name in _COSTS]),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue bit for bit after `reset`; raises `ValueError` if no iterations can have led to this state."""
         memory, problem = self.memory, self._problem
+        for name in ("v2f", "field", "assignment", "best", "priced"):
+            getattr(memory, name)[:] = state[name]
         if ((memory.assignment < -1) | (memory.assignment >= problem.domain_sizes)).any():
             raise ValueError("the assignment has values that do not exist")
         decoded = (memory.assignment >= 0).all()  # otherwise all factors are priced after the next iteration
         if decoded and not np.array_equal(memory.priced, problem.factor_costs(memory.assignment)):
             raise ValueError("the factors' costs are not those of the assignment")
-        if (memory.counts < 0).any() or np.isnan(memory.costs).any():
-            raise ValueError("counts or costs cannot be")
-        best, cost = float(memory.costs[BEST]), float(problem.cost(memory.best))
+        counts, costs = np.asarray(state["counts"]), np.asarray(state["costs"])
+        if counts.shape != (3,) or costs.shape != (3,) or (counts < 0).any() or np.isnan(costs).any():
+            raise ValueError("counts or costs are impossible")
+        for name, value in zip((*_COUNTS, *_COSTS), (*counts, *costs), strict=True):
+            memory.progress[name] = value
+        best, cost = self.best_cost, float(problem.cost(memory.best))
         if best != np.inf and not abs(best - cost) <= problem.rounding(cost):
             raise ValueError("the best cost is not that of the best assignment")
 
@@ -179,13 +195,13 @@ class MinSum:
             gain = gain_of(rules.rate, self.iterations + 1)
             why = self._update_in_parts(self.memory, gain, rules)
             self._turn()
-            trace[t] = self.memory.costs[CURRENT]
+            trace[t] = self.memory.progress["current"][0]
             if why != RUNNING:
                 return t + 1, why
         return len(trace), RUNNING
 
     def _turn(self) -> None:
-        """The messages made last are those heard next."""
+        """Make the messages made last those that the next iteration reads."""
         self.memory = self.memory._replace(v2f=self.memory.fresh, fresh=self.memory.v2f)
 
     def _send(self, part: _Part) -> None:
@@ -193,23 +209,22 @@ class MinSum:
         send_many(self.layout, self.memory, part.values, self.lanes, *part.many)
 
     def _update_in_parts(self, memory: Memory, gain: float, rules: Rules) -> int:
-        """What an iteration makes of the v2f messages, or of the f2v messages if it makes these before; the verdict."""
-        layout, lanes, pricing = self.layout, self.lanes, bool(memory.stale[0])
+        """The stages of an iteration after those that make all f2v messages, if there are such; the verdict."""
+        layout, progress = self.layout, memory.progress[0]
+        pricing = bool(progress["pricing"])
 
         def update(part: _Part) -> tuple[float, int, float]:
             own = memory._replace(f2v=part.f2v)
-            outcome: tuple[float, int, float] = update_part(
-                layout, own, gain, pricing, lanes, part.number, *part.variables
+            outcome: tuple[float, int, float] = update_variables(
+                layout, own, gain, pricing, self.lanes, *part.variables
             )
             return outcome
 
-        memory.counts[ITERATIONS] += 1
-        memory.meeting.done[:] = 0
-        memory.meeting.seen[:] = 0
+        progress["iterations"] += 1
         outcomes = self._each(update)
         changed = sum(count for _, count, _ in outcomes)
         if pricing:
-            shared = len(memory.meeting.place) + len(layout.exact.rest) >= WORTH_SHARING
+            shared = len(self._across[0]) + len(layout.exact.rest) >= WORTH_SHARING
             rest = self._each(self._price_rest) if shared else map(self._price_rest, self._parts)
             cost = sum(price for _, _, price in outcomes) + sum(rest)
             note_total(memory, rules.constant + cost, changed)
@@ -218,17 +233,17 @@ class MinSum:
             self.price(changed if not pricing else self.graph.num_variables)
         if not pricing:
             note_cost(memory, rules, changed)
-        memory.stale[0] = stays_stale(layout.exact, pricing, changed, self.graph.num_variables)
+        progress["pricing"] = prices_next(layout.exact, pricing, changed, self.graph.num_variables)
         return int(verdict(memory, rules, max(change for change, _, _ in outcomes)))
 
     def _price_rest(self, part: _Part) -> float:
-        """What a part's share of the factors costs that are not of arity 2 or have variables of two parts."""
-        across: float = price_across(self.layout, self.memory, *part.across)
+        """The cost of a part's share of the factors that updates of variables do not price."""
+        across: float = price_across(self.layout, self.memory, *self._across, *part.across)
         alone: float = price_rest(self.layout.exact, self.memory, *part.rest)
         return across + alone
 
     def price(self, changed: int) -> None:
-        """Look up the costs of factors, in threads, after so many variables have changed their value."""
+        """Look up the costs of factors, in threads, after this number of variables has changed its value."""
         exact, memory = self.layout.exact, self.memory
         if MANY_CHANGES * changed > self.graph.num_variables:
             self._each(lambda part: price_all(exact, memory, *part.factors))
@@ -242,53 +257,68 @@ class MinSum:
         return [stage(self._parts[0]), *(other.result() for other in others)]
 
     def _cut(self, threads: int) -> list[_Part]:
-        layout = self.layout
-        if threads == 1:
-            return []  # nothing is cut
+        layout, memory = self.layout, self.memory
         alone = np.ones_like(layout.exact.rest)
         works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1, alone)
         many, variable, factors, rest = (_cuts(work, threads) for work in works)
-        self.memory = memory = self.memory._replace(meeting=meeting_of(layout, variable))
-        across = _cuts(np.diff(memory.meeting.first) + 1, threads)
+        self._across = _across(layout, variable)
+        across = _cuts(np.ones_like(self._across[0]), threads)
         return [
             _Part(
-                k,
                 many[k],
                 variable[k],
                 across[k],
                 factors[k],
                 rest[k],
                 zeros_apart(len(memory.values)),
-                memory.f2v if len(memory.f2v) == len(memory.v2f) else zeros_apart(len(memory.f2v), memory.f2v.dtype),
+                memory.f2v if memory.f2v_of_all else zeros_apart(len(memory.f2v), memory.f2v.dtype),
             )
             for k in range(threads)
         ]
 
 
+_COUNTS = ("iterations", "unchanged", "best_at")
+"""The counters of `PROGRESS` in the order of a state."""
+_COSTS = ("current", "best", "best_of_start")
+"""The costs of `PROGRESS` in the order of a state."""
+
+
 def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: bool) -> Memory:
-    """Room for messages and answers, all zero; the cost of no answer yet is infinite."""
+    """Memory for messages and answers, all zero; costs are infinite before the first answer."""
     messages, real = layout.variables.message_start[-1], graph.dtype
+    whole = in_stages or len(layout.many.table) > 0
     of_a_variable = int(np.diff(layout.variables.message_start).max(initial=0))
     return Memory(
         v2f=aligned_zeros(messages, real),
         fresh=aligned_zeros(0 if in_stages else messages, real),
-        f2v=aligned_zeros(messages if in_stages or len(layout.many.table) else of_a_variable, real),
+        f2v=aligned_zeros(messages if whole else of_a_variable, real),
+        fused=True,
+        f2v_of_all=whole,
         field=aligned_zeros(len(layout.variables.unary), real),
         damping=np.zeros(graph.num_edges, dtype=real),
         assignment=np.full(graph.num_variables, -1, dtype=np.int32),
         best=np.zeros(graph.num_variables, dtype=np.int64),
         moved=np.zeros(graph.num_variables, dtype=np.bool_),
-        priced=problem.pool[layout.exact.base],  # everybody at its first value
-        stale=np.zeros(1, dtype=np.bool_),
+        priced=problem.pool[layout.exact.base],  # all variables at their first values
         values=np.zeros(int(np.diff(layout.many.start).max(initial=1)), dtype=np.int64),
-        counts=np.zeros(3, dtype=np.int64),
-        costs=np.full(3, np.inf),
-        meeting=meeting_of(layout, [(0, graph.num_variables)]),
+        progress=np.array([(0, 0, 0, np.inf, np.inf, np.inf, 0)], dtype=PROGRESS),
     )
 
 
+def _across(layout: Layout, parts: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The factors of arity 2 between variables of two parts: the later variable, and its place in `Pairs`."""
+    if layout.exact.unit == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    starts = layout.variables.edge_start // layout.many.message.shape[1]
+    variable = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    lows = np.array([low for low, _ in parts])
+    first = lows[np.searchsorted(lows, variable, side="right") - 1]
+    place = np.flatnonzero(layout.pairs.other[: len(variable)] < first)
+    return variable[place], place
+
+
 def _cells(layout: Layout, more_rows: int = 0) -> NDArray[np.int64]:
-    """[N]: table cells that each variable hears pairs through, with so many rows more for each pair."""
+    """[N]: table cells of the pairs of each variable, with `more_rows` added to each table."""
     copies = layout.many.message.shape[1]
     rows = offsets_of(layout.pairs.rows + more_rows)
     heard = np.diff(rows[layout.variables.edge_start // copies])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import BEST_OF_START, RUNNING
+from dabp.kernels.belief_propagation.message_arrays import RUNNING
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.draws import Choices, Draws, arm_of
@@ -24,12 +23,11 @@ from dabp.solvers.belief_propagation.policy import Policy
 from dabp.solvers.belief_propagation.polishing import Polish
 from dabp.solvers.belief_propagation.runs import PULLED, SOFT, Run, unary_of
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
-from dabp.solvers.belief_propagation.solver import first_block, takes_long
+from dabp.solvers.belief_propagation.staged import StagedSearch, first_block
 from dabp.solvers.belief_propagation.streams import Streams
 from dabp.solvers.belief_propagation.sweeps import Sweeps
 from dabp.solvers.belief_propagation.walks import Walks
 from dabp.solvers.status import Status
-from dabp.solvers.traffic import Traffic
 
 ENDLESS_RUNS = 20
 """Without any limit."""
@@ -121,9 +119,10 @@ class LearnedBeliefPropagation(Solver):
         )
 
 
-class LearnedSearch(Search):
+class LearnedSearch(StagedSearch):
     """One run after another on one factor graph."""
 
+    _engine: SoftMessages
     state_assignments = (*Search.state_assignments, "target", "answer")
 
     def __init__(
@@ -135,7 +134,8 @@ class LearnedSearch(Search):
         policy: Policy,
         initial: Assignment | None = None,
     ):
-        self._solver, self._problem, self._seed, self._budget, self._policy = solver, problem, seed, budget, policy
+        super().__init__(problem)
+        self._solver, self._seed, self._budget, self._policy = solver, seed, budget, policy
         self._best = np.zeros(problem.num_variables, dtype=np.int64)
         self._target, self._answer = self._best.copy(), self._best.copy()
         self._best_cost = self._answer_cost = self._uncooled = np.inf
@@ -143,19 +143,17 @@ class LearnedSearch(Search):
             self.offer(initial, float(problem.cost(initial)))
         limited = budget.time_limit is not None or budget.max_iterations is not None
         self._restarts = solver.restarts or (None if limited else ENDLESS_RUNS)
-        self._run = self._iterations = 0
+        self._run = 0
         self._started, self._iterated = working_seconds(), 0.0
         """When the search began, and the seconds of messages and of local search."""
-        self._setup: Iterator[None] | None = self._stages()
 
     def _stages(self) -> Iterator[None]:
         """The graph, its layout, the first run: on large problems seconds, between which a solve can be ended."""
         self._graph = FactorGraph.from_problem(self._problem, seed=self._seed, dtype=np.float32)
-        large = takes_long(self._problem)
-        if large:
+        if self._large:
             yield
         self._engine = SoftMessages(self._problem, self._graph, self._budget.threads)
-        if large:
+        if self._large:
             yield
         solver = self._solver
         self._polish = Polish(self._problem, self._seed, self._budget) if solver.polish else None
@@ -168,13 +166,6 @@ class LearnedSearch(Search):
         self._pace = Pace(self._budget, self._graph, self._started)
         self._block = first_block(self._graph)
         self._begin()
-
-    def _set_up(self) -> None:
-        """Whatever of the preparations is left."""
-        if self._setup is not None:
-            for _ in self._setup:
-                pass
-            self._setup = None
 
     def _begin(self, kept: Run | None = None) -> None:
         """Draw the next run, or take the one that was drawn before a resume, and zero the messages."""
@@ -193,12 +184,8 @@ class LearnedSearch(Search):
         self._engine.reset(self._now.damping, unary)
         self._iterated += working_seconds() - clock
 
-    def step(self) -> Step:
-        """Iterate for about a block's time, at most to the end of the run; first a stage of preparations."""
-        if self._setup is not None:
-            if next(self._setup, True) is None:
-                return Step()
-            self._setup = None
+    def _work(self) -> Step:
+        """Iterate or sweep for about a block's time, at most to the end of the run."""
         return self._cool(Step()) if self._sweeps.under_way else self._iterate()
 
     def _iterate(self) -> Step:
@@ -238,7 +225,7 @@ class LearnedSearch(Search):
         """What the run ends with, polished; it cools in the steps that follow, or at once if there are none."""
         run, iterations = self._now, self._engine.iterations
         self._answer[:] = self._engine.memory.assignment
-        self._answer_cost = float(self._engine.memory.costs[BEST_OF_START])
+        self._answer_cost = self._engine.start_cost
         clock, found = working_seconds(), None
         if self._polish is not None and run.kind == SOFT:  # reinforced min-sum ends frozen: there is no way down
             found = self._polish.polished(self._answer, self._run, iterations)
@@ -315,9 +302,8 @@ class LearnedSearch(Search):
     def state_dict(self) -> State:
         """Messages, incumbent, counters, and what was learned and drawn."""
         self._set_up()
-        memory = self._engine.memory
         return {
-            **{name: getattr(memory, name).copy() for name in _SAVED},
+            **self._engine.state_dict(),
             "incumbent": self._best.copy(),
             "incumbent_cost": self._best_cost if np.isfinite(self._best_cost) else None,
             "run": self._run,
@@ -351,34 +337,9 @@ class LearnedSearch(Search):
         self._draws.load_state_dict(state["learned"])
         self._sweeps.load_state_dict(state["sweeps"])
         self._begin(self._draws.resumed(kind, state["drawn"], length, state["since"]))
-        for name in _SAVED:
-            getattr(self._engine.memory, name)[:] = state[name]
-        self._engine.check()
+        self._engine.load_state_dict(state)
         done = self._engine.iterations
         if state["cooling"]:
             self._sweeps.begin(self._answer, done, self._heat, self._chance)
         if done > length or (done == length and not self._sweeps.under_way):
             raise ValueError("a run has more iterations than it may have")
-
-    def traffic(self) -> Traffic:
-        """Each iteration two messages along every edge, with an entry for each value."""
-        if self._setup is not None:
-            return Traffic(0, 0)
-        graph = self._graph
-        return Traffic(2 * self._iterations * graph.num_edges, 2 * self._iterations * graph.num_messages)
-
-    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """Messages and the field of reinforcement."""
-        if self._setup is not None:
-            return {}
-        memory = self._engine.memory
-        return {"v2f messages": memory.v2f, "f2v messages": memory.f2v, "the field": memory.field}
-
-    def close(self) -> None:
-        """End the threads."""
-        if self._setup is None:
-            self._engine.close()
-
-
-_SAVED = ("v2f", "field", "assignment", "best", "priced", "counts", "costs")
-"""What of the engine's memory a run goes on from."""

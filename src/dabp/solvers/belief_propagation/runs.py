@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import Rules
+from dabp.kernels.belief_propagation.message_arrays import Rules
 from dabp.problem import Assignment
 from dabp.solvers.belief_propagation.policy import COLD, OUTPUTS, Vector, damping_by_degree, schedule_of
 from dabp.solvers.belief_propagation.reinforcement import DAMPING, FASTEST, PERTURBATION, RATE

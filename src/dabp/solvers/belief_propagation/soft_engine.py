@@ -12,10 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import aligned_zeros
-from dabp.kernels.belief_propagation.layout import PADDING, Layout, PairTables, Reals
-from dabp.kernels.belief_propagation.memory import CURRENT, RUNNING, Memory, Rules
-from dabp.kernels.belief_propagation.soft import Room, Softness
-from dabp.kernels.belief_propagation.soft_iteration import SEND, SOFTEN, UPDATE, Course, Share, iterate_softly
+from dabp.kernels.belief_propagation.message_arrays import PADDING, RUNNING, Memory, Reals, Rules
+from dabp.kernels.belief_propagation.soft import (
+    SEND,
+    SOFTEN,
+    UPDATE,
+    Course,
+    Room,
+    Share,
+    Softness,
+    iterate_softly,
+)
 from dabp.problem import Problem
 from dabp.problem.columns import ragged_positions, table_ranges
 from dabp.solvers.belief_propagation.engine import MinSum, _Part
@@ -42,7 +49,6 @@ class SoftMessages(MinSum):
         self.hottest = hottest
         """The least β of the iterations after the next reset."""
         tables = self.layout.tables
-        ends = _shift(self.layout, len(self.lanes))
         # Finite costs of a table spread over half of the stand-in at most: what is above is forbidden.
         self._barred = np.flatnonzero((tables >= 0.75 * graph.forbidden) & (tables < PADDING / 2))
         over = _barred_values(problem, graph)
@@ -51,8 +57,6 @@ class SoftMessages(MinSum):
         self._barred_unary = np.flatnonzero(self.layout.variables.mask > 0)[over], np.minimum(lowest, graph.unary[over])
         anything = len(self._barred) or over.any()
         self._most = min(graph.forbidden, max(BARRED, 2 * _spread(problem) / graph.cost_scale)) if anything else BARRED
-        pairs = tables[:ends]
-        pairs[pairs >= PADDING / 2] = 0.0  # weight 1: where lanes are padding, any sum that is not small will do
         self._soft = _softness(graph, len(tables), len(self.memory.v2f))
         self._whole, *self._shares = self._split(self._parts)
         self._before = (0.0, -1.0)
@@ -89,7 +93,7 @@ class SoftMessages(MinSum):
     @property
     def _in_place(self) -> Memory:
         """New v2f messages take the place of the old, as the f2v messages are made before."""
-        return self.memory._replace(fresh=self.memory.v2f[:0])
+        return self.memory._replace(fused=False)
 
     def _iterate(
         self, rules: Rules, course: Course, share: Share, stages: int, trace: NDArray[np.float64]
@@ -109,7 +113,7 @@ class SoftMessages(MinSum):
             if now.damping[1] != now.damping[0]:
                 self.memory.damping[:] = now.damping[1]
             why = self._update_in_parts(self._in_place, float(now.gain[1]), rules)
-            trace[t - 1] = self.memory.costs[CURRENT]
+            trace[t - 1] = self.memory.progress["current"][0]
             if why != RUNNING:
                 return t, why
         return len(trace), RUNNING
@@ -192,32 +196,3 @@ def _softness(graph: FactorGraph, size: int, messages: int) -> Softness:
         weights=aligned_zeros(different * size, graph.dtype),
         start=np.arange(len(shares)) * size if different > 1 else np.zeros(len(shares), dtype=np.int64),
     )
-
-
-def _shift(layout: Layout, lanes: int) -> int:
-    """Take its least cost off each table: a constant of messages, which must not be lost from the sums' range.
-
-    Returns where the tables of pairs end.
-    """
-    ends = 0
-    for row in layout.pairs.blocks.tolist():
-        block = PairTables(*row)
-        ends = block.start + block.tables * block.rows * block.step
-        _shift_each(layout.tables, block.start, ends, block.tables)
-    many = layout.many
-    if len(many.table):
-        # Tables of higher arity follow each other; after the last one there is room to read past it.
-        starts, factors = np.unique(many.table, return_index=True)
-        *others, last = many.domain[many.start[factors[-1]] : many.start[factors[-1] + 1]].tolist()
-        size = math.prod(others) * -(-last // lanes) * lanes
-        for start, end in itertools.pairwise([*starts.tolist(), int(starts[-1]) + size]):
-            _shift_each(layout.tables, start, end, 1)
-    return ends
-
-
-def _shift_each(tables: Reals, start: int, stop: int, count: int) -> None:
-    """Take its least cost off each of `count` tables of one size."""
-    blocks = tables[start:stop].reshape(count, -1)
-    for some in range(0, count, 4096):
-        block = blocks[some : some + 4096]
-        block -= np.where(block < PADDING / 2, block.min(axis=1, keepdims=True), 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
-from dabp.graph import FactorGraph
-from dabp.kernels.belief_propagation.memory import BEST, CONVERGED, RUNNING, SETTLED, Rules
+from dabp.kernels.belief_propagation.message_arrays import CONVERGED, RUNNING, SETTLED, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
-from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, Search, Solver, State, Step
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.engine import MinSum
 from dabp.solvers.belief_propagation.forest import Forest, ForestSearch
 from dabp.solvers.belief_propagation.marginals import (
@@ -28,8 +27,8 @@ from dabp.solvers.belief_propagation.marginals import (
 )
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
+from dabp.solvers.belief_propagation.staged import StagedSearch, first_block
 from dabp.solvers.status import Status
-from dabp.solvers.traffic import Traffic
 
 WARM_MESSAGE = 1.0
 """First v2f messages of a warm start: what they charge, in scaled units, for leaving the initial value."""
@@ -37,9 +36,6 @@ WARM_MESSAGE = 1.0
 COSTING_SECONDS = 2e-7
 """Seconds of a block for each factor where these are many: whoever is told of a better assignment computes its cost
 anew, which takes as long as an iteration or more."""
-
-LARGE_SETUP, LARGE_TABLES = 200_000, 4_000_000
-"""Edges, and cells of tables, from which preparations are cut into stages."""
 
 SMALLEST_SHARE = 1e-7
 """Of a copy of a factor: messages are divided by it, and what pads domains must stay a number of single precision."""
@@ -160,30 +156,18 @@ class BeliefPropagation(Solver):
         return BeliefPropagationSearch(self, problem, seed, budget, initial)
 
 
-def takes_long(problem: Problem) -> bool:
-    """Whether each stage of the preparations takes a good part of a second."""
-    return len(problem.scope_variables) > LARGE_SETUP or len(problem.pool) > LARGE_TABLES
-
-
-def first_block(graph: FactorGraph) -> int:
-    """Iterations that take little time on any machine, before a clock has told how long one takes."""
-    return max(1, FIRST_BLOCK // max(graph.num_cells, graph.num_messages, 1))
-
-
-class BeliefPropagationSearch(Search):
+class BeliefPropagationSearch(StagedSearch):
     """Restarts of message passing on one factor graph."""
 
     def __init__(
         self, solver: BeliefPropagation, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
     ):
-        self._solver, self._problem, self._seed, self._budget = solver, problem, seed, budget
-        self._initial = initial
-        self._setup: Iterator[None] | None = self._stages()
+        super().__init__(problem)
+        self._solver, self._seed, self._budget, self._initial = solver, seed, budget, initial
         limited = budget.time_limit is not None or budget.max_iterations is not None
         endless = solver.restarts is None and solver.reinforcement > 0 and limited
         self._restarts = None if endless else solver.restarts or 1
         self._restart = 0
-        self._iterations = 0
         self._kept = KeptMarginals()
         self._infeasible = self._proved = self._untold = False
         """Of a forest: whether nothing is feasible, the best known is an optimum, and no step has told of it yet."""
@@ -204,39 +188,22 @@ class BeliefPropagationSearch(Search):
         self._graph, self._beta = graph_at(
             solver.temperature, self._problem, solver.split_ratio, scale, self._seed, perturbation
         )
-        large = takes_long(self._problem)
-        if large:
+        if self._large:
             yield
         if solver.temperature > 0:
-            self._engine: MinSum = SoftMessages(self._problem, self._graph, self._budget.threads, self._beta)
+            self._engine = SoftMessages(self._problem, self._graph, self._budget.threads, self._beta)
         else:
             self._engine = MinSum(self._problem, self._graph, self._budget.threads)
-        if large:
+        if self._large:
             yield
         self._block = first_block(self._graph)
         if optimum is not None:  # what is most probable for each variable alone may not go together
             self._proved = self._untold = True
-            self._know(optimum)
+            self._engine.keep(optimum)
         self._begin(self._initial)
 
-    def _set_up(self) -> None:
-        """Whatever of the preparations is left."""
-        if self._setup is not None:
-            for _ in self._setup:
-                pass
-            self._setup = None
-
-    def _know(self, best: Assignment) -> None:
-        """Have the engine keep an assignment as the best."""
-        self._engine.memory.best[:] = best
-        self._engine.memory.costs[BEST] = self._problem.cost(best)
-
-    def step(self) -> Step:
-        """Iterate for about a block's time, at most to the end of the current start; first a stage of preparations."""
-        if self._setup is not None:
-            if next(self._setup, True) is None:
-                return Step()
-            self._setup = None
+    def _work(self) -> Step:
+        """Iterate for about a block's time, at most to the end of the current start."""
         if self._infeasible:
             return Step(finished=Status.INFEASIBLE)
         engine, before = self._engine, self._engine.best_cost
@@ -343,15 +310,8 @@ class BeliefPropagationSearch(Search):
     def state_dict(self) -> State:
         """Messages, incumbent and counters; what a start drew follows from its number."""
         self._set_up()
-        memory = self._engine.memory
         return {
-            "v2f": memory.v2f.copy(),
-            "field": memory.field.copy(),
-            "assignment": memory.assignment.astype(np.int64),
-            "best": memory.best.copy(),
-            "priced": self._engine.prices(),
-            "counts": memory.counts.copy(),
-            "costs": memory.costs.copy(),
+            **self._engine.state_dict(),
             "restart": self._restart,
             "iterations": self._iterations,
             **self._kept.state_dict(),
@@ -366,32 +326,8 @@ class BeliefPropagationSearch(Search):
         self._kept.load_state_dict(state, len(self._graph.unary))
         self._begin()
         optimum, least = self._engine.memory.best.copy(), self._engine.best_cost
-        for name in ("v2f", "field", "assignment", "best", "priced", "counts", "costs"):
-            getattr(self._engine.memory, name)[:] = state[name]
-        self._engine.check()
+        self._engine.load_state_dict(state)
         if self._engine.iterations >= self._cap:
             raise ValueError("a start has more iterations than it may have")
         if self._proved and least < self._engine.best_cost:  # the state is older than the proof
-            self._know(optimum)
-
-    def traffic(self) -> Traffic:
-        """Each iteration two messages along every edge, with an entry for each value; split factors have twice as many.
-
-        Costs of one variable are its own, and send nothing.
-        """
-        if self._setup is not None:
-            return Traffic(0, 0)
-        graph = self._graph
-        return Traffic(2 * self._iterations * graph.num_edges, 2 * self._iterations * graph.num_messages)
-
-    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """Messages and the reinforced field."""
-        if self._setup is not None:
-            return {}
-        memory = self._engine.memory
-        return {"v2f messages": memory.v2f, "f2v messages": memory.f2v, "the field": memory.field}
-
-    def close(self) -> None:
-        """End the threads."""
-        if self._setup is None:
-            self._engine.close()
+            self._engine.keep(optimum)
