@@ -16,6 +16,8 @@ _HOMES = {
     "Factor": "problem",
     "Model": "problem.model",
     "solve": "driver.solve",
+    "Limits": "driver.stopping",
+    "Checkpoint": "driver.checkpoint.saving",
     "solve_restarts": "cluster.restarts",
     "solve_together": "cluster.together",
     "conflict": "driver.conflict",
@@ -39,10 +41,12 @@ __all__ = ["__version__", *_HOMES]
 if TYPE_CHECKING:
     from dabp.cluster.restarts import solve_restarts as solve_restarts
     from dabp.cluster.together import solve_together as solve_together
+    from dabp.driver.checkpoint.saving import Checkpoint as Checkpoint
     from dabp.driver.conflict import Conflict as Conflict
     from dabp.driver.conflict import conflict as conflict
     from dabp.driver.result import Result as Result
     from dabp.driver.solve import solve as solve
+    from dabp.driver.stopping import Limits as Limits
     from dabp.driver.trace import Trace as Trace
     from dabp.errors import DabpError as DabpError
     from dabp.errors import FormatError as FormatError

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class DabpError(Exception):
@@ -31,6 +37,10 @@ class ParameterError(DabpError):
     """A solver, generator or option got a name or value it does not take."""
 
 
+class KeywordError(ParameterError, TypeError):
+    """A function got a keyword argument that it does not have; the text names the nearest one."""
+
+
 class MissingPackageError(DabpError):
     """What was asked for needs a package that is not installed; the text says how to install it."""
 
@@ -48,3 +58,23 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     known = list(known)
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(known))}"
+
+
+def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `KeywordError` for the first keyword argument that the function does not have."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise KeywordError(f"{function}() has no argument {name!r}{suggestion(name, known)}")
+
+
+def named_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a public function answer an unknown keyword argument with the nearest name."""
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **keywords: P.kwargs) -> R:
+        refuse_unknown(function.__name__, keywords, known)
+        return function(*arguments, **keywords)
+
+    return checked

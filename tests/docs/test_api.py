@@ -99,7 +99,7 @@ def test_the_site_shows_each_parameter_with_its_own_type() -> None:
     shown = {entry.name: (str(entry.annotation), entry.value) for entry in sections[0].value}
     declared = inspect.signature(dabp.solve).parameters
     assert shown.keys() == declared.keys()
-    assert shown["threads"] == ("int", "1")
+    assert shown["threads"] == ("int | None", "None")
     assert shown["seed"] == ("int", "0")
     for name, (annotation, default) in shown.items():
         assert annotation.replace(" ", "") == str(declared[name].annotation).replace(" ", "").strip("'"), name

@@ -24,7 +24,8 @@ NO_NUMBERS = ["3", [1], 1j, Decimal(3), {}, object(), math.nan, 10**400]
     "options",
     [
         *({name: value} for name in ("time_limit", "target") for value in NO_NUMBERS),
-        *({name: value} for name in ("max_iterations", "stagnation", "memory_limit") for value in NO_NUMBERS[:-1]),
+        *({name: value} for name in ("max_iterations", "stagnation") for value in NO_NUMBERS[:-1]),
+        *({"memory_limit": value} for value in NO_NUMBERS[1:-1]),
         *({name: -1} for name in ("time_limit", "max_iterations", "stagnation", "memory_limit", "seed", "threads")),
         *({"max_iterations": value} for value in (1.5, math.inf)),
         *({name: value} for name in ("seed", "threads") for value in (1.5, math.nan, "1", [1])),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import dabp
 from dabp.driver.peers import Known
+from dabp.driver.solve import solve_among
 from dabp.errors import SolverError
 from dabp.solvers.status import Status
 
@@ -76,11 +77,11 @@ def test_a_better_answer_of_others_is_taken_at_its_own_cost(maximize):
     costs = problem.cost(every)
     best = every[costs.argmax() if maximize else costs.argmin()]
     peers = Told(Known(best))
-    result = dabp.solve(problem, Trivial(steps=2), peers=peers)
+    result = solve_among(peers, problem, Trivial(steps=2), {})
     assert result.cost == problem.cost(best)
     assert result.assignment.tolist() == best.tolist()
     peers = Told(Known(best, float(problem.cost(best))))
-    result = dabp.solve(problem, Trivial(steps=100), peers=peers)
+    result = solve_among(peers, problem, Trivial(steps=100), {})
     assert result.status is Status.OPTIMAL
     assert result.iterations < 100, "the bound that others proved ended it"
 
@@ -89,7 +90,7 @@ def test_answers_through_presolve_and_to_members(monkeypatch):
     """What others found reaches the portfolio's members in the reduced problem."""
     problem = dabp.generate("random-cop", variables=40, domain=4, density=0.3, seed=4)
     known = dabp.solve(problem, "tabu", max_iterations=3000).assignment
-    result = dabp.solve(problem, max_iterations=300, peers=Told(Known(known)), params={"prove": False})
+    result = solve_among(Told(Known(known)), problem, "auto", {"max_iterations": 300, "params": {"prove": False}})
     assert result.cost <= problem.cost(known)
 
 
@@ -97,7 +98,7 @@ def test_others_may_end_it():
     """A solve that would go on ends as interrupted."""
     problem = dabp.generate("random-cop", variables=5, domain=3, density=0.8, seed=4)
     peers = Told(ended_after=3)
-    result = dabp.solve(problem, Trivial(steps=10_000), peers=peers)
+    result = solve_among(peers, problem, Trivial(steps=10_000), {})
     assert (result.status, result.iterations) == (Status.INTERRUPTED, 3)
     assert peers.heard[-1][0] is not None
 
@@ -107,4 +108,4 @@ def test_an_assignment_of_another_problem_is_refused():
     problem = dabp.generate("random-cop", variables=5, domain=3, density=0.8, seed=4)
     for wrong in (np.zeros(4, dtype=np.int64), np.full(5, 7)):
         with pytest.raises(SolverError, match="another problem"):
-            dabp.solve(problem, Trivial(), peers=Told(Known(wrong)))
+            solve_among(Told(Known(wrong)), problem, Trivial(), {})

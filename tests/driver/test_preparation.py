@@ -84,7 +84,7 @@ def test_a_start_against_fixed_variables_is_no_answer(problem: Problem) -> None:
 
 def test_a_guess_priced_late_is_still_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """No time at all: the guess comes back with its cost."""
-    monkeypatch.setattr("dabp.driver.preparation.PRICED_ENTRIES", 0)
+    monkeypatch.setattr("dabp.driver.first_answers.PRICED_ENTRIES", 0)
     problem = generate("random-cop", variables=60, domain=5, density=0.2, seed=1)
     answer = dabp.solve(problem, "auto", time_limit=1e-6)
     assert answer.cost is not None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dabp.driver.running import RunningSolve
+from dabp.driver.stopping import Ended
 from dabp.errors import SolverError
 from dabp.lab.generators import generate
 from dabp.problem import Problem
@@ -43,7 +44,7 @@ def test_bounds_are_monotone_and_stay_on_their_side(problem: Problem, maximize: 
         assert run.progress.bound == (None if known is None else sign * known)
     run.offer(np.zeros(8, dtype=np.int64), sign * 7.0)
     run.tighten(7.0 + 1e-7)
-    result = run.result(Status.OPTIMAL)
+    result = run.result(Ended(Status.OPTIMAL))
     assert (result.cost, result.bound, result.gap) == (sign * 7.0, sign * 7.0, 0.0)
     assert [bound for _, _, bound in result.trace.bounds] == [sign * 2.0, sign * 3.0, sign * 7.0]
     with pytest.raises(SolverError, match="beyond cost"):
@@ -73,7 +74,7 @@ def test_what_is_kept_is_nobody_elses(problem: Problem) -> None:
     assert seen is not None
     with pytest.raises(ValueError, match="read-only"):
         seen[:] = 2
-    result = run.result(Status.LIMIT)
+    result = run.result(Ended(Status.LIMIT))
     assert problem.cost(result.assignment) == result.cost
     result.assignment[:] = 1  # the caller's own
     assert run.progress.assignment.tolist() == [0] * 8

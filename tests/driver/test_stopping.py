@@ -25,22 +25,22 @@ def problem() -> Problem:
 
 
 @pytest.mark.parametrize(
-    ("limits", "progress", "reason"),
+    ("limits", "progress", "reason", "maximize"),
     [
-        (Limits(iterations=5), Progress(iterations=4), None),
-        (Limits(iterations=5), Progress(iterations=5), "iteration limit"),
-        (Limits(target=3.0), Progress(cost=3.5), None),
-        (Limits(target=3.0), Progress(), None),
-        (Limits(target=3.0), Progress(cost=3.0), "target cost"),
-        (Limits(target=3.0, maximize=True), Progress(cost=2.0), None),
-        (Limits(target=3.0, maximize=True), Progress(cost=4.0), "target cost"),
-        (Limits(stagnation=10), Progress(iterations=19, last_improvement=10), None),
-        (Limits(stagnation=10), Progress(iterations=20, last_improvement=10), "no improvement"),
+        (Limits(iterations=5), Progress(iterations=4), None, False),
+        (Limits(iterations=5), Progress(iterations=5), "iteration limit", False),
+        (Limits(target=3.0), Progress(cost=3.5), None, False),
+        (Limits(target=3.0), Progress(), None, False),
+        (Limits(target=3.0), Progress(cost=3.0), "target cost", False),
+        (Limits(target=3.0), Progress(cost=2.0), None, True),
+        (Limits(target=3.0), Progress(cost=4.0), "target cost", True),
+        (Limits(stagnation=10), Progress(iterations=19, last_improvement=10), None, False),
+        (Limits(stagnation=10), Progress(iterations=20, last_improvement=10), "no improvement", False),
     ],
 )
-def test_reasons(limits: Limits, progress: Progress, reason: str | None) -> None:
+def test_reasons(limits: Limits, progress: Progress, reason: str | None, maximize: bool) -> None:
     """Each limit by itself, on both sides of its border and in both directions."""
-    assert limits.reached(progress) == reason
+    assert limits.reached(progress, maximize=maximize) == reason
 
 
 @pytest.mark.parametrize("name", ["time", "iterations", "stagnation", "memory"])
@@ -49,6 +49,18 @@ def test_limits_are_numbers_from_0(name: str, value: float) -> None:
     """Anything else is refused by name."""
     with pytest.raises(ParameterError, match=f"the {name} limit"):
         Limits(**{name: value})
+
+
+def test_limits_are_given_one_by_one_or_as_an_object(problem: Problem) -> None:
+    """Both mean the same; memory has units; both at once, or something else, are refused."""
+    by_name = solve(problem, Sampling(), max_iterations=50, memory_limit="2 GB", time_limit=60)
+    grouped = solve(problem, Sampling(), limits=Limits(iterations=50, memory=2 * 10**9, time=60))
+    assert (by_name.limit, by_name.cost) == (grouped.limit, grouped.cost) == ("iteration limit", by_name.cost)
+    amounts = ("3", "3b", "3kB", " 3.5 MB", "3GiB", 7, "999999999999999GB")
+    assert [Limits(memory=each).bytes for each in amounts] == [3, 3, 3000, 3_500_000, 3 * 2**30, 7, 2**62]
+    for wrong in ({"limits": 3}, {"limits": Limits(), "time_limit": 3}, {"memory_limit": "2 cups"}):
+        with pytest.raises(ParameterError):
+            solve(problem, Sampling(), **wrong)
 
 
 def test_each_limit_ends_a_solve_that_would_go_on(problem: Problem) -> None:
@@ -79,6 +91,16 @@ def test_a_result_says_which_limit_ended_it(problem: Problem) -> None:
         result = solve(problem, Sampling(), **options)
         assert (result.status, result.limit, result.to_dict(problem)["limit"]) == (Status.LIMIT, limit, limit)
         assert result.feasible
+    own = {
+        "own iterations done": ("dbp-scfg", {"restarts": 1, "max_iterations_per_restart": 3}),
+        "restarts done": ("dbp-scfg", {"restarts": 2, "max_iterations_per_restart": 3}),
+    }
+    for limit, (solver, params) in own.items():
+        result = solve(problem, solver, params=params)
+        assert (result.status, result.limit) == (Status.LIMIT, limit)
+        assert result.sentence.startswith("the solver has made its")
+        given = solve(problem, solver, params=params, max_iterations=result.iterations)
+        assert given.limit == "iteration limit"
     assert solve(problem, "mbe").limit is None
     stopped = solve(problem, Sampling(), callbacks=[lambda progress: True])
     assert (stopped.status, stopped.limit) == (Status.INTERRUPTED, None)
@@ -92,7 +114,7 @@ def test_without_a_limit_a_solve_ends_and_says_so(problem: Problem, monkeypatch:
         assert (result.limit, result.runtime < 30) == ("time limit", True)
         assert any("no limit given, stopping after 0.2 s (time_limit" in note for note in result.notes)
     for limits in (Limits(iterations=5), Limits(stagnation=5), Limits(time=math.inf), Limits(time=3.0)):
-        assert limits.for_solver(Sampling(), "sampling") == limits
+        assert limits.for_solver(Sampling(), "sampling") == (limits, "")
     assert Limits(time=math.inf).seconds is None
     monkeypatch.undo()
     assert not any("stopping after" in note for note in solve(problem, "mbe").notes)  # it ended by itself
@@ -102,11 +124,11 @@ def test_a_limit_that_cannot_end_a_solver_is_bounded() -> None:
     """toulbar2's iterations are improvements: once they stop, a limit on them never comes."""
     for solver in (name for name in SOLVERS if name.startswith("toulbar2")):
         for limits in (Limits(iterations=1000), Limits(stagnation=10)):
-            bounded = limits.for_solver(make_solver(solver), solver)
+            bounded, note = limits.for_solver(make_solver(solver), solver)
             assert bounded.time == DEFAULT_SECONDS
-            assert "is an improvement" in bounded.note
+            assert "is an improvement" in note
         given = Limits(iterations=1000, time=math.inf)
-        assert given.for_solver(make_solver(solver), solver) == given
+        assert given.for_solver(make_solver(solver), solver) == (given, "")
 
 
 class Spinning(Sampling):

@@ -232,8 +232,7 @@ def _announced(solver: str, options: dict[str, Any]) -> str:
     from dabp.driver.stopping import Limits
     from dabp.solvers import make_solver
 
-    limits = Limits(options["time_limit"], options["max_iterations"], stagnation=options["stagnation"])
-    return limits.for_solver(make_solver(solver, options["params"]), solver).note
+    return Limits.of(options).for_solver(make_solver(solver, options["params"]), solver)[1]
 
 
 def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dabp.driver.arguments import as_count, as_seed, check_problem
+from dabp.driver.arguments import as_count, as_seed, checked_problem
 from dabp.driver.result import Result
 from dabp.driver.solve import solve
 from dabp.driver.stopping import Limits
@@ -47,7 +47,7 @@ class Options(TypedDict, total=False):
     max_iterations: int | None
     target: float | None
     stagnation: int | None
-    memory_limit: int | None
+    memory_limit: int | str | None
     threads: int
     initial: Mapping[str, Label] | ArrayLike | Result | None
     fix: Mapping[str, Label] | None
@@ -86,7 +86,7 @@ def solve_restarts(
         skipped, the first aside. On several machines this needs clocks that agree.
     """
     started = time.perf_counter()
-    problem = problem.build() if isinstance(problem, Model) else problem
+    problem = checked_problem(problem)
     _check(problem, restarts, seed, time_limit, options)
     deadline = None if time_limit is None else time.time() + time_limit
     stop, call = threading.Event(), uuid.uuid4().hex
@@ -113,7 +113,6 @@ def solve_restarts(
 
 def _check(problem: Problem, restarts: int, seed: int, time_limit: float | None, options: Mapping[str, Any]) -> None:
     """Refuse at once what every restart would refuse."""
-    check_problem(problem)
     if as_count("restarts", restarts, 1) is None:
         raise ParameterError("restarts is a whole number of at least 1, not None")
     as_seed(seed)
@@ -244,7 +243,7 @@ def _restart(
     if call == _stopped or (left == 0 and not first):
         return None
     try:
-        result = solve(problem, solver, seed=seed, time_limit=left, **options)
+        result = solve(problem, solver, seed=seed, time_limit=left, **{"threads": 1, **options})
     except KeyboardInterrupt:
         _stopped = call
         raise

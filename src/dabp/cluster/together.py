@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike
 
 from dabp.cluster.board import Board, DaskBoard, FolderBoard, Place
 from dabp.cluster.restarts import COMPILING, GRACE, restart_seeds
-from dabp.driver.arguments import as_callbacks, as_count, as_seed, check_problem, check_solver
+from dabp.driver.arguments import as_callbacks, as_count, as_seed, check_solver, checked_problem
 from dabp.driver.interruption import Interruption
 from dabp.driver.peers import Known
 from dabp.driver.result import Result
 from dabp.driver.running import RunningSolve
-from dabp.driver.solve import Callback, solve
-from dabp.driver.stopping import DEFAULT_SECONDS, Limits
+from dabp.driver.solve import Callback, solve_among
+from dabp.driver.stopping import DEFAULT_SECONDS, Ended, Limits
 from dabp.errors import DabpError, ParameterError, SolverError, suggestion
 from dabp.problem import Problem
 from dabp.problem.guard import TIME
@@ -47,7 +47,7 @@ class Options(TypedDict, total=False):
 
     params: Mapping[str, Any] | None
     target: float | None
-    memory_limit: int | None
+    memory_limit: int | str | None
     threads: int
     initial: Mapping[str, Label] | ArrayLike | Result | None
     fix: Mapping[str, Label] | None
@@ -88,14 +88,14 @@ def solve_together(
     callbacks
         Called here with a `Progress` about five times a second; a true answer ends the solve for all.
     """
-    clock, problem = Clock(), problem.build() if isinstance(problem, Model) else problem
-    name = _check(problem, solver, workers, time_limit, options)
+    clock, problem = Clock(), checked_problem(problem)
+    name = _check(solver, workers, time_limit, options)
     with Interruption() as interruption:
         run = RunningSolve(problem, name, as_seed(seed), clock)
         crew, board = _crew(executor)
         try:
             shares = [_share(solver, options.get("params"), k, workers) for k in range(workers)]
-            limits = Limits(time_limit, target=options.get("target"), maximize=problem.maximize)
+            limits = Limits(time_limit, target=options.get("target"))
             tasks = [
                 _Task(share, own, time.time(), time_limit, {**options, "params": None}, board.place(k))
                 for k, (share, own) in enumerate(zip(shares, restart_seeds(seed, workers), strict=True))
@@ -107,9 +107,8 @@ def solve_together(
             crew.close()
 
 
-def _check(problem: Problem, solver: str | Solver, workers: int, time_limit: float, options: Mapping[str, Any]) -> str:
+def _check(solver: str | Solver, workers: int, time_limit: float, options: Mapping[str, Any]) -> str:
     """Refuse at once what every worker would refuse; the solver's name."""
-    check_problem(problem)
     if as_count("workers", workers, 1) is None:
         raise ParameterError("workers is a whole number of at least 1, not None")
     if Limits(time=time_limit).seconds is None:
@@ -151,7 +150,8 @@ class _Task:
 
     def __call__(self, problem: Problem) -> Result:
         """Solve in the time that is left, and tell the last that was found."""
-        result = solve(problem, self.solver, seed=self.seed, time_limit=self.left, peers=self.place, **self.options)
+        options = {"threads": 1, **self.options, "seed": self.seed, "time_limit": self.left}
+        result = solve_among(self.place, problem, self.solver, options)
         # The problem and the trace stay here: they are large, and the host has its own.
         return dataclasses.replace(result, problem=None, values=None, trace=type(result.trace)())
 
@@ -217,13 +217,15 @@ class _Together:
         run = self._run
         run.progress.time = run.clock.now
         run.progress.time_left = (self._limits.seconds or 0.0) - run.clock.now
-        answers = [callback(run.progress) for callback in self._callbacks]
+        answers = [callback(run.shown()) for callback in self._callbacks]
         run.progress.improved = False
         if self._interrupted() or any(answers):
             return "interrupted"
         if self._infeasible or (run.progress.cost is not None and run.progress.cost == run.progress.bound):
             return "proof"
-        return self._limits.reached(run.progress) or (TIME if run.progress.time_left <= 0 else None)
+        if run.progress.time_left <= 0:
+            return TIME
+        return self._limits.reached(run.progress, maximize=run.problem.maximize)
 
     def _listen(self) -> None:
         """Take what workers have told, and let all know if it is new."""
@@ -266,13 +268,13 @@ class _Together:
         run.notes += self._lost
         cost, bound = run.progress.cost, run.progress.bound
         if self._infeasible:
-            return run.result(Status.INFEASIBLE)
+            return run.result(Ended(Status.INFEASIBLE))
         if cost is not None and cost == bound:
-            return run.result(Status.OPTIMAL)
+            return run.result(Ended(Status.OPTIMAL))
         if reason == "interrupted":
-            return run.result(Status.INTERRUPTED)
+            return run.result(Ended(Status.INTERRUPTED))
         limit = reason or self._limit
-        return run.result(Status.CONVERGED) if limit is None else run.result(Status.LIMIT, limit)
+        return run.result(Ended(Status.CONVERGED) if limit is None else Ended(Status.LIMIT, limit))
 
 
 class _Crew:

@@ -1,9 +1,11 @@
-"""What a caller handed over, looked at before anything is done with it: one sentence instead of an error inside."""
+"""Checks of what a caller gives to `solve` and its relatives: one sentence instead of an error from inside."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
@@ -11,24 +13,29 @@ from typing import Any
 
 from dabp.errors import ParameterError, ProblemError
 from dabp.problem import Problem
+from dabp.problem.model import Model
 from dabp.solvers.base import Solver
 
-MOST = 2**62
-"""A count beyond this is none: kernels count in 64 bits, and nothing gets so far."""
+LARGEST_COUNT = 2**62
+"""Kernels count in 64 bits; larger counts are taken as this one, which no solve reaches."""
+LEAST_THREADS = 8
+"""A caller may ask for this number of threads, or for one for each core if there are more cores."""
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+"""Units of an amount of memory, in bytes."""
 
 
 def as_number(name: str, value: object) -> float | None:
-    """A number of at least 0 (infinity is one, too), or None."""
+    """A number of at least 0, infinity included, or None."""
     if value is None:
         return None
     number = _real(value)
     if number is None or not number >= 0:
-        raise ParameterError(f"the {name} limit is a number of at least 0, not {_short(value)}")
+        raise ParameterError(f"the {name} limit is a number of at least 0, not {shortened(value)}")
     return number
 
 
 def as_count(name: str, value: object, least: int = 0) -> int | None:
-    """A whole number of at least `least`, also written as 1e6, or None; no larger than `MOST`."""
+    """A whole number of at least `least` and at most `LARGEST_COUNT`, which may be written as 1e6, or None."""
     if value is None:
         return None
     if isinstance(value, Integral):
@@ -37,8 +44,18 @@ def as_count(name: str, value: object, least: int = 0) -> int | None:
         number = _real(value)
         count = int(number) if number is not None and number.is_integer() else least - 1
     if count < least:
-        raise ParameterError(f"{name} is a whole number of at least {least}, not {_short(value)}")
-    return min(count, MOST)
+        raise ParameterError(f"{name} is a whole number of at least {least}, not {shortened(value)}")
+    return min(count, LARGEST_COUNT)
+
+
+def as_bytes(name: str, value: object) -> int | None:
+    """An amount of memory in bytes: a number of bytes, or text with a unit such as ``"2GB"`` or ``"512 MiB"``."""
+    if not isinstance(value, str):
+        return as_count(f"the {name} limit", value)
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([KMG]?I?B)?\s*", value.upper())
+    if match is None or (match[2] or "") not in UNITS:
+        raise ParameterError(f"the {name} limit is an amount like '2GB' or '512MiB', not {shortened(value)}")
+    return min(int(float(match[1]) * UNITS[match[2] or ""]), LARGEST_COUNT)
 
 
 def as_cost(name: str, value: object) -> float | None:
@@ -47,79 +64,89 @@ def as_cost(name: str, value: object) -> float | None:
         return None
     number = _real(value)
     if number is None or math.isnan(number):
-        raise ParameterError(f"the {name} is a number, not {_short(value)}")
+        raise ParameterError(f"the {name} is a number, not {shortened(value)}")
     return number
 
 
 def as_seed(value: object) -> int:
-    """A whole number of at least 0, however large."""
+    """A whole number of at least 0, of any size."""
     if not isinstance(value, Integral) or value < 0:
-        raise ParameterError(f"a seed is a whole number of at least 0, not {_short(value)}")
+        raise ParameterError(f"a seed is a whole number of at least 0, not {shortened(value)}")
     return int(value)
 
 
-def as_threads(value: object) -> int:
-    """How many threads; one by default."""
-    return as_count("threads", value, 1) or 1
+def available_cores() -> int:
+    """Cores that this process may use: fewer than the machine's in a container or a batch job."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    if sys.platform == "win32":
+        import psutil
+
+        return len(psutil.Process().cpu_affinity())
+    return os.cpu_count() or 1  # macOS binds no process to cores
 
 
-def check_problem(problem: object) -> None:
-    """Complain about what is no problem, or not yet one."""
+def as_threads(value: object, solver: Solver) -> int:
+    """Threads of a solve: by default all cores if the solver is `parallel`, else one; never many more than cores."""
+    count = as_count("threads", value, 1)
+    if count is None:
+        return available_cores() if solver.parallel else 1
+    return min(count, max(LEAST_THREADS, available_cores()))
+
+
+def checked_problem(problem: object) -> Problem:
+    """The problem, built if it is a `Model`; `ProblemError` for anything else."""
     if isinstance(problem, Problem):
-        return
-    if hasattr(problem, "build"):
-        raise ProblemError("a model is solved when it is built: give model.build()")
+        return problem
+    if isinstance(problem, Model):
+        return problem.build()
     if isinstance(problem, str | os.PathLike):
-        raise ProblemError("a file is solved when it is read: give dabp.read(file)")
-    raise ProblemError(f"what is solved is a Problem, not {_short(problem)}")
+        raise ProblemError("a file has to be read first: give dabp.read(file)")
+    raise ProblemError(f"a Problem can be solved, not {shortened(problem)}")
 
 
 def check_solver(solver: object, params: object) -> None:
-    """Complain about what is neither a solver nor its name, and about parameters without names."""
+    """Refuse what is neither a solver nor a solver's name, and parameters without names."""
     if not isinstance(solver, str | Solver):
-        raise ParameterError(f"a solver is a name (`dabp solvers` lists them) or a Solver, not {_short(solver)}")
-    if params is not None and not _named(params):
-        raise ParameterError(f"params are values by name, as {{'damping': 0.5}}, not {_short(params)}")
+        raise ParameterError(f"a solver is a name (`dabp solvers` lists them) or a Solver, not {shortened(solver)}")
+    if params is not None and not (isinstance(params, Mapping) and all(isinstance(key, str) for key in params)):
+        raise ParameterError(f"params are values by name, as {{'damping': 0.5}}, not {shortened(params)}")
 
 
-def check_given(problem: object, fix: object) -> None:
-    """`check_problem`, and complain about a `fix` that does not give values to names."""
-    check_problem(problem)
+def check_fix(fix: object) -> None:
+    """Refuse a `fix` that does not map names to values."""
     if fix is not None and not isinstance(fix, Mapping):
-        raise ParameterError(f"fix holds values by variable, as {{'x': 1}}, not {_short(fix)}")
+        raise ParameterError(f"fix holds values by variable, as {{'x': 1}}, not {shortened(fix)}")
 
 
 def as_callbacks(callbacks: object) -> tuple[Callable[..., Any], ...]:
-    """Functions to call, in their order."""
+    """The functions to call, in their order."""
     found = tuple(callbacks) if isinstance(callbacks, Iterable) else (None,)
     if not all(map(callable, found)):
-        raise ParameterError(f"callbacks are functions in a list, not {_short(callbacks)}")
+        raise ParameterError(f"callbacks are functions in a list, not {shortened(callbacks)}")
     return found
 
 
 def as_path(place: object) -> Path | None:
-    """A file's name, or None."""
+    """A file's path, or None."""
     if place is None:
         return None
     if not isinstance(place, str | os.PathLike) or not isinstance(name := os.fspath(place), str) or "\0" in name:
-        raise ParameterError(f"a file has a name, which is text, not {_short(place)}")
+        raise ParameterError(f"a file's name is text, not {shortened(place)}")
     return Path(name)
 
 
+def shortened(value: object) -> str:
+    """A value in at most 60 characters, for messages."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
 def _real(value: object) -> float | None:
-    """A number as a float, None for what is none or has no room there."""
+    """A number as a float, None for what is no number or too large for a float."""
     if not isinstance(value, Real):
         return None
     try:
         return float(value)
     except OverflowError:
         return None
-
-
-def _named(values: object) -> bool:
-    return isinstance(values, Mapping) and all(isinstance(key, str) for key in values)
-
-
-def _short(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,4 +1,4 @@
-"""What a step claims, checked before it is believed: costs are recomputed, bounds and statuses must agree with them."""
+"""Checks of what a search claims: costs are recomputed, and bounds and statuses must agree with them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ import numpy as np
 
 from dabp.driver.preparation import Preparation
 from dabp.driver.running import RunningSolve
+from dabp.driver.stopping import Ended
 from dabp.errors import SolverError
 from dabp.problem import Assignment
 from dabp.solvers.base import Step
-from dabp.solvers.status import Status
+from dabp.solvers.status import OWN_LIMIT, Status
 
 
-def take(step: Step, run: RunningSolve, prepared: Preparation) -> Status | None:
-    """Digest one block: record it, keep its best, tighten the bound; the status if nothing more will come."""
+def take(step: Step, run: RunningSolve, prepared: Preparation) -> Ended | None:
+    """Record a block, keep its best assignment, tighten the bound; why the search has ended, if it has."""
     step = prepared.in_costs(step)
     run.record(step)
     if step.best is not None:
         keep(step.best, run, prepared, claimed=step.best_cost)
     if step.bound is not None:
         run.tighten(step.bound)
-    return ending(step.finished, run)
+    status = ending(step.finished, run)
+    return None if status is None else Ended(status, (step.limit or OWN_LIMIT) if status is Status.LIMIT else None)
 
 
 def keep(assignment: Assignment, run: RunningSolve, prepared: Preparation, *, claimed: float | None = None) -> None:
@@ -32,14 +34,14 @@ def keep(assignment: Assignment, run: RunningSolve, prepared: Preparation, *, cl
     if claimed is not None:
         _check(claimed, run.sign * cost, run, exact=prepared.exact)
     run.offer(lifted, cost)
-    if run.problem.num_auxiliary:  # searches that move one variable at a time rarely have these right
+    if run.problem.num_auxiliary:  # searches that move one variable at a time rarely get these right
         completed = run.problem.completed(lifted)
         if not np.array_equal(completed, lifted):
             run.offer(completed, float(run.problem.cost(completed)), guessed=True)
 
 
 def _check(claimed: float, actual: float, run: RunningSolve, *, exact: bool) -> None:
-    """Refuse a claim that does not hold; on the way back from a reduced problem a cost may only become better."""
+    """Refuse a cost that differs from the claimed one; lifted from a reduced problem it may be lower."""
     off = 0.0 if actual == claimed else abs(actual - claimed) if exact else actual - claimed
     slack = 1e-6 * max(1.0, abs(claimed)) + 1e3 * run.problem.rounding(claimed) if math.isfinite(claimed) else 0.0
     if not off <= slack:
@@ -49,7 +51,7 @@ def _check(claimed: float, actual: float, run: RunningSolve, *, exact: bool) -> 
 
 
 def ending(finished: Status | None, run: RunningSolve) -> Status | None:
-    """Why the search has ended, if it has: what it says, or what cost, bound and limit prove together."""
+    """The status if the search has ended: its own, or what cost, bound and limit prove together."""
     cost, bound = run.progress.cost, run.progress.bound
     if finished is Status.OPTIMAL:
         return _optimal(run)
@@ -64,7 +66,7 @@ def ending(finished: Status | None, run: RunningSolve) -> Status | None:
 
 
 def _optimal(run: RunningSolve) -> Status:
-    """What a search that calls its best optimal has proved, if nothing known contradicts it."""
+    """The status of a search that calls its best assignment optimal, checked against what is known."""
     cost, told, bound = run.progress.cost, run.told, run.progress.bound
     if cost is None and run.problem.limit is not None:  # the optimum of all assignments is not better than it
         return Status.INFEASIBLE if bound is not None and run.problem.excludes(bound) else Status.CONVERGED

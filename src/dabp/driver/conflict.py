@@ -11,8 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dabp.driver.arguments import as_number, check_given
+from dabp.driver.arguments import as_number, check_fix, checked_problem
 from dabp.driver.solve import solve
+from dabp.errors import named_keywords
 from dabp.problem import Assignment, Problem
 from dabp.problem.constraints import Constraint, hard_constraints, violated, with_only
 from dabp.problem.guard import Guard
@@ -57,6 +58,7 @@ class Conflict:
         return f"these {count} constraints contradict each other; a limit was reached, and fewer of them may do so"
 
 
+@named_keywords
 def conflict(
     problem: Problem | Model,
     *,
@@ -77,9 +79,8 @@ def conflict(
     seed
         Of the solves that decide what is feasible.
     """
-    problem = problem.build() if isinstance(problem, Model) else problem
-    check_given(problem, fix)
-    filtering = _Filter(problem, Guard(as_number("time", time_limit)), fix, seed)
+    check_fix(fix)
+    filtering = _Filter(checked_problem(problem), Guard(as_number("time", time_limit)), fix, seed)
     return filtering.result()
 
 

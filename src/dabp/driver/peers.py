@@ -12,11 +12,10 @@ import safetensors.numpy
 from dabp.driver.claims import ending
 from dabp.driver.preparation import Preparation
 from dabp.driver.running import RunningSolve
-from dabp.driver.stopping import Progress
+from dabp.driver.stopping import Ended, Progress
 from dabp.errors import DabpError, SolverError
 from dabp.problem import Assignment
 from dabp.solvers.base import Search
-from dabp.solvers.status import Status
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Peers(Protocol):
         """Whether somebody has ended the solve for all."""
 
 
-def hear(peers: Peers, search: Search, run: RunningSolve, prepared: Preparation) -> Status | None:
+def hear(peers: Peers, search: Search, run: RunningSolve, prepared: Preparation) -> Ended | None:
     """Exchange with peers; what they found is costed here and offered to the search. The status if that proves all.
 
     A bound is believed as it is told: whoever told it is this program.
@@ -75,7 +74,8 @@ def hear(peers: Peers, search: Search, run: RunningSolve, prepared: Preparation)
             _take(known.assignment, search, run, prepared)
         if known.bound is not None:
             run.tighten(run.sign * known.bound)
-    return ending(None, run) if heard else None
+    status = ending(None, run) if heard else None
+    return None if status is None else Ended(status)
 
 
 def _take(told: Assignment, search: Search, run: RunningSolve, prepared: Preparation) -> None:

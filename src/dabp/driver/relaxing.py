@@ -36,7 +36,7 @@ class Relaxing:
         self._relaxation = Relaxation(problem, self._prices) if wanted else None
         self.problem = problem if self._relaxation is None else self._relaxation.problem
 
-    def told(self, result: Result) -> Result:
+    def translated(self, result: Result) -> Result:
         """The result of the relaxed problem as one of the user's, with what it violates."""
         relaxation = self._relaxation
         if relaxation is None or result.assignment is None:

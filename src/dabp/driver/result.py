@@ -14,16 +14,18 @@ from dabp.errors import ProblemError
 from dabp.problem import Assignment, Problem
 from dabp.problem.frames import frame
 from dabp.problem.views import FactorCost, Label
-from dabp.solvers.status import Status
+from dabp.solvers.status import OWN_LIMIT, RESTARTS_DONE, Status
 
 _LIMITS = {
     "time limit": "the time limit was reached",
     "iteration limit": "the iteration limit was reached",
     "memory limit": "the memory limit was reached",
     "target cost": "the target cost was reached",
-    "no improvement": "no improvement for as many iterations as were allowed",
+    "no improvement": "no improvement in the allowed number of iterations",
+    RESTARTS_DONE: "the solver has made its restarts (its parameter restarts)",
+    OWN_LIMIT: "the solver has made its own number of iterations (a parameter of it)",
 }
-"""What ended a solve, by its word in `Result.limit`."""
+"""Word of `Result.limit` → the sentence that is shown."""
 
 
 def relative_gap(cost: float | None, bound: float | None) -> float | None:
@@ -67,8 +69,8 @@ class Result:
     notes: tuple[str, ...] = ()
     """What was done, a line each (what presolve removed, who found the answer, who proved it)."""
     limit: str | None = None
-    """Which limit ended the solve if its status is LIMIT: "time limit", "iteration limit", "memory limit",
-    "target cost" or "no improvement"; None if it ended for another reason, as by the solver's own schedule."""
+    """What ended the solve if its status is LIMIT, else None: "time limit", "iteration limit", "memory limit",
+    "target cost", "no improvement", or of the solver's own "restarts done" or "own iterations done"."""
     problem: Problem | None = field(default=None, compare=False)
     """What was solved; None in a result that came through a pickle, which does not carry it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -9,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.driver.result import Result
-from dabp.driver.stopping import Progress
+from dabp.driver.stopping import Ended, Progress
 from dabp.driver.trace import Trace
 from dabp.errors import SolverError
 from dabp.problem import Assignment, Problem
-from dabp.solvers.base import Step
+from dabp.solvers.base import Search, Step
 from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
@@ -69,6 +70,7 @@ class RunningSolve:
         progress.time = self.clock.now
         elapsed = self._earlier + progress.time
         costs = self.sign * step.costs
+        costs.flags.writeable = False  # callbacks see them
         self.trace.add_block(elapsed, costs)
         progress.iterations += len(costs)
         progress.block, progress.records, progress.improved = costs, step.records, False
@@ -143,6 +145,16 @@ class RunningSolve:
             progress.bound = signed
             self.trace.bounds.append((self.elapsed, progress.iterations, signed))
 
+    def shown(self) -> Progress:
+        """A copy of the progress for a callback: what the callback writes into it changes no result."""
+        return dataclasses.replace(self.progress)
+
+    def close(self, search: Search, beliefs: tuple[NDArray[np.float64], ...] | None, status: Status) -> None:
+        """Store what a search that has ended says of itself."""
+        self.notes += search.summary()
+        self.traffic = search.traffic()
+        self.believe(beliefs, status)
+
     def believe(self, beliefs: tuple[NDArray[np.float64], ...] | None, status: Status) -> None:
         """Keep what a search that ended so believes, if there is something to believe."""
         if beliefs is None:
@@ -175,15 +187,15 @@ class RunningSolve:
             progress.assignment, progress.cost = state.assignment, state.cost
             self.told, self._guessed = state.cost, False
 
-    def result(self, status: Status, limit: str | None = None) -> Result:
-        """The answer as it stands; `limit` says what ended the solve from outside."""
+    def result(self, ended: Ended) -> Result:
+        """The answer as it is now."""
         progress = self.progress
         if progress.cost is None:
             self.price_guess()
         return Result(
             assignment=None if progress.assignment is None else progress.assignment.copy(),
             cost=progress.cost,
-            status=status,
+            status=ended.status,
             bound=progress.bound,
             iterations=progress.iterations,
             runtime=self.elapsed,
@@ -192,7 +204,7 @@ class RunningSolve:
             values=None if progress.assignment is None else self.problem.labelled(progress.assignment),
             trace=self.trace,
             notes=tuple(self.notes),
-            limit=limit,
+            limit=ended.limit,
             messages=None if self.traffic is None else self.traffic.messages,
             message_size=None if self.traffic is None else self.traffic.size,
             beliefs=self.beliefs,

@@ -1,7 +1,7 @@
-"""The one driver: prepares the problem, steps a search, keeps the best, asks what ends it.
+"""`solve`: check the arguments, prepare the problem, step a search until something ends it, and report the best.
 
-Every answer passes through here: costs are recomputed from the problem's own tables, bounds are kept
-monotone and on their side, and a solver that claims what does not hold is stopped (`verification`).
+Every answer passes through here: costs are recomputed from the problem's own tables, bounds stay monotone and on
+their side of the optimum, and a solver whose claims do not hold is stopped with an error (`claims`).
 """
 
 from __future__ import annotations
@@ -10,26 +10,24 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from numpy.typing import ArrayLike
 
 from dabp.compiling import compiling
-from dabp.driver.arguments import as_callbacks, as_path, as_seed, as_threads, check_given, check_solver
-from dabp.driver.checkpoint.contents import identity
-from dabp.driver.checkpoint.file import Origin
-from dabp.driver.checkpoint.saving import Saving, owned
+from dabp.driver.arguments import as_callbacks, as_seed, as_threads, check_fix, check_solver, checked_problem
+from dabp.driver.checkpoint.saving import Checkpoint, Saving, saving_to
 from dabp.driver.claims import keep, take
-from dabp.driver.first_guess import first_guess
+from dabp.driver.first_answers import FirstAnswers, first_guess
 from dabp.driver.interruption import Interruption
 from dabp.driver.peers import Peers, hear
-from dabp.driver.preparation import Preparation, Start
+from dabp.driver.preparation import Preparation
 from dabp.driver.relaxing import Relaxing
 from dabp.driver.result import Result
 from dabp.driver.running import RunningSolve
-from dabp.driver.stopping import Idleness, Limits, Progress
-from dabp.errors import ParameterError
-from dabp.problem import Assignment, Problem
+from dabp.driver.stopping import Ended, Idleness, Limits, Progress
+from dabp.errors import ParameterError, SolverError, refuse_unknown
+from dabp.problem import Problem
 from dabp.problem.guard import INTERRUPTED, TIME, Guard
 from dabp.problem.model import Model
 from dabp.problem.views import Label
@@ -43,32 +41,49 @@ Callback = Callable[[Progress], Any]
 """Called after each block; a true answer ends the solve with status INTERRUPTED."""
 
 NOTICEABLE = 0.05
-"""The part of the time limit from which on preparations count in what a search plans with."""
+"""Preparations that take at least this part of the time limit are subtracted from the time a search plans with."""
 WORTH_A_NOTE = 1.0
-"""Seconds of compilation from which on a note says so."""
+"""Compilations of at least this many seconds are reported in a note."""
+
+
+class Options(TypedDict, total=False):
+    """Keyword arguments of `solve` beside those of its signature."""
+
+    max_iterations: int | None
+    """End after this number of iterations."""
+    target: float | None
+    """End at a cost that is as good as this."""
+    stagnation: int | None
+    """End after this number of iterations without an improvement."""
+    memory_limit: int | str | None
+    """End when the process holds this number of bytes; units may be written, as in ``"2GB"``."""
+    initial: Mapping[str, Label] | ArrayLike | Result | None
+    """An assignment to start from: labels by variable name, value indices, or an earlier result."""
+    fix: Mapping[str, Label] | None
+    """Values that variables keep, by name."""
+    relax: bool | Mapping[str, float]
+    """If not all hard constraints can hold, violate the fewest (True), or the cheapest by these prices by name."""
+    presolve: bool | None
+    """Whether to simplify the problem exactly first; None: as the solver asks for it."""
+    callbacks: Iterable[Callback]
+    """Functions that are called with a `Progress` after each block."""
+    resume: bool
+    """Whether to continue from the checkpoint."""
+    display: bool
+    """Whether to show a live line."""
 
 
 def solve(
     problem: Problem | Model,
     solver: str | Solver = "auto",
     *,
-    params: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
-    max_iterations: int | None = None,
-    target: float | None = None,
-    stagnation: int | None = None,
-    memory_limit: int | None = None,
+    params: Mapping[str, Any] | None = None,
     seed: int = 0,
-    threads: int = 1,
-    initial: Mapping[str, Label] | ArrayLike | Result | None = None,
-    fix: Mapping[str, Label] | None = None,
-    relax: bool | Mapping[str, float] = False,
-    presolve: bool | None = None,
-    callbacks: Iterable[Callback] = (),
-    checkpoint: str | Path | None = None,
-    resume: bool = False,
-    display: bool = False,
-    peers: Peers | None = None,
+    threads: int | None = None,
+    limits: Limits | None = None,
+    checkpoint: str | Path | Checkpoint | None = None,
+    **options: Unpack[Options],
 ) -> Result:
     """Find an assignment of least cost (or largest, when the problem maximises).
 
@@ -76,163 +91,190 @@ def solve(
 
     Parameters
     ----------
-    problem, solver, params
-        What to solve, a `Model` is built first; a name (see ``dabp solvers``) with parameters, or a `Solver`.
+    problem
+        What to solve; a `Model` is built first.
+    solver, params
+        A name (see ``dabp solvers``) with parameters, or a `Solver`.
     time_limit
-        Seconds from this call, all included; `math.inf` for none. 30 if nothing else is sure to end the solve.
-    max_iterations, target, stagnation, memory_limit
-        End after so many iterations; at a cost as good as this; after so many without one; at so many bytes held.
-    seed, threads, initial, fix
-        Same seed and limits by iterations, same result.
-        An assignment to start from, by name and label, as value indices or an earlier result; values held, by name.
-    relax, presolve
-        Violate hard constraints, if they cannot all hold: the fewest, or the cheapest by these prices of their names;
-        simplify exactly before solving, by default if the solver asks for it.
-    checkpoint, resume, callbacks, display, peers
-        A file that the state is saved to every few seconds, and whether to continue from it.
-        Called after each block, a true answer ends it; whether to show progress; others at work (`solve_together`).
+        Seconds from this call, preparations included; `math.inf` for no limit. If nothing else is sure to end the
+        solve, 30.
+    seed
+        Seed of all randomness: runs with the same seed and limits on iterations only have the same result.
+    threads
+        Cores to use; by default all that are available for `auto`, one for other solvers.
+    limits
+        A `Limits` object instead of `time_limit` and the limits in `options`.
+    checkpoint
+        A file that the state is saved to every few seconds, or a `Checkpoint`.
+    options
+        `max_iterations`, `target`, `stagnation`, `memory_limit`, `initial`, `fix`, `relax`, `presolve`, `callbacks`,
+        `resume` and `display`: see `Options`.
     """
-    clock, given = Clock(), problem.build() if isinstance(problem, Model) else problem
+    given = {"time_limit": time_limit, "params": params, "seed": seed, "threads": threads}
+    return solve_among(None, problem, solver, {**given, "limits": limits, "checkpoint": checkpoint, **options})
+
+
+KEYWORDS = (*(solve.__kwdefaults__ or ()), *Options.__annotations__)
+"""Keyword arguments of `solve`."""
+
+
+def solve_among(
+    peers: Peers | None, problem: Problem | Model, solver: str | Solver, options: Mapping[str, Any]
+) -> Result:
+    """`solve`, while `peers` work on the same problem and exchange assignments and bounds with this solve."""
+    clock = Clock()
     with Interruption() as interruption:
-        check_given(given, fix)
-        problem = (relaxing := Relaxing(given, relax)).problem
-        chosen, name = _chosen(solver, params)
-        asked = Limits(time_limit, max_iterations, target, stagnation, memory_limit, problem.maximize)
-        limits = asked.for_solver(chosen, name)
-        run, guard = (
-            RunningSolve(problem, name, as_seed(seed), clock),
-            _guard(limits, interruption, clock),
+        relaxing = Relaxing(checked_problem(problem), options.get("relax", False))
+        request = Request.of(relaxing.problem, solver, options)
+        run = RunningSolve(request.problem, request.name, request.seed, clock)
+        guard = request.limits.guard(interruption, clock)
+        with request.saving() as saving, request.shown() as callbacks:
+            compiled = compiling.seconds
+            ended = _Solve(request, run, guard, saving, callbacks, peers).ended()
+        if ended.limit == TIME and request.limits_note:
+            run.notes.append(f"{request.limits_note} (time_limit; math.inf for none)")
+        if (seconds := compiling.seconds - compiled) > WORTH_A_NOTE:
+            advice = "once on this machine; `dabp doctor --compile` compiles all"
+            run.notes.append(f"compiling kernels took {seconds:.0f} s, which no limit counts, {advice}")
+        return relaxing.translated(run.result(ended))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The checked arguments of one solve."""
+
+    problem: Problem
+    solver: Solver
+    name: str
+    seed: int
+    threads: int
+    limits: Limits
+    limits_note: str
+    """Why there is a time limit that the caller did not give; empty if the caller gave one."""
+    checkpoint: Checkpoint | None
+    first: FirstAnswers
+    presolve: bool
+    callbacks: tuple[Callback, ...]
+    display: bool
+
+    @classmethod
+    def of(cls, problem: Problem, solver: str | Solver, options: Mapping[str, Any]) -> Request:
+        """Check the arguments of `solve`; `DabpError` with one sentence for the first that is wrong."""
+        refuse_unknown("solve", options, KEYWORDS)
+        check_solver(solver, params := options.get("params"))
+        check_fix(fix := options.get("fix"))
+        if isinstance(solver, str):
+            chosen, name = make_solver(solver, params), solver
+        elif params:
+            raise ParameterError("params go with a solver's name; a Solver object has its own")
+        else:
+            chosen, name = solver, type(solver).__name__
+        checkpoint = Checkpoint.of(options.get("checkpoint"), options.get("resume", False))
+        if checkpoint is not None and not chosen.checkpoints:
+            raise ParameterError(f"solver {name!r} does not support checkpoints")
+        limits, note = Limits.of(options).for_solver(chosen, name)
+        presolve = options.get("presolve")
+        return cls(
+            problem=problem,
+            solver=chosen,
+            name=name,
+            seed=as_seed(options.get("seed", 0)),
+            threads=as_threads(options.get("threads"), chosen),
+            limits=limits,
+            limits_note=note,
+            checkpoint=checkpoint,
+            first=FirstAnswers(fix, options.get("initial")),
+            presolve=chosen.presolves if presolve is None else presolve,
+            callbacks=as_callbacks(options.get("callbacks", ())),
+            display=options.get("display", False),
         )
-        start = Start(fix, initial, chosen.presolves if presolve is None else presolve, chosen.proves)
-        with owned(as_path(checkpoint), resume=resume) as path, _shown(display, as_callbacks(callbacks)) as told:
-            solving = _Solve(chosen, limits, guard, as_threads(threads), told, _schedule(path, chosen, run, fix), peers)
-            return relaxing.told(solving.result(run, start, resume=resume))
 
+    def saving(self) -> contextlib.AbstractContextManager[Saving]:
+        """The checkpoint's file, locked for as long as the solve runs; one that saves nothing if there is none."""
+        return saving_to(self.checkpoint, self.problem, self.first.fix, f"{self.solver!r} seed {self.seed}")
 
-def _guard(limits: Limits, interruption: Interruption, clock: Clock) -> Guard:
-    return limits.guard(lambda: interruption.requested, clock)
+    @contextlib.contextmanager
+    def shown(self) -> Iterator[tuple[Callback, ...]]:
+        """The callbacks, with a live line first if `display` is set."""
+        if not self.display:
+            yield self.callbacks
+            return
+        from dabp.driver.live import LiveLine  # imports Rich
 
-
-@contextlib.contextmanager
-def _shown(display: bool, callbacks: Iterable[Callback]) -> Iterator[tuple[Callback, ...]]:
-    """The callbacks, with a live line if one is wanted."""
-    if not display:
-        yield tuple(callbacks)
-        return
-    from dabp.driver.live import LiveLine  # Rich, loaded only when wanted
-
-    with LiveLine() as line:
-        yield (line, *callbacks)
-
-
-def _schedule(path: Path | None, solver: Solver, run: RunningSolve, fix: Mapping[str, Label] | None) -> Saving:
-    if path is None:
-        return Saving()
-    if not solver.checkpoints:
-        raise ParameterError(f"solver {run.solver!r} does not support checkpoints")
-    return Saving(path, Origin(identity(run.problem, fix), f"{solver!r} seed {run.seed}"))
-
-
-def _chosen(solver: str | Solver, params: Mapping[str, Any] | None) -> tuple[Solver, str]:
-    """The solver and its name."""
-    check_solver(solver, params)
-    if isinstance(solver, str):
-        return make_solver(solver, params), solver
-    if params:
-        raise ParameterError("params go with a solver's name; a Solver object has its own")
-    return solver, type(solver).__name__
+        with LiveLine() as line:
+            yield (line, *self.callbacks)
 
 
 @dataclass(frozen=True)
 class _Solve:
-    """How one solve goes; what becomes of it is in a `RunningSolve`."""
+    """One solve in its stages, each of which asks the guard; results are stored in `run`."""
 
-    solver: Solver
-    limits: Limits
+    request: Request
+    run: RunningSolve
     guard: Guard
-    threads: int
-    callbacks: tuple[Callback, ...]
     saving: Saving
-    peers: Peers | None = None
+    callbacks: tuple[Callback, ...]
+    peers: Peers | None
 
-    def result(self, run: RunningSolve, start: Start, *, resume: bool) -> Result:
-        """From the first guess to the end, in stages that each ask the guard."""
-        compiled = compiling.seconds
-        initial = start.offer(run, self.guard)
-        if resume:
-            self.saving.read(run)
-        prepared = start.prepared(run, self.guard)
-        status, limit = self._searched(run, prepared, initial)
-        if limit == TIME and self.limits.note:
-            run.notes.append(f"{self.limits.note} (time_limit; math.inf for none)")
-        if (seconds := compiling.seconds - compiled) > WORTH_A_NOTE:
-            advice = "once on this machine; `dabp doctor --compile` compiles all"
-            run.notes.append(f"compiling kernels took {seconds:.0f} s, which no limit counts, {advice}")
-        return run.result(status, limit)
-
-    def _searched(
-        self, run: RunningSolve, prepared: Preparation, initial: Assignment | None
-    ) -> tuple[Status, str | None]:
-        """Start a search on what is prepared, if there is time, and step it to its end: why it ended, and the limit."""
+    def ended(self) -> Ended:
+        """Guess, presolve and search; why the solve ended."""
+        request, run, guard = self.request, self.run, self.guard
+        initial = request.first.offer(run, guard)
+        self.saving.read(run)
+        fixed = request.first.fixed(run.problem)
+        prepared = Preparation(run.problem, fixed, request.presolve, guard, units=request.solver.proves)
+        run.notes += prepared.notes
         if prepared.infeasible:
-            return Status.INFEASIBLE, None
-        if (reason := self.guard.reason) is not None:
-            keep(first_guess(prepared.reduced), run, prepared)  # presolve may have come to know better
-            return _stopped(reason)
-        limits = self.limits
-        left = _left(limits.seconds, run.clock.now)
-        budget = Budget(left, limits.iterations, limits.memory, self.threads, self.guard)
+            if run.progress.cost is not None:
+                raise SolverError(f"presolve calls infeasible what has an assignment of cost {run.progress.cost}")
+            return Ended(Status.INFEASIBLE)
+        if (reason := guard.reason) is not None:
+            keep(first_guess(prepared.reduced), run, prepared)  # presolve may have removed values the first guess has
+            return Ended.by(reason)
         projected = None if initial is None else prepared.project(initial)
         if projected is not None:
             keep(projected, run, prepared)
-        search = self.solver.start(prepared.reduced, seed=run.seed, budget=budget, initial=projected)
+        search = request.solver.start(prepared.reduced, seed=run.seed, budget=self._budget(), initial=projected)
         try:
             self.saving.resume(search, run, prepared.reduced)
-            ended = self._loop(search, run, prepared)
-            run.notes += search.summary()
-            run.traffic = search.traffic()
-            run.believe(prepared.lift_beliefs(search.beliefs()), ended[0])
+            ended = self._loop(search, prepared)
+            run.close(search, prepared.lift_beliefs(search.beliefs()), ended.status)
         finally:
             search.close()
         return ended
 
-    def _loop(self, search: Search, run: RunningSolve, prepared: Preparation) -> tuple[Status, str | None]:
+    def _budget(self) -> Budget:
+        """What the search may use; short preparations are not subtracted, so that plans do not depend on the clock."""
+        limits, spent = self.request.limits, self.run.clock.now
+        left = limits.seconds
+        if left is not None and spent >= NOTICEABLE * left:
+            left = max(left - spent, NOTICEABLE * left)
+        return Budget(left, limits.iterations, limits.bytes, self.request.threads, self.guard)
+
+    def _loop(self, search: Search, prepared: Preparation) -> Ended:
         """Step until the search has finished or something ends it."""
-        finished, told, idleness = None, False, Idleness(run.solver)
-        stepped = False
-        self.saving.begin(search, run, prepared.reduced)
-        while (reason := self.guard.reason or self.limits.reached(run.progress)) is None:
-            if not stepped:
-                self.saving.begin(search, run, prepared.reduced)
+        run, saving, limits = self.run, self.saving, self.request.limits
+        ended, told, stepped, idleness = None, False, False, Idleness(run.solver)
+        saving.begin(search, run, prepared.reduced)
+        while (reason := self.guard.reason or limits.reached(run.progress, maximize=run.problem.maximize)) is None:
             step = checked_step(search)
-            stepped = True
-            finished = take(step, run, prepared)
+            stepped, ended = True, take(step, run, prepared)
             run.progress.time_left = self.guard.seconds_left
-            if finished is None:  # a search that has ended is resumed from before that, and ends again
-                self.saving.boundary(search, run, prepared.reduced)
-            if finished is None and self.peers is not None:
-                finished = hear(self.peers, search, run, prepared)
-            answers = [callback(run.progress) for callback in self.callbacks]
+            if ended is None:  # a search that has ended is resumed from before its end, and ends again
+                saving.boundary(search, run, prepared.reduced)
+                ended = None if self.peers is None else hear(self.peers, search, run, prepared)
+            answers = [callback(run.shown()) for callback in self.callbacks]
             told = any(answers) or (self.peers is not None and self.peers.ended)
-            if finished is not None or told:
+            if ended is not None or told:
                 break
             idleness.look(step, run.clock.now)
-        if stepped or not self.saving.resumed:
-            self.saving.finish(search, run, prepared.reduced, ended=finished is not None)
-        if finished is None and (pending := search.pending()) is not None:
-            keep(pending, run, prepared)  # not in the checkpoint: a resumed search comes upon it by itself
-        if finished is not None:
-            return finished, None
-        return _stopped(INTERRUPTED if told else reason)
-
-
-def _stopped(reason: str | None) -> tuple[Status, str | None]:
-    """The status, and the limit if it was one, of a solve that was stopped from outside."""
-    return (Status.INTERRUPTED, None) if reason == INTERRUPTED else (Status.LIMIT, reason)
-
-
-def _left(time_limit: float | None, spent: float) -> float | None:
-    """What schedules may plan with after presolve; little is not counted, so that they do not depend on the clock."""
-    if time_limit is None or spent < NOTICEABLE * time_limit:
-        return time_limit
-    return max(time_limit - spent, NOTICEABLE * time_limit)
+        if stepped or not saving.resumed:
+            saving.finish(search, run, prepared.reduced, ended=ended is not None)
+        if ended is None and (pending := search.pending()) is not None:
+            keep(pending, run, prepared)  # not in the checkpoint: a resumed search finds it again
+        if ended is None:
+            return Ended.by(INTERRUPTED if told else reason)
+        if ended.status is Status.LIMIT:  # a limit of the caller may have ended the search from inside
+            reached = limits.reached(run.progress, maximize=run.problem.maximize) or self.guard.reason
+            return ended if reached is None else Ended.by(reached)
+        return ended

@@ -55,6 +55,8 @@ class Step:
     """A proved lower bound on the optimum, if the block gave one."""
     finished: Status | None = None
     """Why nothing more will come: OPTIMAL and INFEASIBLE (proved only), CONVERGED, LIMIT (own schedule over)."""
+    limit: str | None = None
+    """What ended the search if `finished` is LIMIT, as a word of `Result.limit`; None: its own iterations are done."""
     records: list[dict[str, Any]] = field(default_factory=list)
     """JSON-able facts for the trace, e.g. a DABP window's loss."""
     notes: tuple[str, ...] = ()
@@ -137,6 +139,8 @@ class Solver(ABC):
     """Whether the driver simplifies the problem first when not told otherwise."""
     proves: ClassVar[bool] = False
     """Whether its searches prove bounds: the driver then gives it decimal costs as integers, the constant apart."""
+    parallel: ClassVar[bool] = False
+    """Whether the driver gives it all available cores when the caller does not say how many."""
     iterations_end: ClassVar[bool] = True
     """Whether a limit on iterations is sure to end its searches: not where an iteration is an improvement."""
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 
+RESTARTS_DONE = "restarts done"
+"""The word in `Result.limit` where a solver made all its restarts."""
+OWN_LIMIT = "own iterations done"
+"""The word in `Result.limit` where a solver made the iterations of its own parameters."""
+
 
 class Status(Enum):
     """Why a solve ended; the value is the word, `sentence` what it means."""
@@ -23,7 +28,7 @@ class Status(Enum):
 _SENTENCES = {
     Status.OPTIMAL: "proved optimal",
     Status.CONVERGED: "the solver has finished; nothing is proved",
-    Status.LIMIT: "a limit was reached (time, iterations, memory, target or stagnation)",
+    Status.LIMIT: "a limit was reached",
     Status.INTERRUPTED: "stopped on request; the best answer up to then",
     Status.INFEASIBLE: "proved to have no feasible assignment",
 }

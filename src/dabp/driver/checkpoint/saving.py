@@ -1,4 +1,4 @@
-"""When a running solve is saved, and from where it is taken up again."""
+"""When the state of a running solve is written to its checkpoint, and how a solve continues from one."""
 
 from __future__ import annotations
 
@@ -7,23 +7,46 @@ import glob
 import os
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from dabp.driver.arguments import as_path
 from dabp.driver.checkpoint import file
-from dabp.driver.checkpoint.contents import Captured, adopt, restore
+from dabp.driver.checkpoint.contents import Captured, adopt, identity, restore
 from dabp.driver.checkpoint.file import Origin
 from dabp.driver.checkpoint.form import check
 from dabp.driver.file_lock import Lock
 from dabp.driver.running import RunningSolve
 from dabp.errors import CheckpointError, ParameterError
 from dabp.problem import Problem
+from dabp.problem.views import Label
 from dabp.solvers.base import Search, State
 
 SAVE_SECONDS = 3.0
-"""At most so much work is lost when the plug is pulled."""
+"""Seconds between two writes of a checkpoint: the work that a crash can lose."""
 CAPTURE_SECONDS = 0.5
-"""How often a state is copied aside, so that a signal finds a recent one."""
+"""Seconds between two copies of the state in memory, one of which is written when a signal arrives."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file that the state of a solve is saved to every few seconds and at the end."""
+
+    path: str | Path
+    """The file; what a crash interrupts is still in ``FILE.previous``."""
+    resume: bool = False
+    """Whether to continue from the file."""
+
+    @classmethod
+    def of(cls, given: object, resume: bool) -> Checkpoint | None:
+        """The checkpoint among the options of `solve`, given as an object or as a path and `resume`."""
+        if isinstance(given, Checkpoint):
+            return cls(as_path(given.path) or "", bool(given.resume or resume))
+        path = as_path(given)
+        if path is None and resume:
+            raise ParameterError("resume needs the checkpoint file to continue from")
+        return None if path is None else cls(path, bool(resume))
 
 
 class Saving:
@@ -31,14 +54,16 @@ class Saving:
 
     Parameters
     ----------
-    path
+    checkpoint
         Where to; None saves nothing.
     origin
         What the state belongs to: a file of another is refused.
     """
 
-    def __init__(self, path: Path | None = None, origin: Origin | None = None):
-        self._path, self._origin = path, origin or Origin("", "")
+    def __init__(self, checkpoint: Checkpoint | None = None, origin: Origin | None = None):
+        self._path = None if checkpoint is None else Path(checkpoint.path)
+        self._resume = checkpoint is not None and checkpoint.resume
+        self._origin = origin or Origin("", "")
         self._contents: State | None = None
         self._captured: Captured | None = None
         self._last_capture = self._last_save = time.monotonic()
@@ -46,22 +71,22 @@ class Saving:
 
     @property
     def resumed(self) -> bool:
-        """Whether the run goes on from a file."""
+        """Whether the solve continues from a file."""
         return self._contents is not None
 
     def read(self, run: RunningSolve) -> None:
-        """Look at the file to continue from; its best answer is the run's from now on."""
-        if self._path is None:
-            raise ParameterError("resume needs the checkpoint file to continue from")
+        """Read the file to continue from, if there is one; its best answer becomes the run's."""
+        if self._path is None or not self._resume:
+            return
         self._contents, warning = file.load(self._path, self._origin, lambda contents: check(contents, run.problem))
         if warning:
             warnings.warn(warning, stacklevel=4)
         adopt(self._contents, run)
 
     def resume(self, search: Search, run: RunningSolve, reduced: Problem) -> None:
-        """Put the search and the run where the file that was read ends, if one was.
+        """Restore the search and the run from the file that was read, if one was.
 
-        A search that was stopped while it was prepared takes nothing up: the file stays, its best answer is known.
+        A search whose preparation was stopped restores nothing: the file stays, and its best answer is known.
         """
         if self._contents is None or not search.at_boundary:
             return
@@ -71,12 +96,12 @@ class Saving:
             raise CheckpointError(f"{self._path}: {error}") from None
 
     def begin(self, search: Search, run: RunningSolve, reduced: Problem) -> None:
-        """Before the first step: a solve that is stopped before the search's first boundary can go on from here."""
+        """Copy the state before the first step, for a solve that is stopped before the first boundary."""
         if self._path is not None and search.at_boundary:
             self._captured = Captured(search, run, reduced)
 
     def boundary(self, search: Search, run: RunningSolve, reduced: Problem) -> None:
-        """After a block: copy the state aside if the search is at a boundary and enough time has passed."""
+        """After a block: copy the state if the search is at a boundary and `CAPTURE_SECONDS` have passed."""
         if self._path is None or not search.at_boundary:
             return
         now = time.monotonic()
@@ -88,9 +113,10 @@ class Saving:
             self._last_save = now
 
     def finish(self, search: Search, run: RunningSolve, reduced: Problem, *, ended: bool) -> None:
-        """At the end, whatever the reason: the last boundary and the incumbent go to disk.
+        """Write the last boundary and the incumbent when the solve ends, for whatever reason.
 
-        `ended` says that the search itself has ended; it is then resumed from before that, and ends again.
+        `ended` says that the search itself has ended: the state from before its end is kept, so that a resumed search
+        ends again.
         """
         if self._path is None:
             return
@@ -111,15 +137,17 @@ class Saving:
 
 
 @contextlib.contextmanager
-def owned(path: str | Path | None, *, resume: bool) -> Iterator[Path | None]:
-    """Hold a place for checkpoints as long as the solve runs; refuse one that is not free, before anything is solved.
+def saving_to(
+    checkpoint: Checkpoint | None, problem: Problem, fix: Mapping[str, Label] | None, solver: str
+) -> Iterator[Saving]:
+    """A `Saving` whose file is locked while the solve runs; a file that is not free is refused before the solve.
 
-    What is there is only ever replaced if it is a checkpoint that is continued, or empty.
+    Only an empty file and a checkpoint that is continued are replaced.
     """
-    if path is None:
-        yield None
+    if checkpoint is None:
+        yield Saving()
         return
-    path = Path(path)
+    path = Path(checkpoint.path)
     if path.is_dir() or not path.absolute().parent.is_dir():
         reason = "it is a folder" if path.is_dir() else "its folder does not exist"
         raise CheckpointError(f"{path}: cannot write the checkpoint: {reason}")
@@ -130,10 +158,10 @@ def owned(path: str | Path | None, *, resume: bool) -> Iterator[Path | None]:
             raise CheckpointError(f"{path}: another solve is saving its state there; choose another file") from None
         except OSError as error:
             raise CheckpointError(f"{path}: cannot write the checkpoint: {error.strerror or error}") from None
-        if not resume:
+        if not checkpoint.resume:
             _refuse_to_replace(path)
         _remove_leftovers(path)
-        yield path
+        yield Saving(checkpoint, Origin(identity(problem, fix), solver))
 
 
 def _refuse_to_replace(path: Path) -> None:
@@ -146,7 +174,7 @@ def _refuse_to_replace(path: Path) -> None:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """What processes that were killed while writing have left; with the lock, nobody is writing now."""
+    """Remove temporary files of processes that were killed while writing; the lock says that none is writing now."""
     real = Path(os.path.realpath(path))
     for each in real.parent.glob(f"{glob.escape(real.name)}.*.tmp"):
         if each.name.removeprefix(f"{real.name}.").removesuffix(".tmp").isdigit():

@@ -60,6 +60,7 @@ class Auto(Solver):
     presolves: ClassVar[bool] = True
     proves: ClassVar[bool] = True
     checkpoints: ClassVar[bool] = True
+    parallel: ClassVar[bool] = True
 
     members: str | None = None
     prove: bool = True

@@ -27,7 +27,7 @@ from dabp.solvers.belief_propagation.staged import StagedSearch, first_block
 from dabp.solvers.belief_propagation.streams import Streams
 from dabp.solvers.belief_propagation.sweeps import Sweeps
 from dabp.solvers.belief_propagation.walks import Walks
-from dabp.solvers.status import Status
+from dabp.solvers.status import RESTARTS_DONE, Status
 
 ENDLESS_RUNS = 20
 """Without any limit."""
@@ -284,7 +284,7 @@ class LearnedSearch(StagedSearch):
         if self._restarts is None or self._run < self._restarts:
             self._begin()
         else:
-            step.finished = Status.LIMIT
+            step.finished, step.limit = Status.LIMIT, RESTARTS_DONE
 
     def _found(self, values: Assignment, step: Step) -> float:
         """Its cost; kept if it is the best so far."""

@@ -28,7 +28,7 @@ from dabp.solvers.belief_propagation.marginals import (
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.belief_propagation.staged import StagedSearch, first_block
-from dabp.solvers.status import Status
+from dabp.solvers.status import RESTARTS_DONE, Status
 
 WARM_MESSAGE = 1.0
 """First v2f messages of a warm start: what they charge, in scaled units, for leaving the initial value."""
@@ -306,6 +306,7 @@ class BeliefPropagationSearch(StagedSearch):
             self._begin()
         else:
             step.finished = Status.LIMIT if why == RUNNING or self._restarts > 1 else Status.CONVERGED
+            step.limit = RESTARTS_DONE if self._restarts > 1 else None
 
     def state_dict(self) -> State:
         """Messages, incumbent and counters; what a start drew follows from its number."""

@@ -22,7 +22,7 @@ from dabp.solvers.dabp.parameters import HIDDEN, Parameters, initial_parameters
 from dabp.solvers.dabp.record import record_of
 from dabp.solvers.dabp.structure import Structure
 from dabp.solvers.dabp.window import Window
-from dabp.solvers.status import Status
+from dabp.solvers.status import RESTARTS_DONE, Status
 from dabp.solvers.stopped import ask
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ class DabpSearch(Search):
                     if place.restart == solver.restarts:
                         alone = solver.restarts == 1 and (converged or settled)
                         step.finished = Status.CONVERGED if alone else Status.LIMIT
+                        step.limit = RESTARTS_DONE if solver.restarts > 1 else None
                 self._at_border = True
                 yield step
                 if ended:

@@ -18,7 +18,7 @@ from dabp.packages import require
 from dabp.presolve.exclusion import exclusions
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of, ragged_positions
-from dabp.problem.guard import resident_memory
+from dabp.problem.guard import MEMORY, resident_memory
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped
@@ -169,7 +169,7 @@ class Toulbar2Search(Search):
                 self._read(line, step, costs)
         step.costs = np.array(costs)
         if step.finished is None and self._memory_is_full():
-            step.finished = Status.LIMIT
+            step.finished, step.limit = Status.LIMIT, MEMORY
         return step
 
     def _memory_is_full(self) -> bool:

@@ -1,4 +1,4 @@
-"""A first answer in the visible variables, where a guess would violate what sums and counts say."""
+"""The answers before the search: the guess by unary costs, and the descent where the guess is forbidden."""
 
 from __future__ import annotations
 
@@ -6,10 +6,31 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.driver.visible_descent import visible_descent
+from dabp.driver.first_answers import first_guess, visible_descent
 from dabp.problem import Problem
 from dabp.problem.guard import Guard
 from dabp.problem.model import Model
+from tests.problems import random_problem
+
+
+@pytest.mark.parametrize("seed", range(60, 80))
+def test_each_variable_takes_its_best_unary_value(seed: int) -> None:
+    """Against adding up every variable's unary tables one by one, in both directions."""
+    problem = random_problem(seed)
+    guess = first_guess(problem)
+    for variable in range(problem.num_variables):
+        costs = np.zeros(problem.domain_sizes[variable])
+        for factor in range(problem.num_factors):
+            if problem.scope(factor).tolist() == [variable]:
+                costs += problem.table(factor)
+        assert guess[variable] == (np.argmax(costs) if problem.maximize else np.argmin(costs))
+
+
+def test_fixed_variables_and_nothing_at_all() -> None:
+    """What is held is held; no variables are no values; forbidden everywhere is still a value."""
+    problem = Problem([2, 3], [0], [0, 1], [np.inf, np.inf], [0, 2])
+    assert first_guess(problem, {1: 2}).tolist() == [0, 2]
+    assert first_guess(Problem([], [], [0], [], [0])).tolist() == []
 
 
 def knapsack(items: int, maximize: bool, seed: int = 0) -> Problem:
