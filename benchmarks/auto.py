@@ -131,7 +131,7 @@ def large(runs: Runs, options: argparse.Namespace) -> None:
                 for name, (solver, params) in LARGE_PEERS.items()
             ]
             rows += runs.together(peers)
-            costs = [cost_of(row) / problem.num_constraints for row in rows]
+            costs = [cost_of(row) / problem.facts.num_constraints for row in rows]
             below = 100.0 * (1.0 - costs[0] / min(costs[2:]))
             print(f"| {kind} {seed} | " + " | ".join(f"{cost:.4f}" for cost in costs) + f" | {below:.1f} |", flush=True)
 
@@ -164,7 +164,7 @@ def bounds(runs: Runs, options: argparse.Namespace) -> None:
             key = f"{family}-{variables}-{options.first}-x{options.scale:g}"
             ours = runs.alone(Run(f"{key}-auto-0", problem, "auto", seconds, threads=2))
             peer = runs.alone(Run(f"{key}-bound", problem, "toulbar2", seconds))
-            cells = [value / problem.num_constraints for value in (ours["bound"], peer["bound"], ours["cost"])]
+            cells = [value / problem.facts.num_constraints for value in (ours["bound"], peer["bound"], ours["cost"])]
             print(f"| {family} {variables} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |", flush=True)
 
 

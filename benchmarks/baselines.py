@@ -82,10 +82,10 @@ def run(name: str, problem: Problem, seconds: float, seed: int, target: float | 
     if solver == "toulbar2-incop":
         callbacks.append(LocalSearchOver())
         limit = 600.0
-    goal = None if target is None else (target + 1e-9) * problem.num_constraints
+    goal = None if target is None else (target + 1e-9) * problem.facts.num_constraints
     result = dabp.solve(problem, solver, params=params, time_limit=limit, target=goal, seed=seed, callbacks=callbacks)
     last = result.trace.improvements[-1][0] if result.trace.improvements else None
-    cost = None if result.cost is None else result.cost / problem.num_constraints
+    cost = None if result.cost is None else result.cost / problem.facts.num_constraints
     return {"cost": cost, "last_improvement": last, "runtime": result.runtime, "cpu": clock.total}
 
 

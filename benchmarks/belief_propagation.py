@@ -149,7 +149,7 @@ def quality() -> None:
             for seed in range(1, INSTANCES + 1):
                 problem = generate(family, variables=60, domain=15, seed=seed, **shape)
                 result = dabp.solve(problem, "dbp-scfg", params=params)
-                found.append(result.cost / problem.num_constraints)
+                found.append(result.cost / problem.facts.num_constraints)
             costs[label, family] = np.array(found)
     for label in schedules:
         print(f"| {label} | " + " | ".join(_mean(costs[label, family]) for family in FAMILIES) + " |")
@@ -171,7 +171,7 @@ def large() -> None:
             problem = make(seed)
             result = dabp.solve(problem, "bp-reinforced", time_limit=5, seed=seed)
             peer = dabp.solve(problem, "toulbar2-incop", time_limit=60, seed=seed)
-            pairs.append([run.cost / problem.num_constraints for run in (result, peer)])
+            pairs.append([run.cost / problem.facts.num_constraints for run in (result, peer)])
         mine, other = np.array(pairs).T
         print(f"| {kind} | {_mean(mine)} | {_mean(other)} | {_mean(100 * (1 - mine / other), ' %')} |", flush=True)
 

@@ -73,7 +73,7 @@ def run(out: Path, families: list[str], instances: int) -> None:
                 continue
             options, _ = FAMILIES[family]
             problem = dabp.generate(family, variables=60, seed=seed, **options)
-            row = {"family": family, "seed": seed, "constraints": problem.num_constraints}
+            row = {"family": family, "seed": seed, "constraints": problem.facts.num_constraints}
             row["dabp"] = ours = follow("dabp", {"restarts": RESTARTS}, problem, None, None)
             for peer, (name, params) in PEERS.items():
                 row[peer] = follow(name, params, problem, ours["seconds"], int(ours["iterations"]))

@@ -91,8 +91,8 @@ def mini_buckets(instances: int, max_entries: int) -> None:
         for seed in range(instances):
             problem = dabp.generate(family, variables=variables, seed=seed)
             result = dabp.solve(problem, "mbe", params={"i_bound": 9, "max_entries": max_entries})
-            costs.append(result.cost / problem.num_constraints)
-            bounds.append(result.bound / problem.num_constraints)
+            costs.append(result.cost / problem.facts.num_constraints)
+            bounds.append(result.bound / problem.facts.num_constraints)
             times.append(result.runtime)
             notes.append(result.notes[-1].replace(",", "").split())
         used = sorted({words[words.index("used") + 1] for words in notes})

@@ -55,7 +55,7 @@ def main() -> None:
         for name in chosen.solvers:
             dabp.solve(problem, name, time_limit=0.1, seed=99)  # compiles kernels and warms caches
             result = dabp.solve(problem, name, time_limit=chosen.time, threads=2 if name == "auto" else 1, seed=0)
-            cost = np.nan if result.cost is None else result.cost / problem.num_constraints
+            cost = np.nan if result.cost is None else result.cost / problem.facts.num_constraints
             print(f"{title:28s} {name:16s} {cost:9.4f} per constraint, {result.runtime:5.1f} s", flush=True)
             traces[name] = result.trace
         plot_compare(traces, ax)

@@ -55,7 +55,7 @@ def run(problem: Problem, solver: GatPcmLns, seed: int) -> Run:
     begin = time.process_time()
     result = dabp.solve(problem, solver, seed=seed, presolve=False)
     seconds = time.process_time() - begin
-    return Run(result.cost / problem.num_constraints, seconds / max(1, result.iterations))
+    return Run(result.cost / problem.facts.num_constraints, seconds / max(1, result.iterations))
 
 
 def main() -> None:

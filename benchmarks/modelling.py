@@ -97,7 +97,7 @@ def stated(what: str, count: int, values: int, state: Callable[[dabp.Model, list
     row = np.random.default_rng(0).integers(0, values, count)
     problem.cost(row)
     costing = statistics.median(cpu(lambda: problem.cost(row))[0] for _ in range(20))
-    hidden, costs = f"{problem.num_auxiliary:,} auxiliary variables", f"{len(problem.pool):,} costs"
+    hidden, costs = f"{problem.auxiliaries.count:,} auxiliary variables", f"{len(problem.pool):,} costs"
     print(f"{what:38s} {building:8.1f} ms of CPU, {hidden}, {costs}; cost of an assignment {costing:.2f} ms")
 
 

@@ -56,16 +56,16 @@ def read_by_pgmpy(path: Path) -> tuple[dict[str, list[str]], list[Factor]]:
 
 def same_numbers(problem: Problem, states: dict[str, list[str]], factors: list[Factor]) -> int:
     """How many probabilities were compared; raises if a name or a number differs."""
-    if set(problem.variable_names) != set(states):
+    if set(problem.names.variables) != set(states):
         raise ValueError("other variables")
-    ours = {frozenset(problem.variable_name(v) for v in f.scope): f for f in problem.factors}
+    ours = {frozenset(problem.names.variable(v) for v in f.scope): f for f in problem.factors}
     compared = 0
     for names, table in factors:
         factor = ours[frozenset(names)]
-        order = [problem.variable_name(v) for v in factor.scope]
+        order = [problem.names.variable(v) for v in factor.scope]
         axes = [names.index(name) for name in order]
         places = [
-            [states[name].index(str(label)) for label in problem.labels(v)]
+            [states[name].index(str(label)) for label in problem.names.labels(v)]
             for v, name in zip(factor.scope, order, strict=True)
         ]
         theirs = table.transpose(axes)[np.ix_(*places)]

@@ -39,5 +39,5 @@ def broken_names(problem: Problem) -> tuple[np.ndarray, list[frozenset[str]]]:
     """Every assignment, and the names of the factors that forbid it."""
     rows = all_assignments(problem)
     return rows, [
-        frozenset(problem.factor_name(f) for f in np.flatnonzero(np.isinf(problem.factor_costs(row)))) for row in rows
+        frozenset(problem.names.factor(f) for f in np.flatnonzero(np.isinf(problem.factor_costs(row)))) for row in rows
     ]

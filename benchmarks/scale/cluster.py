@@ -35,7 +35,7 @@ def measured(kind: str, seed: int, what: str) -> dict[str, Any]:
     for workers in (1, 2):
         result, wall = _solved(problem, workers, SECONDS)
         row[f"cost_{workers}"], row[f"wall_{workers}"] = result.cost, round(wall, 2)
-        row[f"per_constraint_{workers}"] = round(float(result.cost or 0) / problem.num_constraints, 5)
+        row[f"per_constraint_{workers}"] = round(float(result.cost or 0) / problem.facts.num_constraints, 5)
         row[f"bound_{workers}"] = result.bound
     return row
 

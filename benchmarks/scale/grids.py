@@ -33,7 +33,7 @@ def measured(kind: str, variables: int, solver: str, seconds: float) -> dict[str
     return {
         "cost": result.cost,
         "bound": result.bound,
-        "per_pair": round(float(result.cost or 0.0) / problem.num_constraints, 4),
+        "per_pair": round(float(result.cost or 0.0) / problem.facts.num_constraints, 4),
         "wall": round(wall, 2),
         "before": round(before, 2),
         "gigabytes": round(peak_gigabytes(), 2),

@@ -74,7 +74,7 @@ def _full(folder: Path, disk: Path, problem: Any, left: int, solver: str) -> Ite
         yield f"{who}: no answer, exit code {code}: {err[-200:]}"
     if not refused:
         told = json.loads(out)
-        if problem.cost(problem.assignment(told["assignment"])) != told["cost"]:
+        if problem.cost(told["assignment"]) != told["cost"]:
             yield f"{who}: cost {told['cost']} is not that of the assignment"
         answer = disk / "answer.json"
         if code == 0 and not answer.exists():
@@ -125,7 +125,7 @@ def _two_at_once(folder: Path, problem: Any) -> Iterator[str]:
             yield f"two on one checkpoint: the second ended with {code}: {said[-200:]}"
     first.strike(signal.SIGINT, 0.0)
     code, out, err_text = first.ended()
-    if code != 0 or problem.cost(problem.assignment(json.loads(out)["assignment"])) != json.loads(out)["cost"]:
+    if code != 0 or problem.cost(problem.names.assignment(json.loads(out)["assignment"])) != json.loads(out)["cost"]:
         yield f"two on one checkpoint: the first ended with {code}: {err_text[-200:]}"
     code, _, err_text = Process(_words("tabu", "", 1.0, "--resume"), folder).ended(120)
     if code != 0:

@@ -112,7 +112,7 @@ def _aftermath(
         yield "exit code 0 without an answer"
     if out.strip():
         told = json.loads(out)
-        if told["assignment"] is not None and problem.cost(problem.assignment(told["assignment"])) != told["cost"]:
+        if told["assignment"] is not None and problem.cost(told["assignment"]) != told["cost"]:
             yield f"cost {told['cost']} is not that of the assignment"
         answer = folder / "answer.json"
         if answer.exists() and json.loads(answer.read_text())["cost"] != told["cost"]:

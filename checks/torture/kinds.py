@@ -64,7 +64,7 @@ def _with_options(rng: np.random.Generator, seed: int, kind: str, problem: Probl
     fix: dict[str, Any] = {}
     if problem.num_variables and (kind == "evidence" or rng.random() < 0.15):
         for v in rng.permutation(problem.num_variables)[: rng.integers(1, problem.num_variables + 1)].tolist():
-            fix[problem.variable_name(v)] = int(rng.integers(problem.domain_sizes[v]))
+            fix[problem.names.variable(v)] = int(rng.integers(problem.domain_sizes[v]))
     if kind == "limit" or rng.random() < 0.2:
         problem = problem.replace(limit=_limit(rng, problem, Oracle(problem, fix).float_optimum))
     initial = None

@@ -43,7 +43,7 @@ class Oracle:
         for name, value in self.fix.items():
             keep = np.zeros(sizes, dtype=bool)
             index: list[Any] = [slice(None)] * len(sizes)
-            index[problem.variable_index(name)] = value
+            index[problem.names.variable_index(name)] = value
             keep[tuple(index)] = True
             self.allowed = self.allowed & keep
         self.total = np.broadcast_to(self.total, sizes)
@@ -61,10 +61,10 @@ class Oracle:
     def _slack(self, finite: np.ndarray[Any, Any]) -> Fraction:
         """What adding up floats can be off by: units in the last place of all that is added, none for integers."""
         problem = self.problem
-        if problem.integral and (problem.limit is None or problem.limit == round(problem.limit)):
+        if problem.facts.integral and (problem.limit is None or problem.limit == round(problem.limit)):
             return Fraction(0)
         sizes = np.abs(np.where(np.isfinite(problem.pool), problem.pool, 0.0))
-        largest = problem.per_table(np.maximum, sizes)[problem.factor_table]
+        largest = problem.facts.per_table(np.maximum, sizes)[problem.factor_table]
         magnitude = sum(map(Fraction, largest.tolist()), Fraction(abs(problem.constant)))
         return 2 * (problem.num_factors + 4) * ULP * magnitude
 

@@ -31,7 +31,9 @@ def _answer(case: Case, result: Result) -> list[str]:
         found.append(f"cost {result.cost!r}, exactly {oracle.sign * float(exact)!r}")
     if oracle.limit is not None and exact >= oracle.limit + oracle.slack:
         found.append(f"cost {result.cost!r} is not better than the limit {problem.limit!r}")
-    if result.values != {problem.variable_name(i): problem.labels(i)[v] for i, v in enumerate(result.assignment)}:
+    if result.values != {
+        problem.names.variable(i): problem.names.labels(i)[v] for i, v in enumerate(result.assignment)
+    }:
         found.append("values are not the assignment's labels")
     if result.status is Status.INFEASIBLE:
         found.append("INFEASIBLE with an assignment")

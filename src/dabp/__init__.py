@@ -14,6 +14,7 @@ _HOMES = {
     "Problem": "problem",
     "Variable": "problem",
     "Factor": "problem",
+    "interop": "problem.interop",
     "Model": "problem.model",
     "solve": "driver.solve",
     "Limits": "driver.stopping",
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from dabp.formats.solution import write_solution as write_solution
     from dabp.lab.generators import generate as generate
     from dabp.problem import Problem as Problem
+    from dabp.problem import interop as interop
     from dabp.problem.model import Model as Model
     from dabp.problem.views import Factor as Factor
     from dabp.problem.views import Variable as Variable
@@ -66,7 +68,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        value = getattr(importlib.import_module(f"dabp.{_HOMES[name]}"), name)
+        module = importlib.import_module(f"dabp.{_HOMES[name]}")
+        value = module if name == "interop" else getattr(module, name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'dabp' has no attribute {name!r}")

@@ -166,7 +166,7 @@ def test_text_of_any_kind_goes_to_a_terminal_of_any_kind(problem_file: Path, enc
     converted = [sys.executable, "-m", "dabp", "convert", "-", "-", "--format", "yaml", "--to", "yaml"]
     text = "name: p\nobjective: min\ndomains: {d: {values: [ä, λ]}}\nvariables: {é: {domain: d}}\nconstraints: {}\n"
     done = subprocess.run(converted, input=text.encode(), capture_output=True, env=environment, check=True)
-    assert dabp.read(io.BytesIO(done.stdout), "yaml").labels(0) == ("ä", "λ")
+    assert dabp.read(io.BytesIO(done.stdout), "yaml").names.labels(0) == ("ä", "λ")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_the_written_problem_has_the_same_optimum(run: Run, tmp_path: Path) -> N
     assert "presolve" in err
     smaller = read(target)
     assert smaller.num_variables < problem.num_variables
-    assert set(smaller.variable_names) <= set(names)
+    assert set(smaller.names.variables) <= set(names)
     assert exhaustive(smaller)[0] == exhaustive(problem)[0]
 
 

@@ -55,7 +55,7 @@ def test_solve_prints_exactly_one_json_object(run: Run, problem_file: Path) -> N
     assert (code, err) == (0, "")
     assert set(facts) >= set(KEYS.split())
     problem = read(problem_file)
-    assert facts["cost"] == problem.cost(problem.assignment(facts["assignment"]))
+    assert facts["cost"] == problem.cost(problem.names.assignment(facts["assignment"]))
     assert facts["normalized_cost"] == facts["cost"] / problem.num_factors
 
 
@@ -367,7 +367,7 @@ def test_the_answer_survives_a_disk_that_is_nearly_full(run: Run, tmp_path: Path
     assert error == f"dabp: {trace}: it cannot be written (File too large)"
     problem = read(path)
     facts = json.loads(answer.read_text())
-    assert facts["cost"] == problem.cost(problem.assignment(facts["assignment"]))
+    assert facts["cost"] == problem.cost(problem.names.assignment(facts["assignment"]))
     assert trace.read_text() == "the trace of yesterday"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.json", "p.xml", "t.jsonl"]
 

@@ -145,7 +145,7 @@ def test_a_proof_ends_all(problem):
         result = dabp.solve_together(problem, executor=executor, workers=2, time_limit=30)
     assert result.status is Status.OPTIMAL
     assert result.cost == dabp.solve(problem).cost
-    assert result.values == problem.labelled(result.assignment)
+    assert result.values == problem.names.labelled(result.assignment)
 
 
 def test_maximisation_and_infeasibility(problem):

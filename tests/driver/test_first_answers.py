@@ -54,17 +54,17 @@ def test_it_finds_what_is_allowed_and_nearly_the_best(maximize: bool) -> None:
     every = np.indices((2,) * 10).reshape(10, -1).T
     costs = problem.cost(every)
     best = costs[np.isfinite(costs)].max() if maximize else costs[np.isfinite(costs)].min()
-    guess = problem.completed(np.ones(10, dtype=np.int64))
+    guess = problem.auxiliaries.completed(np.ones(10, dtype=np.int64))
     assert np.isinf(problem.cost(guess))
     found = visible_descent(problem, guess, np.zeros(0, dtype=np.int64), Guard())
-    assert found.tolist() == problem.completed(found[:10]).tolist()
+    assert found.tolist() == problem.auxiliaries.completed(found[:10]).tolist()
     assert abs(problem.cost(found)) >= 0.95 * abs(best)
 
 
 def test_what_is_held_stays_and_a_guard_ends_it() -> None:
     """Variables that are fixed keep their values; without time the best of the starts is given."""
     problem = knapsack(12, True)
-    guess = problem.completed(np.ones(12, dtype=np.int64))
+    guess = problem.auxiliaries.completed(np.ones(12, dtype=np.int64))
     held = np.array([0, 3])
     assert visible_descent(problem, guess, held, Guard())[held].tolist() == [1, 1]
     nothing = visible_descent(problem, guess, np.zeros(0, dtype=np.int64), Guard(time_limit=0.0))

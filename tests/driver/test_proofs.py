@@ -69,7 +69,7 @@ def exact_totals(problem: Problem, decimals: bool) -> list[Fraction]:
 def check(problem: Problem, decimals: bool, result: Result, label: str) -> None:
     """Every claim of a result against the exact totals; real costs may be off by what adding them up can be."""
     sign = -1 if problem.maximize else 1
-    slack = Fraction(0) if decimals else 4 * Fraction(problem.rounding_error)
+    slack = Fraction(0) if decimals else 4 * Fraction(problem.facts.rounding_error)
     totals = exact_totals(problem, decimals)
     limit = None if problem.limit is None else sign * Fraction(repr(problem.limit))
     feasible = [total for total in totals if limit is None or total < limit - slack]
@@ -78,7 +78,7 @@ def check(problem: Problem, decimals: bool, result: Result, label: str) -> None:
         assert not feasible, label
         return
     if result.bound is not None and optimum is not None:
-        shown = Fraction(float(np.spacing(abs(result.bound)))) + Fraction(problem.rounding_error)
+        shown = Fraction(float(np.spacing(abs(result.bound)))) + Fraction(problem.facts.rounding_error)
         assert sign * Fraction(result.bound) <= optimum + slack + shown, label
     if result.assignment is None:
         assert decimals <= (not feasible), label
@@ -105,7 +105,7 @@ def near(problem: Problem, decimals: bool, seed: int) -> Problem:
         return problem
     sign = -1 if problem.maximize else 1
     best = float(sign * min(totals))
-    digits = problem.decimal_digits
+    digits = problem.facts.decimal_digits
     unit = 10.0**-digits if digits is not None else float(np.spacing(abs(best)))
     step = [0.0, unit, -unit, 0.4 * unit, 3 * unit][seed % 5]
     return problem.replace(limit=float(repr(best + step)))
@@ -161,4 +161,4 @@ def test_one_huge_cost_does_not_close_a_gap() -> None:
     )
     result = dabp.solve(problem, "dual", params={"largest_clique": 2}, presolve=False, max_iterations=300)
     assert result.status is Status.CONVERGED
-    assert result.bound < 0.0 + problem.rounding_error
+    assert result.bound < 0.0 + problem.facts.rounding_error

@@ -40,7 +40,7 @@ def test_json_values_hold_all_of_it() -> None:
     facts = json.loads(json.dumps(result.to_dict(problem)))
     assert (facts["cost"], facts["status"], facts["gap"]) == (3.0, "OPTIMAL", 0.0)
     assert facts["normalized_cost"] == pytest.approx(3.0)
-    assert problem.cost(problem.assignment(facts["assignment"])) == 3.0
+    assert problem.cost(problem.names.assignment(facts["assignment"])) == 3.0
 
 
 def test_nothing_known_is_null() -> None:

@@ -30,7 +30,7 @@ def test_every_kind_of_statement() -> None:
     for smoke, how, cough in itertools.product(("yes", "no"), cold, ("yes", "no")):
         p = rows.get((smoke, how), 0.1)
         total = (0.3 if smoke == "yes" else 0.7) * cold[how] * (p if cough == "yes" else 1 - p)
-        cost = problem.cost(problem.assignment({"smoke": smoke, "cold": how, "cough": cough}))
+        cost = problem.cost(problem.names.assignment({"smoke": smoke, "cold": how, "cough": cough}))
         assert cost == (pytest.approx(-math.log(total)) if total else math.inf)
     assert problem.name == "why do I cough"
 
@@ -56,9 +56,9 @@ def test_reading_what_was_written(format: str, seed: int) -> None:
     stream = io.StringIO()
     assert write(problem, stream, format) == []
     again = read(io.StringIO(stream.getvalue()), format)
-    assert again.variable_names == problem.variable_names
-    assert [again.labels(i) for i in range(len(again.domain_sizes))] == [
-        problem.labels(i) for i in range(problem.num_variables)
+    assert again.names.variables == problem.names.variables
+    assert [again.names.labels(i) for i in range(len(again.domain_sizes))] == [
+        problem.names.labels(i) for i in range(problem.num_variables)
     ]
     states = all_assignments(problem)
     np.testing.assert_allclose(again.cost(states), problem.cost(states), rtol=1e-12, atol=1e-12)
@@ -72,8 +72,8 @@ def test_any_network_there_and_back(problem: Problem) -> None:
         stream = io.StringIO()
         assert write(problem, stream, format) == []
         again = read(io.StringIO(stream.getvalue()), format)
-        assert again.variable_names == problem.variable_names
-        assert all(again.labels(i) == problem.labels(i) for i in range(problem.num_variables))
+        assert again.names.variables == problem.names.variables
+        assert all(again.names.labels(i) == problem.names.labels(i) for i in range(problem.num_variables))
         states = all_assignments(problem)
         np.testing.assert_allclose(again.cost(states), problem.cost(states), rtol=1e-12, atol=1e-12)
 
@@ -103,9 +103,11 @@ def test_pgmpy_reads_the_same(name: str | None) -> None:
         pytest.skip("pgmpy takes minutes for it")
     problem = read(path)
     model = readwrite.BIFReader(string=gzip.decompress(path.read_bytes()).decode()).get_model()
-    assert set(problem.variable_names) == set(model.nodes())
+    assert set(problem.names.variables) == set(model.nodes())
     other = Problem.from_pgmpy(model)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        values = problem.labelled(rng.integers(0, problem.domain_sizes))
-        assert problem.cost(problem.assignment(values)) == pytest.approx(other.cost(other.assignment(values)))
+        values = problem.names.labelled(rng.integers(0, problem.domain_sizes))
+        assert problem.cost(problem.names.assignment(values)) == pytest.approx(
+            other.cost(other.names.assignment(values))
+        )

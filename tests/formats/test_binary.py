@@ -33,9 +33,9 @@ def test_what_is_read_equals_what_was_written(problem: Problem) -> None:
     """All of it: names, labels of any kind, constants, directions, forbidden combinations, tables that are shared."""
     again = _read(_bytes(problem))
     assert again == problem
-    labels = [again.labels(v) for v in range(again.num_variables)]
+    labels = [again.names.labels(v) for v in range(again.num_variables)]
     assert [[type(x) for x in row] for row in labels] == [
-        [type(x) for x in problem.labels(v)] for v in range(problem.num_variables)
+        [type(x) for x in problem.names.labels(v)] for v in range(problem.num_variables)
     ]
 
 
@@ -56,7 +56,7 @@ def test_bounds_and_auxiliary_variables_are_kept() -> None:
     again = _read(_bytes(problem))
     assert again == problem
     assert again.limit == 7.5
-    assert again.num_auxiliary == problem.num_auxiliary
+    assert again.auxiliaries.count == problem.auxiliaries.count
 
 
 def _changed(data: bytes, change: object) -> bytes:

@@ -52,7 +52,7 @@ def _read(text: str) -> tuple[object, ...]:
         problem = read(io.StringIO(text), "cfn")
     except FormatError as error:
         return ("error", str(error))
-    names = [problem.factor_name(f) for f in range(problem.num_factors)]
+    names = [problem.names.factor(f) for f in range(problem.num_factors)]
     return (problem, names, problem.pool.tolist(), problem.constant)
 
 

@@ -32,8 +32,8 @@ def test_reading_what_was_written(seed: int) -> None:
     text, notes = _text(problem)
     assert notes == []
     again = read(io.StringIO(text), "authors")
-    assert again.variable_names == tuple(f"X{i + 1}.1" for i in range(5))
-    assert [again.labels(i) for i in range(5)] == [tuple(range(1, size + 1)) for size in sizes.tolist()]
+    assert again.names.variables == tuple(f"X{i + 1}.1" for i in range(5))
+    assert [again.names.labels(i) for i in range(5)] == [tuple(range(1, size + 1)) for size in sizes.tolist()]
     for f in range(6):
         assert again.scope(f).tolist() == problem.scope(f).tolist()
         np.testing.assert_array_equal(again.table(f), problem.table(f))

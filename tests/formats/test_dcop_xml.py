@@ -22,7 +22,7 @@ def test_every_kind_of_relation() -> None:
     for a, b, c in itertools.product((0, 1, 2, 5), (0, 1, 2, 5), (-1, 7)):
         allowed = a in (0, 5) and (b, c) != (5, -1) and abs(a - b) >= 1
         expected = 2 + soft.get((a, b), 1) + soft.get((b, a), 1) if allowed else np.inf
-        assert problem.cost(problem.assignment({"A": a, "B": b, "C": c})) == expected, (a, b, c)
+        assert problem.cost(problem.names.assignment({"A": a, "B": b, "C": c})) == expected, (a, b, c)
 
 
 @pytest.mark.parametrize("word", ["infinity", "+infinity", "inf"])
@@ -37,8 +37,8 @@ def test_infinite_costs(word: str) -> None:
 def test_the_authors_files(shared_instances: Path) -> None:
     """The authors' tuples are 1-based and every combination is listed."""
     problem = read(shared_instances.parent / "reference" / "random_cop.xml")
-    assert (problem.num_variables, problem.num_constraints) == (12, 26)
-    assert problem.labels(0) == (1, 2, 3, 4)
+    assert (problem.num_variables, problem.facts.num_constraints) == (12, 26)
+    assert problem.names.labels(0) == (1, 2, 3, 4)
     with np.load(shared_instances.parent / "reference" / "random_cop.npz") as numbers:
         split, rows, columns = numbers["split_cost"], numbers["row_var"], numbers["col_var"]
     for f in range(problem.num_factors):

@@ -23,7 +23,7 @@ def test_every_kind_of_constraint() -> None:
         expected += 3 if light > 2 and v1 == "R" else light / 2
         expected += {("R", 0): 1, ("R", 1): 1, ("G", 3): 2.5}.get((v1, light), 4) + (-1 if v2 == "R" else 1)
         values = {"v1": v1, "v2": v2, "l": light, "s": str(s)}
-        assert problem.cost(problem.assignment(values)) == pytest.approx(expected)
+        assert problem.cost(problem.names.assignment(values)) == pytest.approx(expected)
 
 
 def test_code_from_another_file_is_refused(shared_instances: Path) -> None:

@@ -43,7 +43,7 @@ def test_equal_labels_of_other_types(format: str, other: tuple[Label, ...]) -> N
     write(problem, stream, format)
     again = read(io.StringIO(stream.getvalue()), format)
     assert again == problem
-    assert [list(map(type, again.labels(i))) for i in range(2)] == [[int] * 3, list(map(type, other))]
+    assert [list(map(type, again.names.labels(i))) for i in range(2)] == [[int] * 3, list(map(type, other))]
 
 
 @pytest.mark.parametrize("format", ["xml", "yaml"])
@@ -53,7 +53,7 @@ def test_signed_zero(format: str) -> None:
     stream = io.StringIO()
     write(problem, stream, format)
     again = read(io.StringIO(stream.getvalue()), format)
-    assert [str(again.labels(i)) for i in range(2)] == ["(0.0, 0.5)", "(-0.0, 0.5)"]
+    assert [str(again.names.labels(i)) for i in range(2)] == ["(0.0, 0.5)", "(-0.0, 0.5)"]
     assert again.pool.tolist() == [0, 1, 2, 3]
 
 
@@ -67,7 +67,7 @@ def test_one_relation_on_equal_domains() -> None:
     text += "".join(f'<constraint scope="x{i}" reference="R"/>' for i in range(3)) + "</constraints></instance>"
     problem = read(io.StringIO(text), "xml")
     assert problem.factor_table.tolist() == [0, 0, 1]
-    assert problem.labels(0) == (1, 2)
+    assert problem.names.labels(0) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_zeros_before_a_number_of_values() -> None:
     text = '<instance><domains><domain name="D" nbValues="%s3">%s</domain></domains>'
     text += '<variables><variable name="x" domain="D"/></variables></instance>'
     for zeros, values in (("0" * 5000, ""), ("0" * 40, "1..3"), ("0" * 5000, "1 2 3")):
-        assert read(io.StringIO(text % (zeros, values)), "xml").labels(0) == (1, 2, 3)
+        assert read(io.StringIO(text % (zeros, values)), "xml").names.labels(0) == (1, 2, 3)
     with pytest.raises(FormatError, match="a domain of 3 values has 2"):
         read(io.StringIO(text % ("0" * 5000, "1 2")), "xml")
 

@@ -50,7 +50,7 @@ def _outcome(place):
         problem.constant,
         problem.maximize,
         problem.limit,
-        problem.variable_names,
+        problem.names.variables,
     )
 
 

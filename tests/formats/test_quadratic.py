@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from dabp.errors import FormatError
 from dabp.formats import read, write
 from dabp.problem import Problem
+from dabp.problem.interop import sample_array
 from dabp.problem.quadratic import Quadratic, cut_problem, problem_of
-from dabp.problem.qubo import sample_array
 from tests.problem.test_quadratic import quadratics
 from tests.problems import all_assignments
 
@@ -69,7 +69,7 @@ def test_reading_what_was_written(quadratic: Quadratic) -> None:
             difference = again.cost(states) - problem.cost(states) * (-1 if maximize else 1)
             np.testing.assert_allclose(difference, difference[0], atol=1e-9, err_msg=format)
             assert any("constant" in note for note in notes) or abs(difference[0]) < 1e-9
-            assert (format == "coo" and quadratic.spin) == (again.labels(0) == (-1, 1))
+            assert (format == "coo" and quadratic.spin) == (again.names.labels(0) == (-1, 1))
 
 
 @settings(max_examples=60, deadline=None)

@@ -23,20 +23,20 @@ _CFN_NAME = re.compile(r'[^\s":,{}\[\]#/\\0-9<>][^\s":,{}\[\]#/\\]*')
 
 def _expressible(problem: Problem, format: str) -> bool:
     """Whether a format can say a problem exactly, by its specification."""
-    values = [label for i in range(problem.num_variables) for label in problem.labels(i)]
-    unlabelled = all(problem.labels(i) == tuple(range(d)) for i, d in enumerate(problem.domain_sizes.tolist()))
-    unnamed = problem.variable_names == tuple(f"x{i}" for i in range(problem.num_variables))
+    values = [label for i in range(problem.num_variables) for label in problem.names.labels(i)]
+    unlabelled = all(problem.names.labels(i) == tuple(range(d)) for i, d in enumerate(problem.domain_sizes.tolist()))
+    unnamed = problem.names.variables == tuple(f"x{i}" for i in range(problem.num_variables))
     if format == "wcsp":
-        natural = problem.integral and (problem.pool >= 0).all() and problem.constant >= 0
+        natural = problem.facts.integral and (problem.pool >= 0).all() and problem.constant >= 0
         return bool(natural and not problem.maximize and unnamed and unlabelled)
     if format in ("uai", "lg"):
         return format == "lg" and not problem.maximize and unnamed and unlabelled
     if format == "cfn":
         strings = all(
             labels == tuple(range(len(labels))) or all(isinstance(x, str) and _CFN_NAME.fullmatch(x) for x in labels)
-            for labels in map(problem.labels, range(problem.num_variables))
+            for labels in map(problem.names.labels, range(problem.num_variables))
         )
-        return strings and all(_CFN_NAME.fullmatch(name) for name in problem.variable_names)
+        return strings and all(_CFN_NAME.fullmatch(name) for name in problem.names.variables)
     if format == "xml":
         odd = re.compile(r"\||:|\.\.|[+-]?[\d.].*")  # text that tuples cannot hold, or that looks like a number
         return not any(isinstance(x, float) or (isinstance(x, str) and odd.search(x)) for x in values)

@@ -30,7 +30,7 @@ def _result(values: list[int] | None) -> Result:
         0.1,
         0,
         "bp",
-        None if assignment is None else _PROBLEM.labelled(assignment),
+        None if assignment is None else _PROBLEM.names.labelled(assignment),
     )
 
 
@@ -163,7 +163,7 @@ def test_our_own_answer_is_read_back(labels: tuple[Label, ...], name: str, tmp_p
     problem = Problem([2, 2], labels=[labels, None], variable_names=[name, "other"])
     for values in ([1, 0], [0, 1]):
         assignment = np.array(values)
-        answer = Result(assignment, 0.0, Status.LIMIT, None, 1, 0.1, 0, "bp", problem.labelled(assignment))
+        answer = Result(assignment, 0.0, Status.LIMIT, None, 1, 0.1, 0, "bp", problem.names.labelled(assignment))
         write_solution(answer, problem, tmp_path / "a.json")
         assert read_solution(tmp_path / "a.json", problem).tolist() == values
 

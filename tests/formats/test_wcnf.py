@@ -54,7 +54,7 @@ def _text(clauses: Clauses, old: bool) -> str:
 def test_definition(clauses: Clauses, old: bool) -> None:
     """Both forms: repeated and opposite literals, empty clauses, and long ones cut by auxiliary variables."""
     problem = read(io.StringIO(_text(clauses, old)), "wcnf")
-    size = sum(not name.startswith(AUXILIARY) for name in problem.variable_names)
+    size = sum(not name.startswith(AUXILIARY) for name in problem.names.variables)
     assert problem.arities.max(initial=0) <= 5
     for bits, cost in _least(problem, size).items():
         assert cost == _cost(clauses, (*bits, *(0 for _ in range(6 - size))))
@@ -74,14 +74,14 @@ def test_many_literals_are_not_tabulated() -> None:
     """A clause of 2,000 literals takes some tables of eight cells, and its best completion costs what it should."""
     text = "5 " + " ".join(map(str, range(1, 2001))) + " 0\n"
     problem = read(io.StringIO(text), "wcnf")
-    assert (problem.num_visible, problem.num_factors) == (2000, problem.num_auxiliary + 1)
-    assert 1997 <= problem.num_auxiliary <= 1998
+    assert (problem.auxiliaries.num_visible, problem.num_factors) == (2000, problem.auxiliaries.count + 1)
+    assert 1997 <= problem.auxiliaries.count <= 1998
     assert len(problem.pool) <= 64
     values = np.zeros(2000, dtype=int)
-    assert problem.cost(problem.completed(values)) == 5
+    assert problem.cost(problem.auxiliaries.completed(values)) == 5
     for literal in (0, 777, 1999):
         values[literal] = 1
-        assert problem.cost(problem.completed(values)) == 0
+        assert problem.cost(problem.auxiliaries.completed(values)) == 0
         values[literal] = 0
 
 

@@ -10,6 +10,7 @@ from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
 from dabp.graph.factor_graph import _smallest_difference
 from dabp.problem import Problem
+from dabp.problem.facts import derived
 
 
 def mixed_problem(seed: int = 0, forbidden: float = 0.0, maximize: bool = False) -> Problem:
@@ -171,6 +172,6 @@ def test_the_default_perturbation_follows_the_smallest_difference_within_a_table
         problem = whole.replace(pool=whole.pool + np.round(rng.normal(size=len(whole.pool)), 3))
         tables = (problem.pool[a:b] for a, b in itertools.pairwise(problem.pool_offsets))
         steps = [abs(a - b) for table in tables for a, b in itertools.combinations(table[np.isfinite(table)], 2)]
-        assert problem.derived(_smallest_difference) == min(step for step in steps if step > 0)
+        assert derived(problem, _smallest_difference) == min(step for step in steps if step > 0)
     constant = Problem([2, 2], [0, 1], [0, 2], [0.5] * 4, [0, 4])
     assert _smallest_difference(constant) == 1.0

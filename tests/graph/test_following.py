@@ -21,8 +21,10 @@ def test_auxiliary_variables_follow() -> None:
     """Partial sums are found to follow from the terms, as the model says they do."""
     problem = _sums()
     found = following(problem)
-    assert found.free.tolist() == list(range(problem.num_visible))
-    assert sorted(one.variable for one in found.definitions) == list(range(problem.num_visible, problem.num_variables))
+    assert found.free.tolist() == list(range(problem.auxiliaries.num_visible))
+    assert sorted(one.variable for one in found.definitions) == list(
+        range(problem.auxiliaries.num_visible, problem.num_variables)
+    )
 
 
 def test_each_follows_from_earlier_ones() -> None:

@@ -72,8 +72,8 @@ def test_named_problem_has_the_costs_names_and_labels_of_the_original() -> None:
         named = reduced.named()
         assert named.maximize
         some = np.zeros(named.num_variables, dtype=np.int64)
-        values = problem.labelled(reduced.lift(some))
-        assert named.labelled(some).items() <= values.items()
+        values = problem.names.labelled(reduced.lift(some))
+        assert named.names.labelled(some).items() <= values.items()
         assert named.cost(some) <= problem.cost(reduced.lift(some)) + 1e-9
 
 

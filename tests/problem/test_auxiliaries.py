@@ -35,17 +35,17 @@ def parity(count: int, *, maximize: bool = False) -> Problem:
 def test_completions_are_the_best_ones(maximize: bool) -> None:
     """One by one and as a batch, against all assignments of all variables."""
     problem = parity(4, maximize=maximize)
-    assert (problem.num_visible, problem.num_auxiliary) == (4, 3)
+    assert (problem.auxiliaries.num_visible, problem.auxiliaries.count) == (4, 3)
     rows = all_assignments(problem)
     costs = problem.cost(rows)
     visible = np.unique(rows[:, :4], axis=0)
-    whole = problem.completed(visible)
+    whole = problem.auxiliaries.completed(visible)
     for seen, completed, cost in zip(visible, whole, problem.cost(visible), strict=True):
         among = costs[(rows[:, :4] == seen).all(axis=1)]
         assert cost == (among.max() if maximize else among.min()) == 5 * (seen.sum() % 2)
-        assert problem.completed(seen).tolist() == completed.tolist()
+        assert problem.auxiliaries.completed(seen).tolist() == completed.tolist()
         assert problem.cost(completed) == cost
-    assert problem.completed(np.zeros((0, 4), dtype=np.int64)).shape == (0, 7)
+    assert problem.auxiliaries.completed(np.zeros((0, 4), dtype=np.int64)).shape == (0, 7)
 
 
 def test_a_variable_may_have_several_definitions() -> None:
@@ -53,14 +53,14 @@ def test_a_variable_may_have_several_definitions() -> None:
     at_least = np.where(np.arange(3)[:, None] <= np.arange(3), 0.0, np.inf)
     problem = Problem([3, 3, 3], [0, 2, 1, 2], [0, 2, 4], at_least.ravel(), [0, 9], [0, 0], definitions=[0, 1])
     for seen in all_assignments(Problem([3, 3])):
-        assert problem.completed(seen).tolist() == [*seen, max(seen)]
+        assert problem.auxiliaries.completed(seen).tolist() == [*seen, max(seen)]
 
 
 def test_answers_leave_them_out_and_take_assignments_without() -> None:
     """Names, labels, explanations and assignments by name are about the visible variables."""
     problem = parity(3).replace(variable_names=["a", "b", "c", "aux1", "aux2"], definitions=[0, 1])
-    assert problem.labelled([1, 1, 0]) == {"a": 1, "b": 1, "c": 0}
-    assert problem.assignment({"a": 1, "b": 0, "c": 0}).tolist() == [1, 0, 0, 1, 1]
+    assert problem.names.labelled([1, 1, 0]) == {"a": 1, "b": 1, "c": 0}
+    assert problem.names.assignment({"a": 1, "b": 0, "c": 0}).tolist() == [1, 0, 0, 1, 1]
     assert problem.cost({"a": 1, "b": 0, "c": 0}) == 5
     lines = problem.explain([1, 0, 0])
     assert [(line.scope, line.values, line.cost) for line in lines] == [(("a", "b", "c"), (1, 0, 0), 5.0)]
@@ -124,7 +124,7 @@ def test_long_clauses_are_answered_as_the_file_counts_them() -> None:
     clauses = [(3, [1, 2, 3, 4, 5, 6, 7]), (2, [-1, -2, 3, -4, 5, -6]), (None, [-3, 4, -5, 6, 7, -2]), (4, [-7])]
     text = "".join(f"{'h' if w is None else w} {' '.join(map(str, row))} 0\n" for w, row in clauses)
     problem = dabp.read(io.StringIO(text), "wcnf")
-    assert problem.num_visible == 7 < problem.num_variables
+    assert problem.auxiliaries.num_visible == 7 < problem.num_variables
     for values in all_assignments(Problem([2] * 7)):
         false = [weight for weight, row in clauses if not any((values[abs(x) - 1] == 1) == (x > 0) for x in row)]
         assert problem.cost(values) == (np.inf if None in false else sum(filter(None, false)))

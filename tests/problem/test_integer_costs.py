@@ -24,7 +24,7 @@ def test_scaled_costs_are_those_of_the_problem(seed: int) -> None:
     real, scaled = sign * problem.cost(rows), integers.cost(rows)
     assert np.array_equal(np.isinf(real), np.isinf(scaled))
     finite = np.isfinite(real)
-    slack = 0.0 if problem.integral else 0.5 * problem.num_factors / costs.scale + 1e-9
+    slack = 0.0 if problem.facts.integral else 0.5 * problem.num_factors / costs.scale + 1e-9
     assert (np.abs((scaled[finite] - costs.raised) / costs.scale - real[finite]) <= slack).all()
     assert (scaled[finite] < costs.top).all()
     assert (costs.pool >= -1).all()

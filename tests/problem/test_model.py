@@ -26,7 +26,7 @@ def test_functions_see_labels_and_tables_see_indices() -> None:
     for i, a in enumerate((1, 5, 7)):
         for j, b in enumerate((1, 5, 7)):
             assert problem.cost([i, j]) == abs(a - b) + 3 * j + i + 2
-    assert problem.factor(0).name == "distance"
+    assert problem.factors[0].name == "distance"
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -39,7 +39,7 @@ def test_forbid_by_function_and_by_list(maximize: bool) -> None:
     model.forbid(["a", "b"], [("x", "x")])
     problem = model.build()
     costs = [problem.cost([a, b]) for a in (0, 1) for b in (0, 1)]
-    bad = problem.forbidden
+    bad = problem.facts.forbidden
     assert costs == [bad, 0, bad, bad]
 
 
@@ -157,7 +157,7 @@ def test_labels_of_any_kind_stay_what_they_are(tmp_path: Path) -> None:
     assert np.isinf(problem.cost([[k, 1, 0] for k in range(5)])).tolist() == [False, True, False, False, False]
     assert problem.cost({"mixed": 1.0, "place": (0, 1), "number": 0.5}) == np.inf
     assert problem.cost({"mixed": True, "place": (1, 0), "number": 1.0}) == 0
-    assert [type(label) for label in problem.labels(2)] == [float] * 3
+    assert [type(label) for label in problem.names.labels(2)] == [float] * 3
     result = dabp.solve(model, fix={"mixed": None})
     assert result.values is not None
     assert result.values["place"] == (1, 0)

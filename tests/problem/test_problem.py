@@ -13,6 +13,7 @@ import pytest
 from dabp.driver.solve import solve
 from dabp.lab.generators import generate
 from dabp.problem import Problem
+from dabp.problem.facts import derived, minimized
 
 
 def small(maximize: bool = False) -> Problem:
@@ -57,8 +58,8 @@ def test_explain_puts_the_violated_first() -> None:
 def test_minimized_negates() -> None:
     """The minimisation of a maximisation has the opposite cost everywhere."""
     problem = small(maximize=True)
-    assert problem.minimized().cost([0, 1, 1]) == -problem.cost([0, 1, 1])
-    assert not problem.minimized().maximize
+    assert minimized(problem).cost([0, 1, 1]) == -problem.cost([0, 1, 1])
+    assert not minimized(problem).maximize
 
 
 def test_columns_cannot_be_changed() -> None:
@@ -82,23 +83,23 @@ def test_equality_ignores_sharing() -> None:
     )
     assert problem == unshared
     assert problem != unshared.replace(constant=1.0)
-    assert len({problem.replace(**change).digest for change in ({}, {"constant": 1.0}, {"limit": 9.0})}) == 3
+    assert len({problem.replace(**change).facts.digest for change in ({}, {"constant": 1.0}, {"limit": 9.0})}) == 3
 
 
 def test_whole_costs_are_recognised_in_large_pools() -> None:
     """Costs are looked at in blocks; one that is not whole counts wherever it stands, forbidden ones do not."""
     pool = np.full(2**20 + 3, np.inf)
-    assert Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).integral
+    assert Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).facts.integral
     pool[-1] = 0.5
-    assert not Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).integral
+    assert not Problem([len(pool)], [0], [0, 1], pool, [0, len(pool)]).facts.integral
 
 
 def test_tables_are_reduced_one_by_one() -> None:
     """Empty tables, which nobody uses, give 0 and take nothing from their neighbours, wherever they stand."""
     problem = Problem([2, 2], [0, 1], [0, 1, 2], [3.0, 1.0, 5.0, 4.0], [0, 0, 2, 2, 4, 4], [1, 3])
-    assert problem.per_table(np.minimum).tolist() == [0.0, 1.0, 0.0, 4.0, 0.0]
-    assert problem.per_table(np.add, np.array([1, 2, 3, 4])).tolist() == [0, 3, 0, 7, 0]
-    assert problem.magnitude == 8.0
+    assert problem.facts.per_table(np.minimum).tolist() == [0.0, 1.0, 0.0, 4.0, 0.0]
+    assert problem.facts.per_table(np.add, np.array([1, 2, 3, 4])).tolist() == [0, 3, 0, 7, 0]
+    assert problem.facts.magnitude == 8.0
     for solver in ("dual", "forest-lns", "tabu", "dbp-scfg", "mbe"):
         assert solve(problem, solver, max_iterations=5).cost == 5.0
 
@@ -126,10 +127,10 @@ def test_a_cost_does_not_depend_on_the_batch() -> None:
 def test_a_pickle_gives_the_same_read_only_problem() -> None:
     """What comes back from a pickle or a deep copy has the same columns, and they cannot be changed either."""
     problem = small().replace(variable_names=["a", "b", "c"], limit=40.0)
-    problem.derived(len_of_pool)
+    derived(problem, len_of_pool)
     for copy in (pickle.loads(pickle.dumps(problem)), deepcopy(problem)):
         assert copy == problem
-        assert copy.digest == problem.digest
+        assert copy.facts.digest == problem.facts.digest
         assert not copy.pool.flags.writeable
         with pytest.raises(ValueError, match="read-only"):
             copy.domain_sizes[0] = 7
@@ -144,6 +145,6 @@ def test_what_is_derived_is_computed_once_by_many_threads() -> None:
     """Every thread gets the one object; a changed copy computes its own."""
     problem = small()
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: problem.derived(len_of_pool), range(64)))
+        found = list(pool.map(lambda _: derived(problem, len_of_pool), range(64)))
     assert all(one is found[0] for one in found)
-    assert problem.replace(constant=1.0).derived(len_of_pool) is not found[0]
+    assert derived(problem.replace(constant=1.0), len_of_pool) is not found[0]

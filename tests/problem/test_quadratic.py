@@ -61,7 +61,7 @@ def test_equal_weights_share_a_table() -> None:
     problem = problem_of(Quadratic(np.ones(100), rows, columns, rng.choice([-1.0, 1.0], len(rows)), spin=True))
     assert problem.num_factors == 100 + len(rows)
     assert len(problem.pool) == 2 + 2 * 4
-    assert problem.labels(7) == (-1, 1)
+    assert problem.names.labels(7) == (-1, 1)
 
 
 def test_pairs_are_added_up() -> None:

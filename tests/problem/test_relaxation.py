@@ -24,7 +24,7 @@ def test_assignments_are_ordered_by_violations_then_cost(seed: int) -> None:
     own = np.array([sign * relaxation.cost(row) for row in rows])
     relaxed = sign * relaxation.problem.cost(rows)
     assert relaxation.weighed
-    assert relaxation.problem.num_visible == problem.num_visible
+    assert relaxation.problem.auxiliaries.num_visible == problem.auxiliaries.num_visible
     order = np.argsort(relaxed, kind="stable")
     pairs = list(zip(spent[order].tolist(), np.round(own[order], 9).tolist(), strict=True))
     assert pairs == sorted(pairs)

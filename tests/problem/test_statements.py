@@ -17,7 +17,7 @@ def test_small_statements_are_one_table_and_large_ones_a_chain() -> None:
         model = Model()
         model.at_most(model.add_variables((f"x{i}" for i in range(count)), 2), 1, 2)
         problem = model.build()
-        assert (problem.num_auxiliary == 0) == (2**count <= SMALL)
+        assert (problem.auxiliaries.count == 0) == (2**count <= SMALL)
         assert (problem.num_factors == 1) == (2**count <= SMALL)
         assert len(problem.pool) <= SMALL
 
@@ -31,7 +31,7 @@ def test_statements_without_a_name_get_one_that_is_free() -> None:
     model.exactly(names, 0, 1)
     model.all_different(names, name="apart")
     problem = model.build()
-    assert [problem.factor_name(f) for f in range(4)] == ["exactly1", "exactly2", "exactly3", "apart"]
+    assert [problem.names.factor(f) for f in range(4)] == ["exactly1", "exactly2", "exactly3", "apart"]
 
 
 def test_equal_tables_are_stored_once() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
+from dabp.problem.facts import within_limit
 from dabp.problem.units import InUnits
 from tests.problems import all_assignments, random_problem
 
@@ -33,7 +34,7 @@ def test_the_limit_is_the_first_total_that_is_excluded() -> None:
         assert problem.limit == excluded
         rows = all_assignments(problem)
         better = [Fraction(str(cost)) + Fraction(str(constant)) < Fraction(str(limit)) for cost in (0.15, 2.3, 1.1)]
-        assert [problem.within_limit(problem.cost(rows[i])) for i in (0, 1, 3)] == better
+        assert [within_limit(problem, problem.cost(rows[i])) for i in (0, 1, 3)] == better
 
 
 def test_integers_are_left_alone() -> None:
@@ -53,7 +54,7 @@ def test_totals_in_units_are_those_of_the_problem(seed: int) -> None:
     assert np.array_equal(finite, np.isfinite(units))
     assert [inside.cost(float(u)) for u in units[finite]] == pytest.approx(costs[finite], rel=1e-12, abs=1e-12)
     assert inside.costs(units[finite]) == pytest.approx(costs[finite], rel=1e-12, abs=1e-12)
-    if problem.decimal_digits is not None:
-        assert inside.problem.integral
-    if problem.integral:
+    if problem.facts.decimal_digits is not None:
+        assert inside.problem.facts.integral
+    if problem.facts.integral:
         assert inside.problem is problem

@@ -29,9 +29,9 @@ def test_views_are_sequences() -> None:
     """Counted, indexed from both ends, sliced and iterated more than once; each view is that of its index."""
     problem = dabp.generate("random-cop", variables=30, domain=3, density=0.3, seed=0)
     assert len(problem.variables) == 30
-    assert problem.variables[-1] == problem.variable(29)
+    assert problem.variables[-1] == problem.variables[29]
     assert [each.name for each in problem.variables[3:9:2]] == ["x3", "x5", "x7"]
-    assert next(iter(problem.variables[10:])) == problem.variable(10)
+    assert next(iter(problem.variables[10:])) == problem.variables[10]
     assert [each.index for each in problem.factors[::-1][:3]] == [problem.num_factors - k for k in (1, 2, 3)]
     assert [each.index for each in problem.factors] == [each.index for each in problem.factors]
     with pytest.raises(IndexError):

@@ -39,7 +39,7 @@ def drawn_model(rng: np.random.Generator, rows: list[tuple[Any, ...]], largest: 
 
 
 def variables(model: Model) -> list[str]:
-    return list(model.build().variable_names)
+    return list(model.build().names.variables)
 
 
 def drawn_scope(model: Model, rng: np.random.Generator, least: int = 0) -> list[str]:
@@ -51,7 +51,7 @@ def drawn_scope(model: Model, rng: np.random.Generator, least: int = 0) -> list[
 
 def labels_of(model: Model, name: str) -> tuple[Any, ...]:
     problem = model.build()
-    return problem.labels(problem.variable_index(name))
+    return problem.names.labels(problem.names.variable_index(name))
 
 
 def drawn_penalty(rng: np.random.Generator) -> float | None:
@@ -203,18 +203,20 @@ def test_statements_mean_what_they_say(kind: str, monkeypatch: pytest.MonkeyPatc
         model = drawn_model(rng, rows)
         cost_of = state(model, rng)
         problem = model.build()
-        hidden += problem.num_auxiliary
+        hidden += problem.auxiliaries.count
         sign = -1 if problem.maximize else 1
-        every = all_assignments(Problem(problem.visible(problem.domain_sizes)))
-        said = np.array([sign * cost_of(problem.labelled(row)) for row in every])
+        every = all_assignments(Problem(problem.auxiliaries.visible(problem.domain_sizes)))
+        said = np.array([sign * cost_of(problem.names.labelled(row)) for row in every])
         np.testing.assert_allclose(problem.cost(every), said, rtol=1e-12, atol=1e-12, err_msg=f"{kind} {case}")
-        if problem.num_auxiliary and math.prod(problem.domain_sizes.tolist()) <= 8_000:
+        if problem.auxiliaries.count and math.prod(problem.domain_sizes.tolist()) <= 8_000:
             whole = all_assignments(problem)
             costs = sign * problem.cost(whole)
-            key = whole[:, : problem.num_visible] @ np.cumprod([1, *problem.domain_sizes[: problem.num_visible - 1]])
+            key = whole[:, : problem.auxiliaries.num_visible] @ np.cumprod(
+                [1, *problem.domain_sizes[: problem.auxiliaries.num_visible - 1]]
+            )
             best = np.full(key.max() + 1, np.inf)
             np.minimum.at(best, key, costs)
-            own = every @ np.cumprod([1, *problem.domain_sizes[: problem.num_visible - 1]])
+            own = every @ np.cumprod([1, *problem.domain_sizes[: problem.auxiliaries.num_visible - 1]])
             np.testing.assert_allclose(best[own], sign * said, rtol=1e-12, atol=1e-12)
     assert hidden > 0 or kind in ("all_different", "element", "allow and forbid")
 
@@ -306,12 +308,12 @@ def test_names_of_auxiliary_variables_are_nobody_elses(tmp_path: Any) -> None:
     model.exactly(names, 1, 6, name="half")
     model.add_variable("aux14", 2)
     problem = model.build()
-    assert len(set(problem.variable_names)) == problem.num_variables > 20
-    assert problem.num_visible == 13
-    assert list(problem.labelled([0, 1] * 6 + [1])) == [*names, "aux14"]
-    assert {problem.factor_name(f) for f in range(problem.num_factors)} == {"half"}
+    assert len(set(problem.names.variables)) == problem.num_variables > 20
+    assert problem.auxiliaries.num_visible == 13
+    assert list(problem.names.labelled([0, 1] * 6 + [1])) == [*names, "aux14"]
+    assert {problem.names.factor(f) for f in range(problem.num_factors)} == {"half"}
     notes = dabp.write(problem, tmp_path / "half.cfn")
-    assert any(f"the last {problem.num_auxiliary} variables (aux13 to aux" in note for note in notes)
+    assert any(f"the last {problem.auxiliaries.count} variables (aux13 to aux" in note for note in notes)
     assert dabp.read(tmp_path / "half.cfn").num_variables == problem.num_variables
 
 

@@ -78,7 +78,7 @@ def check(problem: Problem, optimum: float | None, result: Result) -> None:
         table_costs = [problem.table(f)[tuple(result.assignment[problem.scope(f)])] for f in range(problem.num_factors)]
         assert result.cost == pytest.approx(problem.constant + sum(map(float, table_costs)), abs=TOLERANCE)
         assert sign * result.cost >= sign * optimum - TOLERANCE, "better than the optimum"
-        assert result.values == problem.labelled(result.assignment)
+        assert result.values == problem.names.labelled(result.assignment)
     if result.bound is not None and optimum is not None:
         assert sign * result.bound <= sign * optimum + TOLERANCE, "the bound is on the wrong side"
     if result.bound is not None and result.cost is not None:
@@ -126,12 +126,15 @@ def test_fixed_variables(name: str) -> None:
         fixed = problem.replace(  # an independent way to fix: a factor that forbids all other values
             scope_variables=[*problem.scope_variables, variable],
             scope_offsets=[*problem.scope_offsets, problem.scope_offsets[-1] + 1],
-            pool=[*problem.pool, *np.where(np.arange(problem.domain_sizes[variable]) == value, 0, problem.forbidden)],
+            pool=[
+                *problem.pool,
+                *np.where(np.arange(problem.domain_sizes[variable]) == value, 0, problem.facts.forbidden),
+            ],
             pool_offsets=[*problem.pool_offsets, problem.pool_offsets[-1] + problem.domain_sizes[variable]],
             factor_table=[*problem.factor_table, len(problem.pool_offsets) - 1],
         )
-        label = problem.labels(variable)[value]
-        result = run(name, problem, fix={problem.variable_name(variable): label})
+        label = problem.names.labels(variable)[value]
+        result = run(name, problem, fix={problem.names.variable(variable): label})
         check(problem, exhaustive_optimum(fixed), result)
         if result.assignment is not None:
             assert result.assignment[variable] == value

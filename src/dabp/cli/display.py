@@ -69,8 +69,8 @@ def _safe(text: str) -> str:
 
 
 def _sizes(problem: Problem) -> str:
-    hidden = f" and {problem.num_auxiliary} auxiliary" if problem.num_auxiliary else ""
-    return f"{problem.num_visible} variables{hidden}, {problem.num_factors} factors"
+    hidden = f" and {problem.auxiliaries.count} auxiliary" if problem.auxiliaries.count else ""
+    return f"{problem.auxiliaries.num_visible} variables{hidden}, {problem.num_factors} factors"
 
 
 def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, str]]:

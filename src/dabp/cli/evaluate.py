@@ -12,6 +12,7 @@ import typer
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 from dabp.cli.paths import check_answer, check_apart, check_input
 from dabp.errors import ParameterError
+from dabp.problem.facts import within_limit
 
 if TYPE_CHECKING:
     from dabp.problem import Assignment, FactorCost, Problem
@@ -53,7 +54,7 @@ def evaluate(
     if output is not None:
         write_assignment(assignment, problem, output)
     cost = problem.cost(assignment)
-    feasible = math.isfinite(cost) and problem.within_limit(cost)
+    feasible = math.isfinite(cost) and within_limit(problem, cost)
     lines = problem.explain(assignment, limit=top)
     violated = sum(math.isinf(each) for each in problem.factor_costs(assignment).tolist())
     if as_json:
@@ -87,8 +88,8 @@ def lifted(problem: Problem, smaller: Problem, assignment: Assignment) -> Assign
     reduction = presolve(problem)
     left = reduction.named()
     same = left.domain_sizes.tolist() == smaller.domain_sizes.tolist()
-    if smaller.has_names:
-        same = same and list(left.variable_names) == list(smaller.variable_names)
+    if smaller.names.variable_names:
+        same = same and list(left.names.variables) == list(smaller.names.variables)
     if reduction.infeasible or not same:
         raise ParameterError(
             f"{smaller.name!r} is not what presolve leaves of {problem.name!r}; write it anew with `dabp presolve`"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.problem.facts import minimized
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,7 @@ def info(
     if presolve:
         from dabp.presolve import presolve as simplify
 
-        reduction = simplify(problem.minimized())
+        reduction = simplify(minimized(problem))
         facts["presolve"] = "infeasible" if reduction.infeasible else list(reduction.summary)
         facts["presolved"] = describe(reduction.problem)
     if as_json:
@@ -76,7 +77,7 @@ def describe(problem: Problem) -> dict[str, Any]:
         "name": problem.name,
         "objective": "maximise" if problem.maximize else "minimise",
         "variables": problem.num_variables,
-        **({"auxiliary": problem.num_auxiliary} if problem.num_auxiliary else {}),
+        **({"auxiliary": problem.auxiliaries.count} if problem.auxiliaries.count else {}),
         "domains": _counted(problem.domain_sizes),
         "factors": problem.num_factors,
         "arities": _counted(problem.arities),
@@ -86,7 +87,7 @@ def describe(problem: Problem) -> dict[str, Any]:
             "tables": len(problem.pool_offsets) - 1,
             "forbidden": len(problem.pool) - len(finite),
         },
-        "range": {"min": float(finite.min()), "max": float(finite.max()), "integers": problem.integral}
+        "range": {"min": float(finite.min()), "max": float(finite.max()), "integers": problem.facts.integral}
         if len(finite)
         else None,
         "constant": problem.constant,

@@ -62,11 +62,11 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
 def check_fixed(problem: Problem, fixed: Mapping[str, Label], option: str = "--fix") -> None:
     """Complain about a variable or a value that the problem does not have, and name the nearest."""
     for name, value in fixed.items():
-        if name not in problem.variable_names:
-            near = suggestion(name, problem.variable_names) if problem.num_variables <= MANY else ""
+        if name not in problem.names.variables:
+            near = suggestion(name, problem.names.variables) if problem.num_variables <= MANY else ""
             hint = near if "did you mean" in near else "; `dabp info FILE` counts them, `dabp convert` shows them"
             raise ParameterError(f"{option}: there is no variable {name!r} in {problem.name!r}{hint}")
-        problem.value_index(problem.variable_index(name), value)
+        problem.names.value_index(problem.names.variable_index(name), value)
 
 
 def available_cores() -> int:

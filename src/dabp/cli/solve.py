@@ -243,8 +243,8 @@ def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, A
     start = None if beside.initial is None else read_solution(beside.initial, problem)
     check_fixed(problem, fix)
     for name, value in fix.items():
-        variable = problem.variable_index(name)
-        label = problem.labels(variable)[problem.value_index(variable, value)]
+        variable = problem.names.variable_index(name)
+        label = problem.names.labels(variable)[problem.names.value_index(variable, value)]
         if observed.setdefault(name, label) != label:
             raise ParameterError(f"--fix holds {name!r} at {label!r}, the evidence at {observed[name]!r}")
     return {"fix": observed, "initial": start}
@@ -257,8 +257,8 @@ def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
     for one in evidence:
         for variable, value in read_evidence(one, problem).items():
             if held.setdefault(variable, value) != value:
-                raise ParameterError(f"--evidence gives variable {problem.variable_name(variable)!r} two values")
-    return {problem.variable_name(i): problem.labels(i)[v] for i, v in held.items()}
+                raise ParameterError(f"--evidence gives variable {problem.names.variable(variable)!r} two values")
+    return {problem.names.variable(i): problem.names.labels(i)[v] for i, v in held.items()}
 
 
 def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: Telling) -> Result:

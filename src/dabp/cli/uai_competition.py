@@ -54,7 +54,7 @@ def uai(
         problem,
         time_limit=None if seconds is None else max(0.5, seconds - min(2.0, 0.05 * seconds)),
         memory_limit=None if memory is None else int(memory * 1e9),
-        fix={problem.variable_name(i): problem.labels(i)[v] for i, v in observed.items()},
+        fix={problem.names.variable(i): problem.names.labels(i)[v] for i, v in observed.items()},
         initial=first,
         seed=seed,
         callbacks=[improved],

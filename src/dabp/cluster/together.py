@@ -239,7 +239,7 @@ class _Together:
     def _keep(self, known: Known) -> None:
         run = self._run
         if known.assignment is not None:
-            assignment = run.problem.checked(known.assignment)
+            assignment = run.problem.names.checked(known.assignment)
             run.offer(assignment, float(run.problem.cost(assignment)))
         if known.bound is not None:
             run.tighten(run.sign * known.bound)

@@ -145,6 +145,6 @@ class _Filter:
     def _told(self, *, proved: bool, minimal: bool) -> Conflict:
         scopes = []
         for one in self.left:
-            seen = dict.fromkeys(v for factor in one.factors for v in self._problem.visible_scope(factor))
-            scopes.append(tuple(self._problem.variable_name(v) for v in seen))
+            seen = dict.fromkeys(v for factor in one.factors for v in self._problem.auxiliaries.visible_scope(factor))
+            scopes.append(tuple(self._problem.names.variable(v) for v in seen))
         return Conflict(tuple(one.name for one in self.left), tuple(scopes), proved, minimal)

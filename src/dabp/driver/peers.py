@@ -80,7 +80,7 @@ def hear(peers: Peers, search: Search, run: RunningSolve, prepared: Preparation)
 
 def _take(told: Assignment, search: Search, run: RunningSolve, prepared: Preparation) -> None:
     try:
-        assignment = run.problem.checked(told)
+        assignment = run.problem.names.checked(told)
     except DabpError as error:
         raise SolverError(f"another worker told an assignment of another problem: {error}") from None
     cost, before = float(run.problem.cost(assignment)), run.progress.cost

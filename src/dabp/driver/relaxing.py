@@ -9,6 +9,7 @@ from dabp.driver.result import Result
 from dabp.driver.wording import number
 from dabp.errors import ParameterError
 from dabp.problem import Problem
+from dabp.problem.facts import within_limit
 from dabp.problem.relaxation import Relaxation
 from dabp.solvers.status import Status
 
@@ -49,7 +50,7 @@ class Relaxing:
         if broken and not relaxation.weighed:
             notes.append("costs are too large beside the violations: they were not minimised")
         limit = relaxation.original.limit
-        if limit is not None and not relaxation.original.within_limit(cost, result.assignment if not broken else None):
+        if limit is not None and not within_limit(relaxation.original, cost, result.assignment if not broken else None):
             notes.append(f"the total is not better than the limit of {number(limit)}, which was relaxed, too")
         names = tuple(one.name for one in broken)
         given = relaxation.original

@@ -102,17 +102,17 @@ class Result:
 
     def to_dict(self, problem: Problem) -> dict[str, Any]:
         """The answer as JSON values: what ``--json`` prints and solution files hold; unknown is null."""
-        known = self.cost is not None and problem.num_constraints > 0
+        known = self.cost is not None and problem.facts.num_constraints > 0
         return {
             "problem": problem.name,
             "solver": self.solver,
             "status": self.status.value,
             "limit": self.limit,
             "cost": self.cost,
-            "normalized_cost": (self.cost or 0.0) / problem.num_constraints if known else None,
+            "normalized_cost": (self.cost or 0.0) / problem.facts.num_constraints if known else None,
             "bound": self.bound,
             "gap": self.gap,
-            "assignment": None if self.assignment is None else problem.named(self.assignment),
+            "assignment": None if self.assignment is None else problem.names.named(self.assignment),
             "iterations": self.iterations,
             "runtime": self.runtime,
             "seed": self.seed,
@@ -125,7 +125,7 @@ class Result:
 
     def _named_beliefs(self, problem: Problem) -> dict[str, list[float]]:
         """By name; probabilities in the order of the values."""
-        names = [problem.variable_name(i) for i in range(len(self.beliefs or ()))]
+        names = [problem.names.variable(i) for i in range(len(self.beliefs or ()))]
         return {name: each.tolist() for name, each in zip(names, self.beliefs or (), strict=True)}
 
     def explain(self, limit: int | None = None) -> list[FactorCost]:

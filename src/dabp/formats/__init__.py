@@ -163,8 +163,8 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     write_text(place, pieces)
     if line.binary:
         return cast(list[str], notes)
-    if problem.num_auxiliary:
-        names = problem.variable_names[problem.num_visible :]
+    if problem.auxiliaries.count:
+        names = problem.names.variables[problem.auxiliaries.num_visible :]
         span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         notes = [*notes, f"the last {len(names)} variables ({span}) are auxiliary: they follow from the others"]
     if problem.limit is not None:
@@ -174,11 +174,11 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
 
 def _check_names(problem: Problem) -> None:
     """Complain about names that no reader takes back: line breaks, control characters, marks of direction."""
-    values = (problem.labels(variable) for variable in range(problem.num_variables if problem.has_labels else 0))
+    values = map(problem.names.labels, range(problem.num_variables if problem.names.value_labels else 0))
     for name in chain(
         (problem.name,),
-        problem.variable_names if problem.has_names else (),
-        map(problem.factor_name, range(problem.num_factors)),
+        problem.names.variable_names or (),
+        map(problem.names.factor, range(problem.num_factors)),
         chain.from_iterable(labels for labels in values if not isinstance(labels, range)),
     ):
         if isinstance(name, str) and not name.isprintable():

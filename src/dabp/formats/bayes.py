@@ -80,15 +80,15 @@ def distributions(problem: Problem) -> list[int]:
     found = np.full(problem.num_variables, -1, dtype=np.int64)
     for f in range(problem.num_factors):
         scope = problem.scope(f).tolist()
-        name = problem.factor_name(f)
+        name = problem.names.factor(f)
         if not scope or found[scope[-1]] >= 0:
             raise FormatError(f"this is no Bayesian network: factor {name!r} is a second distribution of its variable")
         found[scope[-1]] = f
         likely = np.exp(np.minimum(-problem.table(f), 1.0))  # any e in it adds up to more than 1; exp(1000) overflows
         if (np.abs(likely.sum(axis=-1) - 1) > 1e-6).any():
-            last = problem.variable_name(scope[-1])
+            last = problem.names.variable(scope[-1])
             raise FormatError(f"this is no Bayesian network: factor {name!r} does not add up to 1 over {last!r}")
     if (found < 0).any():
-        missing = problem.variable_name(int(np.argmax(found < 0)))
+        missing = problem.names.variable(int(np.argmax(found < 0)))
         raise FormatError(f"this is no Bayesian network: variable {missing!r} has no distribution")
     return [int(f) for f in found]

@@ -222,12 +222,15 @@ class _Reader:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.bif`` file, and notes on what it could not say."""
     factors = distributions(problem)
-    texts = [*problem.variable_names, *(str(one) for i in range(problem.num_variables) for one in problem.labels(i))]
+    texts = [
+        *problem.names.variables,
+        *(str(one) for i in range(problem.num_variables) for one in problem.names.labels(i)),
+    ]
     for text in texts:
         if '"' in text or not text or "\n" in text:
             raise FormatError(f"{text!r} cannot be a name in .bif, whose names have no quotes and are not empty")
     notes = []
-    if any(not isinstance(one, str) for i in range(problem.num_variables) for one in problem.labels(i)):
+    if any(not isinstance(one, str) for i in range(problem.num_variables) for one in problem.names.labels(i)):
         notes.append("values that are numbers are written as text")
     return _lines(problem, factors), notes
 
@@ -238,14 +241,14 @@ def _quoted(text: str) -> str:
 
 def _lines(problem: Problem, factors: list[int]) -> Iterator[str]:
     yield f"network {_quoted(problem.name.replace(chr(34), '_') or 'network')} {{\n}}\n"
-    states = [[_quoted(str(one)) for one in problem.labels(i)] for i in range(problem.num_variables)]
+    states = [[_quoted(str(one)) for one in problem.names.labels(i)] for i in range(problem.num_variables)]
     for i, values in enumerate(states):
         kind = f"  type discrete [ {len(values)} ] {{ {', '.join(values)} }};"
-        yield f"variable {_quoted(problem.variable_name(i))} {{\n{kind}\n}}\n"
+        yield f"variable {_quoted(problem.names.variable(i))} {{\n{kind}\n}}\n"
     for f in factors:
         *parents, child = problem.scope(f).tolist()
-        given = f" | {', '.join(_quoted(problem.variable_name(v)) for v in parents)}" if parents else ""
-        yield f"probability ( {_quoted(problem.variable_name(child))}{given} ) {{\n"
+        given = f" | {', '.join(_quoted(problem.names.variable(v)) for v in parents)}" if parents else ""
+        yield f"probability ( {_quoted(problem.names.variable(child))}{given} ) {{\n"
         table = np.exp(-problem.table(f))
         for place in np.ndindex(table.shape[:-1]):
             head = f"({', '.join(states[v][x] for v, x in zip(parents, place, strict=True))})" if parents else "table"

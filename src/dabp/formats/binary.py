@@ -42,14 +42,15 @@ def write(problem: Problem) -> tuple[Iterable[bytes], list[str]]:
         "scope_variables": problem.scope_variables,
         "table_sizes": np.diff(problem.pool_offsets),
         "factor_table": problem.factor_table,
-        "definitions": problem.definitions,
+        "definitions": problem.auxiliaries.definitions,
     }
     arrays = {name: _smallest(column, _WHOLE) for name, column in columns.items()}
     arrays["costs"] = _smallest(problem.pool, _COSTS)
+    names = problem.names
     words = {
-        "variable_names": list(problem.variable_names) if problem.has_names else None,
-        "factor_names": _factor_names(problem),
-        "labels": [_row(problem.labels(v)) for v in range(problem.num_variables)] if problem.has_labels else None,
+        "variable_names": names.variable_names,
+        "factor_names": names.factor_names,
+        "labels": names.value_labels and [_row(names.labels(v)) for v in range(problem.num_variables)],
     }
     arrays["words"] = np.frombuffer(json.dumps(words, ensure_ascii=False, default=plain).encode(), dtype=np.uint8)
     facts = {
@@ -149,10 +150,6 @@ def _words(source: Source, data: NDArray[Any]) -> dict[str, Any]:
             raise source.error("its labels are not texts or numbers")
         words["labels"] = [None if row is None else tuple(row) for row in labels]
     return words
-
-
-def _factor_names(problem: Problem) -> list[str] | None:
-    return list(map(problem.factor_name, range(problem.num_factors))) if problem.has_factor_names else None
 
 
 def _row(labels: tuple[Label, ...]) -> list[Label] | None:

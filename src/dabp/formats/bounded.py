@@ -21,11 +21,11 @@ def below(problem: Problem, bound: float) -> Problem:
         return problem
     sign = -1.0 if problem.maximize else 1.0
     lengths = np.diff(problem.pool_offsets)
-    least = sign * problem.per_table(np.maximum if problem.maximize else np.minimum)
+    least = sign * problem.facts.per_table(np.maximum if problem.maximize else np.minimum)
     least[np.isinf(least)] = 0.0
     best = sign * problem.constant + least[problem.factor_table].sum()
     # Sums of rounded decimals may miss the bound by a few units in the last place; those stay allowed.
-    slack = 0.0 if problem.integral else problem.rounding(bound)
+    slack = 0.0 if problem.facts.integral else problem.facts.rounding(bound)
     limit = sign * bound + slack - best + least  # [T], the least excluded cost of each table
     worst = np.zeros(len(lengths))  # [T], the largest finite cost that stays
     pool = None
@@ -39,7 +39,7 @@ def below(problem: Problem, bound: float) -> Problem:
         excluded = np.isfinite(costs) & (costs >= np.repeat(limit[first:last], lengths[first:last]))
         if excluded.any():
             pool = problem.pool.copy() if pool is None else pool
-            pool[part][excluded] = problem.forbidden
+            pool[part][excluded] = problem.facts.forbidden
             costs = np.where(excluded, np.inf, costs)
         filled = lengths[first:last] > 0
         if filled.any():

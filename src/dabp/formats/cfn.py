@@ -282,17 +282,17 @@ class _Reader:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.cfn`` file that toulbar2 reads too, and notes on what it could not say."""
     notes: list[str] = []
-    names = _distinct([_name(one, "x") for one in problem.variable_names])
-    if tuple(names) != problem.variable_names:
+    names = _distinct([_name(one, "x") for one in problem.names.variables])
+    if tuple(names) != problem.names.variables:
         notes.append("names of variables that .cfn cannot have are changed (no spaces, no first digit)")
     values: list[list[str] | None] = []
     for i in range(problem.num_variables):
-        labels = problem.labels(i)
+        labels = problem.names.labels(i)
         if labels == tuple(range(len(labels))):
             values.append(None)
             continue
         values.append(_distinct([_name(str(one), "v") for one in labels]))
-    if any(row is not None and tuple(row) != problem.labels(i) for i, row in enumerate(values)):
+    if any(row is not None and tuple(row) != problem.names.labels(i) for i, row in enumerate(values)):
         notes.append("names of values that .cfn cannot have are changed (no spaces, no first digit)")
     bound, decimals, enough = _bound(problem)
     if not enough:
@@ -317,7 +317,7 @@ def _distinct(names: list[str]) -> list[str]:
 def _bound(problem: Problem) -> tuple[str, int, bool]:
     """A bound that excludes nothing, with as many decimals as costs need, if toulbar2 has room for them."""
     finite = np.append(problem.pool[np.isfinite(problem.pool)], problem.constant)
-    total = int(problem.magnitude) + 2
+    total = int(problem.facts.magnitude) + 2
     decimals = 0
     while decimals < 15 and (np.rint(finite * 10.0**decimals) / 10.0**decimals != finite).any():
         decimals += 1
@@ -337,7 +337,7 @@ def _lines(problem: Problem, names: list[str], values: list[list[str] | None], b
         yield f'  "{name}": {domain}{"," if i + 1 < len(names) else ""}\n'
     yield '},\n"functions": {\n'
     last = problem.num_factors - 1 + (problem.constant != 0)
-    labels = _distinct([_name(problem.factor_name(f), "f") for f in range(problem.num_factors)])
+    labels = _distinct([_name(problem.names.factor(f), "f") for f in range(problem.num_factors)])
     for f in range(problem.num_factors):
         scope = ", ".join(f'"{names[v]}"' for v in problem.scope(f).tolist())
         yield f'  "{labels[f]}": {{"scope": [{scope}], {_costs(problem.table(f))}}}{"," if f < last else ""}\n'

@@ -13,6 +13,7 @@ import numpy as np
 from dabp.errors import FormatError
 from dabp.formats import dcop_xml
 from dabp.problem import Problem
+from dabp.problem.facts import minimized
 
 read = dcop_xml.read
 
@@ -21,18 +22,18 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of such a file, and notes on what it could not say."""
     other = np.flatnonzero(problem.arities != 2)
     if len(other):
-        named, arity = problem.factor_name(int(other[0])), int(problem.arities[other[0]])
+        named, arity = problem.names.factor(int(other[0])), int(problem.arities[other[0]])
         raise FormatError(f"the authors' files have binary constraints only; factor {named!r} has {arity} variables")
     if not np.isfinite(problem.pool).all():
         raise FormatError("the authors' files cannot forbid combinations; this problem does")
     notes = []
-    if problem.has_names or problem.has_labels:
+    if problem.names.variable_names or problem.names.value_labels:
         notes.append("names of variables and values are left out: variables are X1.1, X2.1, … and values 1, 2, …")
     if problem.constant:
         notes.append(f"the constant {problem.constant:g} is left out: the authors' files have none")
     if problem.maximize:
         notes.append("maximisation is written as minimisation of the negated costs")
-    return _lines(problem.minimized()), notes
+    return _lines(minimized(problem)), notes
 
 
 def _lines(problem: Problem) -> Iterator[str]:

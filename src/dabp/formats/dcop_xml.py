@@ -249,10 +249,10 @@ def _label(word: str) -> Label:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of an XCSP 2.1 file in FRODO's dialect, and notes on what it could not say."""
     notes: list[str] = []
-    names = [_word(name) for name in problem.variable_names]
+    names = [_word(name) for name in problem.names.variables]
     if len(set(names)) != len(names):
         raise FormatError("two variable names differ only in white space, which XML scopes cannot say")
-    if tuple(names) != problem.variable_names:
+    if tuple(names) != problem.names.variables:
         notes.append("white space in variable names is written as _")
     domains, of_variable = named_domains(problem, "D")
     for domain, labels in domains.items():
@@ -296,7 +296,7 @@ def _lines(
         scope = problem.scope(f).tolist()
         key = (int(problem.factor_table[f]), *(of_variable[v] for v in scope))
         yield (
-            f'<constraint name={quoteattr(problem.factor_name(f))} arity="{len(scope)}" '
+            f'<constraint name={quoteattr(problem.names.factor(f))} arity="{len(scope)}" '
             f'scope={quoteattr(" ".join(names[v] for v in scope))} reference="{relations[key]}"/>\n'
         )
     yield "</constraints>\n</instance>\n"
@@ -317,7 +317,7 @@ def _cost(value: float) -> str:
 def _relation(problem: Problem, f: int, name: str) -> str:
     """One relation: tuples grouped by cost, the commonest cost as the default."""
     table, scope = problem.table(f), problem.scope(f).tolist()
-    labels = [[escape(str(one)) for one in problem.labels(v)] for v in scope]
+    labels = [[escape(str(one)) for one in problem.names.labels(v)] for v in scope]
     flat = table.ravel()
     costs, inverse, counts = np.unique(flat, return_inverse=True, return_counts=True)
     common = int(np.argmax(counts))

@@ -241,7 +241,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     for domain, labels in domains.items():
         for label in labels:
             if not str(label) or re.search(r"\s|\|", str(label)):
-                variable = problem.variable_name(of_variable.index(domain))
+                variable = problem.names.variable(of_variable.index(domain))
                 raise FormatError(
                     f"value {label!r} of variable {variable!r} has a space or '|', which pyDCOP's tuples cannot say"
                 )
@@ -255,7 +255,7 @@ def _lines(problem: Problem, domains: Mapping[str, Values], of_variable: Sequenc
         yield f"  {name}:\n    values: [{', '.join(map(_quoted, labels))}]\n"
     yield "\nvariables:\n" if problem.num_variables else "\nvariables: {}\n"
     for i, name in enumerate(of_variable):
-        yield f"  {_quoted(problem.variable_name(i))}:\n    domain: {name}\n"
+        yield f"  {_quoted(problem.names.variable(i))}:\n    domain: {name}\n"
     named = _names(problem)
     yield "\nconstraints:\n" if named else "\nconstraints: {}\n"
     for f in range(problem.num_factors):
@@ -267,7 +267,7 @@ def _lines(problem: Problem, domains: Mapping[str, Values], of_variable: Sequenc
 def _names(problem: Problem) -> list[str]:
     """Different names for all constraints, one for the constant included."""
     names, seen = [], set()
-    for name in [*map(problem.factor_name, range(problem.num_factors)), *(["constant"] if problem.constant else [])]:
+    for name in [*map(problem.names.factor, range(problem.num_factors)), *(["constant"] if problem.constant else [])]:
         while name in seen:
             name += "_"
         seen.add(name)
@@ -300,11 +300,11 @@ def _constraint(problem: Problem, f: int) -> str:
     if not scope:
         value = repr(float(table)).replace("inf", "1e999")  # what Python reads as infinite
         return f"    type: intention\n    function: {value}\n"
-    labels = [[str(one) for one in problem.labels(v)] for v in scope]
+    labels = [[str(one) for one in problem.names.labels(v)] for v in scope]
     costs, inverse, counts = np.unique(table.ravel(), return_inverse=True, return_counts=True)
     common = int(np.argmax(counts))
     by_cost = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
-    names = ", ".join(_quoted(problem.variable_name(v)) for v in scope)
+    names = ", ".join(_quoted(problem.names.variable(v)) for v in scope)
     lines = ["    type: extensional", f"    variables: [{names}]", f"    default: {_number(float(costs[common]))}"]
     lines.append("    values:" if len(costs) > 1 else "    values: {}")
     for c, cost in enumerate(costs.tolist()):

@@ -71,7 +71,7 @@ def named_domains(problem: Problem, prefix: str) -> tuple[dict[str, Values], lis
     of_row: dict[int, str] = {}  # rows in here stay alive, so that no other has their id
     rows, of_variable = [], []
     for i in range(problem.num_variables):
-        labels = problem.labels(i)
+        labels = problem.names.labels(i)
         name = of_row.get(id(labels))
         if name is None:
             values = compact(labels)

@@ -63,7 +63,7 @@ def _by_index(source: Source, problem: Problem) -> dict[int, int]:
 
 def _hold(source: Source, problem: Problem, fixed: dict[int, int], variable: int, value: int) -> None:
     if fixed.setdefault(variable, value) != value:
-        raise source.error(f"variable {problem.variable_name(variable)!r} has two values")
+        raise source.error(f"variable {problem.names.variable(variable)!r} has two values")
 
 
 def _from_json(source: Source, text: str, problem: Problem) -> dict[int, int]:
@@ -96,15 +96,15 @@ def _by_name(source: Source, text: str, problem: Problem) -> dict[int, int]:
 def _found(source: Source, problem: Problem, name: str, value: Label, line: int | None) -> tuple[int, int]:
     """The indices of a variable and a value, each by name, or by index where no name is a number."""
     try:
-        variable = problem.variable_index(name)
+        variable = problem.names.variable_index(name)
     except ProblemError as error:
         index = int(name) if re.fullmatch("[0-9]{1,18}", name) else problem.num_variables
         if index >= problem.num_variables:
-            near = suggestion(name, problem.variable_names) if problem.num_variables <= _MANY else ""
+            near = suggestion(name, problem.names.variables) if problem.num_variables <= _MANY else ""
             raise source.error(str(error) + near * ("did you mean" in near), line) from None
         variable = index
     try:
-        return variable, problem.value_index(variable, value)
+        return variable, problem.names.value_index(variable, value)
     except ProblemError as error:
         text = str(value)
         if re.fullmatch("[0-9]{1,18}", text) and int(text) < problem.domain_sizes[variable]:

@@ -23,8 +23,8 @@ from dabp.formats.draft import printable
 from dabp.formats.text import Source
 from dabp.formats.tokens import Tokens
 from dabp.problem import Problem
+from dabp.problem.interop import has_spins
 from dabp.problem.quadratic import Quadratic, cut_problem, problem_of, quadratic_of
-from dabp.problem.qubo import has_spins
 
 _Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 _SPIN = re.compile(rb"^#[ \t]*vartype[ \t]*=[ \t]*(SPIN|BINARY)[ \t]*\r?$", re.MULTILINE)
@@ -161,7 +161,7 @@ def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: boo
 def write(problem: Problem, *, dialect: str) -> tuple[Iterator[str], list[str]]:
     """Text of a file of a dialect, and notes on what it could not say."""
     notes = []
-    if problem.has_names or (problem.has_labels and not (dialect == "coo" and has_spins(problem))):
+    if problem.names.variable_names or (problem.names.value_labels and not (dialect == "coo" and has_spins(problem))):
         notes.append("names of variables and values are left out: these files number them")
     if problem.maximize != (dialect == "mc"):
         notes.append(f"{'max' if problem.maximize else 'min'}imisation is written with all coefficients negated")
@@ -176,7 +176,7 @@ def write(problem: Problem, *, dialect: str) -> tuple[Iterator[str], list[str]]:
     if dialect == "mc":
         if quadratic.linear.any():
             at = int(np.flatnonzero(quadratic.linear)[0])
-            raise FormatError(f"this is no cut: variable {problem.variable_name(at)!r} prefers one of its values")
+            raise FormatError(f"this is no cut: variable {problem.names.variable(at)!r} prefers one of its values")
         quadratic = quadratic._replace(weights=2 * quadratic.weights)  # w(1 − s s')/2 is the cut, to be maximised
         offset += float(quadratic.weights.sum()) / 2
     if offset:

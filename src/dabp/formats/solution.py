@@ -67,9 +67,9 @@ def write_assignment(assignment: Assignment, problem: Problem, place: Place) -> 
     if not holds_values_only(place):
         cost = problem.cost(assignment)
         facts = {"problem": problem.name, "cost": cost if np.isfinite(cost) else None}
-        _write_json({**facts, "assignment": problem.named(assignment)}, place)
+        _write_json({**facts, "assignment": problem.names.named(assignment)}, place)
         return
-    seen = problem.visible(problem.checked(assignment))
+    seen = problem.auxiliaries.visible(problem.names.checked(assignment))
     write_text(place, [_VALUES_ONLY[split_suffix(place_name(place))[0]](seen, problem)])
 
 
@@ -136,7 +136,7 @@ def as_sol(assignment: Assignment) -> str:
 def as_csv(assignment: Assignment, problem: Problem) -> str:
     """A table of variables and labels, for spreadsheets."""
     text = io.StringIO()
-    rows = [CSV_HEADER, *problem.named(assignment).items()]
+    rows = [CSV_HEADER, *problem.names.named(assignment).items()]
     turns = any("\r" in str(field) for row in rows for field in row)  # which csv does not quote by itself
     table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if turns else csv.QUOTE_MINIMAL)
     table.writerows(rows)
@@ -183,12 +183,12 @@ def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
     if not isinstance(content, dict):
         raise source.error('an object of "variable": value was expected')
     names = (
-        {name: i for i, name in enumerate(problem.variable_names)} if True in map(_is_truth, content.values()) else {}
+        {name: i for i, name in enumerate(problem.names.variables)} if True in map(_is_truth, content.values()) else {}
     )
     for name, value in content.items():
         if not isinstance(value, str | int | float):
             raise source.error(f"the value of {name!r} is neither text nor a number")
-        if isinstance(value, bool) and name in names and not _has_truths(problem.labels(names[name])):
+        if isinstance(value, bool) and name in names and not _has_truths(problem.names.labels(names[name])):
             raise source.error(f"the value of {name!r} is {json.dumps(value)}, its labels are others")
     return _labels(source, content, problem)
 
@@ -206,7 +206,7 @@ def _from_mpe(source: Source, words: list[str], problem: Problem) -> Assignment:
     # Competition solvers append better answers after -BEGIN-; the last one counts.
     start = len(words) - words[::-1].index("-BEGIN-") if "-BEGIN-" in words else 1
     numbers = _integers(source, words[start:])
-    n = problem.num_variables if len(numbers) >= problem.num_variables + 1 else problem.num_visible
+    n = problem.num_variables if len(numbers) >= problem.num_variables + 1 else problem.auxiliaries.num_visible
     if len(numbers) == n + 2 and numbers[:2] == [1, n]:  # a variant counts the samples of evidence first
         numbers = numbers[1:]
     if not numbers or numbers[0] != n or len(numbers) != n + 1:
@@ -229,18 +229,18 @@ def _integers(source: Source, words: list[str]) -> list[int]:
 
 
 def _indices(source: Source, values: list[int], problem: Problem) -> Assignment:
-    if len(values) not in (problem.num_variables, problem.num_visible):
-        raise source.error(f"{problem.num_visible} values were expected, {len(values)} found")
+    if len(values) not in (problem.num_variables, problem.auxiliaries.num_visible):
+        raise source.error(f"{problem.auxiliaries.num_visible} values were expected, {len(values)} found")
     for i, value in enumerate(values):
         if not 0 <= value < problem.domain_sizes[i]:
             raise source.error(
-                f"variable {problem.variable_name(i)!r} has values 0..{problem.domain_sizes[i] - 1}, {value} found"
+                f"variable {problem.names.variable(i)!r} has values 0..{problem.domain_sizes[i] - 1}, {value} found"
             )
-    return problem.checked(np.array(values, dtype=np.int64))
+    return problem.names.checked(np.array(values, dtype=np.int64))
 
 
 def _labels(source: Source, values: Mapping[str, Label], problem: Problem) -> Assignment:
     try:
-        return problem.assignment(values)
+        return problem.names.assignment(values)
     except ProblemError as error:
         raise source.error(str(error)) from None

@@ -22,6 +22,7 @@ from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, Tokens
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.facts import minimized
 
 _PYAGRUM = re.compile(rb"\n[0-9]+(?: [0-9]+){3,}   # \S")  # a scope of two parents or more, and its variable's name
 _BEGINNING = 2**20  # bytes in which the first such scope is looked for
@@ -162,9 +163,9 @@ def write(problem: Problem, *, logarithms: bool = False) -> tuple[Iterator[str],
     notes = []
     if problem.maximize:
         notes.append("maximisation is written as minimisation of the negated costs")
-    if problem.has_names or problem.has_labels:
+    if problem.names.variable_names or problem.names.value_labels:
         notes.append("names of variables and values are left out: .uai has none")
-    least = problem.minimized()
+    least = minimized(problem)
     if not logarithms:
         finite = np.append(least.pool[np.isfinite(least.pool)], least.constant)
         if np.abs(finite).max() > _LARGEST_COST:

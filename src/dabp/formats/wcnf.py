@@ -265,13 +265,13 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.wcnf`` file in the form since 2022, and notes on what it could not say."""
     if (problem.domain_sizes != 2).any():
         at = int(np.argmax(problem.domain_sizes != 2))
-        named, count = problem.variable_name(at), problem.domain_sizes[at]
+        named, count = problem.names.variable(at), problem.domain_sizes[at]
         raise FormatError(f"MaxSAT has variables of two values; {named!r} has {count}")
     costs, notes = integer_costs(problem)
-    if problem.has_labels or (problem.has_names and problem.variable_name(0) != "x1"):
+    if problem.names.value_labels or (problem.names.variable_names and problem.names.variable(0) != "x1"):
         notes.append("names of variables and values are left out: MaxSAT numbers variables")
     cells = np.where(costs.pool < 0, costs.top, costs.pool)
-    least = problem.per_table(np.minimum, cells)
+    least = problem.facts.per_table(np.minimum, cells)
     least[least >= costs.top] = 0  # all of it is forbidden
     constant = costs.constant + int(least[problem.factor_table].sum())
     if constant:
@@ -307,6 +307,6 @@ def as_maxsat(assignment: Assignment | None, problem: Problem, cost: float | Non
     if assignment is None or cost is None or not np.isfinite(cost):
         return "s UNKNOWN\n"
     number = str(int(cost)) if cost == int(cost) else repr(cost)
-    bits = "".join(map(str, problem.visible(problem.checked(assignment)).tolist()))
+    bits = "".join(map(str, problem.auxiliaries.visible(problem.names.checked(assignment)).tolist()))
     verdict = "OPTIMUM FOUND" if status == "OPTIMAL" else "SATISFIABLE"
     return f"o {number}\ns {verdict}\nv {bits}\n"

@@ -240,7 +240,7 @@ class _Functions:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.wcsp`` file, and notes on what it could not say."""
     costs, notes = integer_costs(problem)
-    if problem.has_names or problem.has_labels:
+    if problem.names.variable_names or problem.names.value_labels:
         notes.append("names of variables and values are left out: .wcsp has none")
     return _lines(problem, costs), notes
 

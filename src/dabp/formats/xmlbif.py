@@ -65,14 +65,17 @@ def _definition(source: Source, network: Network, node: Node) -> None:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of an XMLBIF file, and notes on what it could not say."""
     factors = distributions(problem)
-    texts = [*problem.variable_names, *(str(one) for i in range(problem.num_variables) for one in problem.labels(i))]
+    texts = [
+        *problem.names.variables,
+        *(str(one) for i in range(problem.num_variables) for one in problem.names.labels(i)),
+    ]
     for text in texts:
         if text != text.strip() or not text:
             raise FormatError(
                 f"{text!r} cannot be a name in XMLBIF, which has no spaces around names and no empty ones"
             )
     notes = []
-    if any(not isinstance(one, str) for i in range(problem.num_variables) for one in problem.labels(i)):
+    if any(not isinstance(one, str) for i in range(problem.num_variables) for one in problem.names.labels(i)):
         notes.append("values that are numbers are written as text")
     return _lines(problem, factors), notes
 
@@ -80,11 +83,11 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
 def _lines(problem: Problem, factors: list[int]) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
     yield f"<NAME>{escape(problem.name)}</NAME>\n"
-    for i, name in enumerate(problem.variable_names):
-        outcomes = "".join(f"  <OUTCOME>{escape(str(one))}</OUTCOME>\n" for one in problem.labels(i))
+    for i, name in enumerate(problem.names.variables):
+        outcomes = "".join(f"  <OUTCOME>{escape(str(one))}</OUTCOME>\n" for one in problem.names.labels(i))
         yield f'<VARIABLE TYPE="nature">\n  <NAME>{escape(name)}</NAME>\n{outcomes}</VARIABLE>\n'
     for f in factors:
-        *parents, child = (escape(problem.variable_name(v)) for v in problem.scope(f).tolist())
+        *parents, child = (escape(problem.names.variable(v)) for v in problem.scope(f).tolist())
         given = "".join(f"  <GIVEN>{name}</GIVEN>\n" for name in parents)
         table = " ".join(map(repr, np.exp(-problem.cells(f)).tolist()))
         yield f"<DEFINITION>\n  <FOR>{child}</FOR>\n{given}  <TABLE>{table}</TABLE>\n</DEFINITION>\n"

@@ -7,11 +7,12 @@ import numpy as np
 from dabp.kernels.presolve.components import connected_components
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cells_of_tables, handed_over, offsets_of, ragged_positions
+from dabp.problem.facts import structural
 
 
 def component_labels(problem: Problem) -> tuple[Indices, int]:
     """The component of each variable, numbered by first variable, [N], and how many: once for each structure."""
-    return problem.structural(_component_labels)
+    return structural(problem, _component_labels)
 
 
 def _component_labels(problem: Problem) -> tuple[Indices, int]:

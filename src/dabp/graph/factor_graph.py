@@ -21,6 +21,7 @@ from dabp.graph.grouping import grouped
 from dabp.graph.measure import MOST_SCALED, measured
 from dabp.problem import Problem
 from dabp.problem.columns import add_at, cells_of_tables, offsets_of
+from dabp.problem.facts import derived, structural
 from dabp.problem.randomness import generator
 
 PERTURBATION = 1e-3
@@ -168,11 +169,11 @@ class FactorGraph:
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
         measure = measured(problem, cost_scale, checked=dtype is None)
         scale = measure.scale
-        real = np.dtype((np.float64 if problem.forbidding.any() else np.float32) if dtype is None else dtype)
+        real = np.dtype((np.float64 if problem.facts.forbidding.any() else np.float32) if dtype is None else dtype)
         perturbation = _unseen(problem, temperature) / scale if perturbation is None else perturbation
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * measure.ranges / scale + problem.num_variables * perturbation + 1.0
-        skeleton = problem.structural(_skeleton, len(scales), bulky=True)
+        skeleton = structural(problem, _skeleton, len(scales), bulky=True)
         unary = _perturbed(seed, perturbation, skeleton, real)
         groups = _groups(
             problem, skeleton, _Units(scale, measure.shifts, measure.lowest / scale + forbidden), unary, real
@@ -193,7 +194,7 @@ class FactorGraph:
 
 def _unseen(problem: Problem, temperature: float) -> float:
     """The default perturbation in the problem's units."""
-    unseen = PERTURBATION * problem.derived(_smallest_difference)
+    unseen = PERTURBATION * derived(problem, _smallest_difference)
     return min(unseen, QUIET * temperature) if temperature > 0 else unseen
 
 
@@ -225,7 +226,7 @@ def _scaled(problem: Problem, used: NDArray[np.int64], units: _Units, dtype: np.
     tables = np.empty(costs.shape, dtype=dtype)
     shifts = units.shifts[used][:, None]
     np.divide(costs - shifts if shifts.any() else costs, units.scale, out=tables, casting="same_kind", dtype=np.float64)
-    if problem.forbidding[used].any():
+    if problem.facts.forbidding[used].any():
         barred = np.isinf(costs)
         tables[barred] = np.broadcast_to(units.stand_ins[used][:, None], costs.shape)[barred]
     return tables
@@ -328,7 +329,7 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
     """(shape, factors [G], scope [G, arity]) for every arity ≥ 1, by arity and then by shape."""
     size = int(problem.domain_sizes.max(initial=0))
     uniform = bool((problem.domain_sizes == size).all())
-    for arity_group in problem.arity_groups:
+    for arity_group in problem.facts.arity_groups:
         arity = arity_group.variables.shape[1]
         if arity == 0:
             continue
@@ -353,7 +354,7 @@ def _smallest_difference(problem: Problem) -> float:
 
     Tables of one size are sorted together, some at a time: what is large is read and written once.
     """
-    if problem.integral:
+    if problem.facts.integral:
         return 1.0
     lengths, least = np.diff(problem.pool_offsets), math.inf
     for length in np.unique(lengths[lengths > 1]).tolist():

@@ -81,7 +81,7 @@ def following(problem: Problem) -> Following:
 
 def _places(problem: Problem) -> dict[int, tuple[int, ...]]:
     """The factors from which a variable follows, and the places of such variables in their scopes."""
-    sizes, forbidding = np.diff(problem.pool_offsets), np.flatnonzero(problem.forbidding)
+    sizes, forbidding = np.diff(problem.pool_offsets), np.flatnonzero(problem.facts.forbidding)
     if not len(forbidding) or int(sizes[forbidding].sum()) > MOST_CELLS:
         return {}
     allowed = sizes.copy()

@@ -32,6 +32,7 @@ from dabp.kernels.belief_propagation.pair_layout import Edges, PairColumns, Pair
 from dabp.kernels.belief_propagation.pricing import LARGEST
 from dabp.problem import Problem
 from dabp.problem.columns import as_fixed, cell_strides, offsets_of
+from dabp.problem.facts import structural
 
 KEPT_FRAMES = 8
 """Frames that are kept of one structure: for a few widths of vectors and ratios of splitting."""
@@ -85,12 +86,12 @@ def make_layout(problem: Problem, graph: FactorGraph, lanes: int, *, soft: bool 
 
 def _unit(problem: Problem, graph: FactorGraph) -> float:
     """What numbers of tables are multiplied by to be nearest to the costs, if these are whole numbers."""
-    if any(group.arity != 2 for group in graph.groups) or problem.forbidding.any() or not problem.integral:
+    if any(group.arity != 2 for group in graph.groups) or problem.facts.forbidding.any() or not problem.facts.integral:
         return 0.0
     if graph.shifted:
         return 0.0
-    largest = max(float(np.abs(ends).max(initial=0.0)) for ends in problem.finite_extremes)
-    if largest > LARGEST or problem.magnitude > EXACT:
+    largest = max(float(np.abs(ends).max(initial=0.0)) for ends in problem.facts.finite_extremes)
+    if largest > LARGEST or problem.facts.magnitude > EXACT:
         return 0.0
     return graph.cost_scale
 
@@ -122,7 +123,7 @@ class _Frame(NamedTuple):
 
 def _frame_of(problem: Problem, graph: FactorGraph, lanes: int) -> _Frame:
     """The frame for a graph, made once for problems of one structure."""
-    frames = problem.structural(_frames, bulky=True)
+    frames = structural(problem, _frames, bulky=True)
     key = (graph.scales, lanes, graph.dtype.str)
     frame = frames.get(key)  # any thread may ask, and two may make the same
     if frame is None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dabp.kernels.elimination import ordering as compiled
 from dabp.problem import Problem
 from dabp.problem.columns import distinct, offsets_of
+from dabp.problem.facts import structural
 from dabp.problem.guard import Guard
 
 DENSE_LIMIT = 5_000
@@ -43,7 +44,7 @@ def edges(problem: Problem) -> NDArray[np.int64]:
     n = problem.num_variables
     several = problem.domain_sizes > 1
     keys = [np.zeros(0, dtype=np.int64)]
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         for i in range(group.variables.shape[1]):
             for j in range(i + 1, group.variables.shape[1]):
                 a, b = group.variables[:, i], group.variables[:, j]
@@ -61,7 +62,7 @@ def elimination_order(problem: Problem, *, widest: int | None = None, guard: Gua
     many remain, or the guard wants an end, these follow as they come without a width. Computed once for
     problems of one structure.
     """
-    known = problem.structural(_known_orders)
+    known = structural(problem, _known_orders)
     complete = known.get(None)
     if complete is not None and (widest is None or (complete.width is not None and complete.width <= widest)):
         return complete

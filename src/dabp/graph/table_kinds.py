@@ -30,7 +30,7 @@ def table_kinds(problem: Problem) -> tuple[Indices, NDArray[np.float64]]:
     """
     kinds = np.zeros(len(problem.pool_offsets) - 1, dtype=np.int64)
     parameters = np.zeros((len(kinds), 3))
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         if group.variables.shape[1] != 2:
             continue
         sizes = problem.domain_sizes[group.variables]

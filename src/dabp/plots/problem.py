@@ -117,7 +117,7 @@ def _write_names(problem: Problem, places: NDArray[np.float64], ax: Axes) -> Non
 
     halo = [withStroke(linewidth=2, foreground="white")]
     for i, place in enumerate(places.tolist()):
-        name = shown(problem.variable_name(i))
+        name = shown(problem.names.variable(i))
         ax.annotate(name, place, xytext=(6, 5), textcoords="offset points", fontsize=7, zorder=4, path_effects=halo)
 
 
@@ -148,7 +148,7 @@ def _draw_matrix(problem: Problem, ax: Axes) -> None:
     """Factors by the regions of their variables, every pair of a scope counted."""
     cells = min(CELLS, problem.num_variables)
     counts = np.zeros((cells, cells))
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         region = group.variables * cells // problem.num_variables
         for a in range(group.variables.shape[1]):
             for b in range(group.variables.shape[1]):

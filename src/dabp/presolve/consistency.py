@@ -19,7 +19,7 @@ def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[
     the effort ends the search, need not even be consistent.
     """
     effort = effort or Effort()
-    if not problem.forbidding.any():
+    if not problem.facts.forbidding.any():
         return np.ones(int(problem.domain_sizes.sum()), dtype=bool)
     costs, starts = own_costs(problem)
     alive = np.isfinite(costs)
@@ -53,6 +53,6 @@ def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[
 
 def _hard_factors(problem: Problem) -> Indices:
     """Factors other than unary ones with a forbidden combination."""
-    if not problem.forbidding.any():
+    if not problem.facts.forbidding.any():
         return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(problem.forbidding[problem.factor_table] & (problem.arities != 1))
+    return np.flatnonzero(problem.facts.forbidding[problem.factor_table] & (problem.arities != 1))

@@ -67,8 +67,8 @@ def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
 def conflicts(problem: Problem, most: int) -> tuple[Indices, Indices]:
     """The forbidden pairs of values of two variables, values numbered through all domains; none if more than `most`."""
     nothing = np.zeros(0, dtype=np.int64)
-    group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
-    if group is None or not problem.forbidding.any():
+    group = next((group for group in problem.facts.arity_groups if group.variables.shape[1] == 2), None)
+    if group is None or not problem.facts.forbidding.any():
         return nothing, nothing
     # Of these factors' tables alone: those of sums and other wide ones may be much larger, and forbid nearly all.
     used, which = np.unique(problem.factor_table[group.factors], return_inverse=True)

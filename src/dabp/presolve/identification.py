@@ -112,7 +112,7 @@ def _bijections(problem: Problem) -> dict[int, tuple[int, Indices]]:
     No variable is on both sides, and none follows from two.
     """
     sizes = problem.domain_sizes
-    group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
+    group = next((group for group in problem.facts.arity_groups if group.variables.shape[1] == 2), None)
     found: dict[int, tuple[int, Indices]] = {}
     if group is None or np.isfinite(problem.pool).all():
         return found

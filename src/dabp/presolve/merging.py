@@ -11,6 +11,7 @@ from dabp.kernels.presolve.tables import Additions, add_tables
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, in_order, offsets_of, ragged_positions, row_keys, unary_costs
+from dabp.problem.facts import structural
 from dabp.problem.validation import EXACT
 
 MAX_UNSHARING = 4
@@ -38,7 +39,7 @@ def merge_factors(problem: Problem, *, folding: bool = True) -> Problem:
     one_each = bool((np.diff(owners) > 0).all()) or np.unique(owners).size == len(owners)
     if own.all() and one_each and not folding:
         return problem
-    lowest, highest = problem.extremes
+    lowest, highest = problem.facts.extremes
     flat = ((lowest == highest) & np.isfinite(lowest))[problem.factor_table]
     receives = np.zeros(problem.num_factors, dtype=bool)
     receives[target[~own]] = True
@@ -48,7 +49,7 @@ def merge_factors(problem: Problem, *, folding: bool = True) -> Problem:
     kept = np.flatnonzero(own & ~receives & ~folded & ~unary)
     costs, starts = unary_costs(problem)
     least = np.minimum.reduceat(costs, starts[:-1]) if len(costs) else costs
-    if problem.magnitude > EXACT / 4:  # differences could be too large for sums to be exact
+    if problem.facts.magnitude > EXACT / 4:  # differences could be too large for sums to be exact
         least[:] = 0.0
     least[~np.isfinite(least)] = 0.0
     costs -= np.repeat(least, problem.domain_sizes)
@@ -74,7 +75,7 @@ def merge_targets(problem: Problem) -> Indices:
     """For each factor of arity 2 or more the factor that it is added to (itself if it stays), [F]."""
     target = np.arange(problem.num_factors)
     rows_of: dict[int, tuple[Indices, Indices]] = {}
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         arity = group.variables.shape[1]
         if arity < 2:
             continue
@@ -98,11 +99,11 @@ def merge_targets(problem: Problem) -> Indices:
 
 def pairs_differ(problem: Problem) -> bool:
     """Whether no two factors of two variables look at the same two; found once for each structure."""
-    return problem.structural(_pairs_differ)
+    return structural(problem, _pairs_differ)
 
 
 def _pairs_differ(problem: Problem) -> bool:
-    group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
+    group = next((group for group in problem.facts.arity_groups if group.variables.shape[1] == 2), None)
     if group is None:
         return True
     first, second = group.variables.T

@@ -25,6 +25,7 @@ from dabp.presolve.restriction import Restricted
 from dabp.presolve.sharing import sharing
 from dabp.problem import Assignment, Label, Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.facts import minimized
 from dabp.problem.guard import Guard
 
 __all__ = ["Facts", "Presolved", "presolve"]
@@ -100,8 +101,13 @@ class Presolved:
         self._original = original
         self._stages: list[Restricted | Eliminated | Identified] = []
         self.problem = original
-        told = original.has_names or original.has_labels or original.has_factor_names or original.keys is not None
-        if told or len(original.definitions):  # otherwise it would be checked anew for nothing
+        told = (
+            original.names.variable_names
+            or original.names.value_labels
+            or original.names.factor_names
+            or original.names.keys is not None
+        )
+        if told or len(original.auxiliaries.definitions):  # otherwise it would be checked anew for nothing
             self.problem = original.replace(variable_names=None, labels=None, factor_names=None)
         self.infeasible = False
         self.facts = Facts()
@@ -135,14 +141,14 @@ class Presolved:
         labels: list[tuple[Label, ...] | None] = []
         for position, variable in enumerate(variables.tolist()):
             kept = values[starts[position] : starts[position + 1]].tolist()
-            whole = original.labels(variable)
+            whole = original.names.labels(variable)
             labels.append(tuple(whole[value] for value in kept))
         return reduced.replace(
             pool=-reduced.pool if original.maximize else reduced.pool,
             constant=-reduced.constant if original.maximize else reduced.constant,
             maximize=original.maximize,
             limit=original.limit,
-            variable_names=[original.variable_name(v) for v in variables.tolist()],
+            variable_names=[original.names.variable(v) for v in variables.tolist()],
             labels=labels,
         )
 
@@ -175,7 +181,7 @@ def presolve(problem: Problem, *, solve_small: bool = True, guard: Guard | None 
         would take most of the time that is left, nothing is done.
     """
     guard = guard or Guard()
-    result = Presolved(problem.minimized())
+    result = Presolved(minimized(problem))
     result._original = problem
     facts, efforts = result.facts, Efforts(problem, guard.seconds_left)
     size = len(problem.pool) // CELLS_PER_ENTRY + len(problem.scope_variables)

@@ -39,7 +39,7 @@ def sharing(problem: Problem, kept: NDArray[np.bool_]) -> Sharing:
     cut: list[Indices] = []
     whole = np.ones(problem.num_factors, dtype=bool)
     factor_table, count = np.zeros(problem.num_factors, dtype=np.int64), 0
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         changes = (sizes < problem.domain_sizes)[group.variables].any(axis=1)
         factors, variables = group.factors[changes], group.variables[changes]
         if not len(factors):

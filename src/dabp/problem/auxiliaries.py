@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem.columns import Indices, distinct, ragged_positions
+from dabp.problem.facts import Columns, Structure
 
 MANY = 8
 """More assignments than this are completed together by what each row of a defining table chooses, found once."""
@@ -41,66 +42,36 @@ class _Step(NamedTuple):
     parts: list[_Part]
 
 
-class Auxiliaries:
-    """Which variables are auxiliary, and their values; `Problem` inherits it and makes the columns."""
+class Definitions:
+    """Which variables are auxiliary, and the order in which they follow from the others; no cost enters."""
 
-    domain_sizes: Indices
-    scope_variables: Indices
-    scope_offsets: Indices
-    pool: NDArray[np.float64]
-    pool_offsets: Indices
-    factor_table: Indices
-    maximize: bool
-    definitions: Indices
+    def __init__(self, columns: Columns):
+        self._columns = columns
 
     @cached_property
-    def num_auxiliary(self) -> int:
+    def count(self) -> int:
         """How many of the variables, the last ones, are auxiliary."""
-        return len(distinct(self._defined))
+        return len(distinct(self.defined))
 
     @property
     def num_visible(self) -> int:
         """V: how many of the variables are not auxiliary."""
-        return len(self.domain_sizes) - self.num_auxiliary
+        return len(self._columns.domain_sizes) - self.count
 
     @cached_property
-    def _defined(self) -> Indices:
+    def defined(self) -> Indices:
         """The auxiliary variable of each defining factor, as long as `definitions`."""
-        return self.scope_variables[self.scope_offsets[self.definitions + 1] - 1]
-
-    def visible(self, assignment: Indices) -> Indices:
-        """The part of an assignment, or of a batch, that is about variables which are not auxiliary."""
-        return assignment[..., : self.num_visible] if self.num_auxiliary else assignment
-
-    def completed(self, assignment: Indices) -> Indices:
-        """An assignment [..., V] or [..., N] with the auxiliary variables as the others say, [..., N]."""
-        seen = self.num_visible
-        if not self.num_auxiliary:
-            return assignment
-        values = np.zeros((*assignment.shape[:-1], len(self.domain_sizes)), dtype=np.int64)
-        values[..., :seen] = assignment[..., :seen]
-        batch = values.size > MANY * len(self.domain_sizes)
-        for number, step in enumerate(self._steps):
-            if batch and (known := self._choices[number]) is not None:
-                part, bases, choices = known
-                rows = bases + (values[..., part.variables] * (part.strides // step.domain_size)).sum(axis=-1)
-                values[..., step.targets[part.slot]] = choices[rows]
-                continue
-            costs = np.zeros((len(step.targets), *values.shape[:-1], step.domain_size))
-            for part in step.parts:
-                cells = part.bases + (values[..., part.variables] * part.strides).sum(axis=-1)
-                rows = self.pool[cells[..., None] + np.arange(step.domain_size)]
-                np.add.at(costs, part.slot, np.moveaxis(rows, -2, 0))
-            best = (costs.argmax if self.maximize else costs.argmin)(axis=-1)
-            values[..., step.targets] = np.moveaxis(best, 0, -1)
-        return values
+        return self._columns.scope_variables[self._columns.scope_offsets[self._columns.definitions + 1] - 1]
 
     @cached_property
-    def _steps(self) -> list[_Step]:
+    def steps(self) -> list[_Step]:
         """The auxiliary variables in steps: by how long a chain of definitions leads to them, and by domain size."""
-        defined, depth = self._defined, self._depths()[self._defined - self.num_visible]
-        sizes = self.domain_sizes[defined]
-        arities = self.scope_offsets[self.definitions + 1] - self.scope_offsets[self.definitions]
+        defined, depth = self.defined, self._depths()[self.defined - self.num_visible]
+        sizes = self._columns.domain_sizes[defined]
+        arities = (
+            self._columns.scope_offsets[self._columns.definitions + 1]
+            - self._columns.scope_offsets[self._columns.definitions]
+        )
         steps = []
         for level, size in np.unique(np.stack([depth, sizes], axis=1), axis=0).tolist():
             chosen = np.flatnonzero((depth == level) & (sizes == size))
@@ -109,38 +80,25 @@ class Auxiliaries:
             steps.append(_Step(targets, size, parts))
         return steps
 
-    @cached_property
-    def _choices(self) -> list[tuple[_Part, Indices, Indices] | None]:
-        """For each step of one factor to a variable: its part, each one's first row, and what each row chooses."""
-        return [self._chosen(step) for step in self._steps]
-
-    def _chosen(self, step: _Step) -> tuple[_Part, Indices, Indices] | None:
-        part = step.parts[0]
-        if len(step.parts) > 1 or len(np.unique(part.slot)) < len(part.slot):
-            return None
-        first, same = np.unique(part.bases, return_inverse=True)
-        ends = self.pool_offsets[np.searchsorted(self.pool_offsets, first, side="right")]
-        tables = [self.pool[a:b].reshape(-1, step.domain_size) for a, b in zip(first, ends, strict=True)]
-        choices = [(table.argmax if self.maximize else table.argmin)(axis=1) for table in tables]
-        offsets = np.cumsum([0, *(len(each) for each in choices)])
-        return part, offsets[same], np.concatenate(choices)
-
     def _part(self, numbers: Indices, targets: Indices) -> _Part:
         """The defining factors of these numbers, all of one arity."""
-        factors = self.definitions[numbers]
-        arity = int(self.scope_offsets[factors[0] + 1] - self.scope_offsets[factors[0]])
-        variables = self.scope_variables[self.scope_offsets[factors][:, None] + np.arange(arity)]
-        strides = np.cumprod(self.domain_sizes[variables][:, :0:-1], axis=1)[:, ::-1]
-        slot = np.searchsorted(targets, self._defined[numbers])
-        return _Part(variables[:, :-1], strides, self.pool_offsets[self.factor_table[factors]], slot)
+        factors = self._columns.definitions[numbers]
+        arity = int(self._columns.scope_offsets[factors[0] + 1] - self._columns.scope_offsets[factors[0]])
+        variables = self._columns.scope_variables[self._columns.scope_offsets[factors][:, None] + np.arange(arity)]
+        strides = np.cumprod(self._columns.domain_sizes[variables][:, :0:-1], axis=1)[:, ::-1]
+        slot = np.searchsorted(targets, self.defined[numbers])
+        return _Part(variables[:, :-1], strides, self._columns.pool_offsets[self._columns.factor_table[factors]], slot)
 
     def _depths(self) -> Indices:
         """How many definitions lead to each auxiliary variable at most, [A]."""
-        seen, depth = self.num_visible, [0] * self.num_auxiliary
-        order = np.argsort(self._defined, kind="stable")
-        factors = self.definitions[order]
-        arities = self.scope_offsets[factors + 1] - self.scope_offsets[factors]
-        scopes, ends = self.scope_variables[ragged_positions(self.scope_offsets, factors)].tolist(), np.cumsum(arities)
+        seen, depth = self.num_visible, [0] * self.count
+        order = np.argsort(self.defined, kind="stable")
+        factors = self._columns.definitions[order]
+        arities = self._columns.scope_offsets[factors + 1] - self._columns.scope_offsets[factors]
+        scopes, ends = (
+            self._columns.scope_variables[ragged_positions(self._columns.scope_offsets, factors)].tolist(),
+            np.cumsum(arities),
+        )
         start = 0
         for end in ends.tolist():  # one after the other, as each may follow from the one before
             target = scopes[end - 1] - seen
@@ -162,24 +120,96 @@ class Auxiliaries:
         return tuple(variable for variable in found if variable < seen)
 
     def _scope_of(self, factor: int) -> list[int]:
-        scope = self.scope_variables[self.scope_offsets[factor] : self.scope_offsets[factor + 1]]
+        scope = self._columns.scope_variables[
+            self._columns.scope_offsets[factor] : self._columns.scope_offsets[factor + 1]
+        ]
         return [int(variable) for variable in scope]
 
     @cached_property
     def _definitions_of(self) -> dict[int, list[int]]:
         """The defining factors of each auxiliary variable."""
         result: dict[int, list[int]] = {}
-        for factor, variable in zip(self.definitions.tolist(), self._defined.tolist(), strict=True):
+        for factor, variable in zip(self._columns.definitions.tolist(), self.defined.tolist(), strict=True):
             result.setdefault(variable, []).append(factor)
         return result
 
 
-def validate_definitions(problem: Auxiliaries) -> None:
+class Auxiliaries:
+    """The auxiliary variables of a problem, and their values."""
+
+    def __init__(self, structure: Structure, pool: NDArray[np.float64], maximize: bool):
+        self._columns, self._pool, self._maximize = structure.columns, pool, maximize
+        self._found = structure.memo.get(Definitions, lambda: Definitions(structure.columns))
+
+    @property
+    def definitions(self) -> Indices:
+        """The defining factors."""
+        return self._columns.definitions
+
+    @property
+    def count(self) -> int:
+        """How many of the variables, the last ones, are auxiliary."""
+        return self._found.count
+
+    @property
+    def num_visible(self) -> int:
+        """V: how many of the variables are not auxiliary."""
+        return self._found.num_visible
+
+    def visible(self, assignment: Indices) -> Indices:
+        """The part of an assignment, or of a batch, that is about variables which are not auxiliary."""
+        return assignment[..., : self.num_visible] if self.count else assignment
+
+    def visible_scope(self, factor: int) -> tuple[int, ...]:
+        """The variables in the scope of a factor, auxiliary ones replaced by those they follow from, in order."""
+        return self._found.visible_scope(factor)
+
+    def completed(self, assignment: Indices) -> Indices:
+        """An assignment [..., V] or [..., N] with the auxiliary variables as the others say, [..., N]."""
+        seen = self.num_visible
+        if not self.count:
+            return assignment
+        values = np.zeros((*assignment.shape[:-1], len(self._columns.domain_sizes)), dtype=np.int64)
+        values[..., :seen] = assignment[..., :seen]
+        batch = values.size > MANY * len(self._columns.domain_sizes)
+        for number, step in enumerate(self._found.steps):
+            if batch and (known := self._choices[number]) is not None:
+                part, bases, choices = known
+                rows = bases + (values[..., part.variables] * (part.strides // step.domain_size)).sum(axis=-1)
+                values[..., step.targets[part.slot]] = choices[rows]
+                continue
+            costs = np.zeros((len(step.targets), *values.shape[:-1], step.domain_size))
+            for part in step.parts:
+                cells = part.bases + (values[..., part.variables] * part.strides).sum(axis=-1)
+                rows = self._pool[cells[..., None] + np.arange(step.domain_size)]
+                np.add.at(costs, part.slot, np.moveaxis(rows, -2, 0))
+            best = (costs.argmax if self._maximize else costs.argmin)(axis=-1)
+            values[..., step.targets] = np.moveaxis(best, 0, -1)
+        return values
+
+    @cached_property
+    def _choices(self) -> list[tuple[_Part, Indices, Indices] | None]:
+        """For each step of one factor to a variable: its part, each one's first row, and what each row chooses."""
+        return [self._chosen(step) for step in self._found.steps]
+
+    def _chosen(self, step: _Step) -> tuple[_Part, Indices, Indices] | None:
+        part = step.parts[0]
+        if len(step.parts) > 1 or len(np.unique(part.slot)) < len(part.slot):
+            return None
+        first, same = np.unique(part.bases, return_inverse=True)
+        ends = self._columns.pool_offsets[np.searchsorted(self._columns.pool_offsets, first, side="right")]
+        tables = [self._pool[a:b].reshape(-1, step.domain_size) for a, b in zip(first, ends, strict=True)]
+        choices = [(table.argmax if self._maximize else table.argmin)(axis=1) for table in tables]
+        offsets = np.cumsum([0, *(len(each) for each in choices)])
+        return part, offsets[same], np.concatenate(choices)
+
+
+def validate_definitions(columns: Columns) -> None:
     """Refuse defining factors that do not give the last variables a value each, one after the other."""
-    chosen = problem.definitions
+    chosen = columns.definitions
     if not len(chosen):
         return
-    offsets, scope, count = problem.scope_offsets, problem.scope_variables, len(problem.domain_sizes)
+    offsets, scope, count = columns.scope_offsets, columns.scope_variables, len(columns.domain_sizes)
     if chosen.ndim != 1 or chosen.min() < 0 or chosen.max() >= len(offsets) - 1 or len(np.unique(chosen)) < len(chosen):
         raise ProblemError(f"definitions name some of the factors 0 to {len(offsets) - 2}, each once")
     lengths = offsets[chosen + 1] - offsets[chosen]

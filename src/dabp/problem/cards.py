@@ -62,19 +62,20 @@ def facts_of(problem: Problem) -> list[tuple[str, str]]:
     if len(finite) < len(problem.pool):
         costs += f", {len(problem.pool) - len(finite):,} forbidden"
     if len(finite):
-        kind = "integers" if problem.integral_tables else "numbers"
+        kind = "integers" if problem.facts.integral_tables else "numbers"
         costs += f"; {kind} from {finite.min():g} to {finite.max():g}"
     facts = [
         ("objective", "maximise" if problem.maximize else "minimise"),
         (
             "variables",
-            f"{problem.num_visible:,}" + _kinds(problem.domain_sizes[: problem.num_visible], "values", "value"),
+            f"{problem.auxiliaries.num_visible:,}"
+            + _kinds(problem.domain_sizes[: problem.auxiliaries.num_visible], "values", "value"),
         ),
         ("cost functions", f"{problem.num_factors:,}" + _kinds(problem.arities, "variables", "variable")),
         ("costs", costs),
     ]
-    if problem.num_auxiliary:
-        facts.insert(2, ("auxiliary", f"{problem.num_auxiliary:,} variables that follow from the others"))
+    if problem.auxiliaries.count:
+        facts.insert(2, ("auxiliary", f"{problem.auxiliaries.count:,} variables that follow from the others"))
     if problem.constant:
         facts.append(("constant", f"{problem.constant:g}"))
     if problem.limit is not None:
@@ -92,20 +93,22 @@ def _kinds(counts: np.ndarray, several: str, one: str) -> str:
 
 def problem_card(problem: Problem, kind: str = "Problem") -> str:
     """A problem, or what a `kind` makes: how many of what, and the first of its variables and cost functions."""
-    variables = [(each.name, _labels(each.labels)) for each in problem.variables[: min(ROWS, problem.num_visible)]]
+    variables = [
+        (each.name, _labels(each.labels)) for each in problem.variables[: min(ROWS, problem.auxiliaries.num_visible)]
+    ]
     factors = []
     for index in range(min(ROWS, problem.num_factors)):
-        scope = ", ".join(problem.variable_name(v) for v in problem.scope(index).tolist())
+        scope = ", ".join(problem.names.variable(v) for v in problem.scope(index).tolist())
         cells = problem.cells(index)
         finite = cells[np.isfinite(cells)]
         span = f"{finite.min():g} to {finite.max():g}" if len(finite) else "nothing allowed"
         if 0 < len(finite) < len(cells):
             span += f", {len(cells) - len(finite):,} of {len(cells):,} forbidden"
-        factors.append((problem.factor_name(index), scope, span))
+        factors.append((problem.names.factor(index), scope, span))
     return card(
         f"{kind} {escaped(problem.name)}",
         facts_of(problem),
-        listed("Variables", ("name", "values"), variables, problem.num_visible - len(variables)),
+        listed("Variables", ("name", "values"), variables, problem.auxiliaries.num_visible - len(variables)),
         listed("Cost functions", ("name", "over", "costs"), factors, problem.num_factors - len(factors)),
     )
 

@@ -87,10 +87,10 @@ def cell_strides(problem: Problem) -> Indices:
 
     Contiguous and read-only whatever the problem, so that kernels need no second form for it.
     """
-    if len(problem.arity_groups) == 1:
-        return handed_over(np.ascontiguousarray(problem.arity_groups[0].strides.reshape(-1)))
+    if len(problem.facts.arity_groups) == 1:
+        return handed_over(np.ascontiguousarray(problem.facts.arity_groups[0].strides.reshape(-1)))
     strides = np.ones(len(problem.scope_variables), dtype=np.int64)
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         places = problem.scope_offsets[group.factors][:, None] + np.arange(group.variables.shape[1])
         strides[places] = group.strides
     return handed_over(strides)
@@ -201,7 +201,9 @@ def own_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
 
 def cheapest_values(problem: Problem) -> Indices:
     """Each variable's cheapest value by its own costs, the first among equals: an answer before anyone has worked."""
-    return problem.derived(_cheapest_values).copy()
+    from dabp.problem.facts import derived
+
+    return derived(problem, _cheapest_values).copy()
 
 
 def _cheapest_values(problem: Problem) -> Indices:
@@ -210,7 +212,7 @@ def _cheapest_values(problem: Problem) -> Indices:
 
 def table_ranges(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least finite cost of each table and its finite range, [T]; 0 where nothing is finite."""
-    lowest, highest = problem.finite_extremes
+    lowest, highest = problem.facts.finite_extremes
     return lowest, highest - lowest
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.facts import minimized
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,16 @@ class Constraint:
 
 def hard_tables(problem: Problem) -> NDArray[np.bool_]:
     """Whether each table forbids something, [T]."""
-    return np.asarray(problem.per_table(np.logical_or, np.isinf(problem.pool)), dtype=np.bool_)
+    return np.asarray(problem.facts.per_table(np.logical_or, np.isinf(problem.pool)), dtype=np.bool_)
 
 
 def hard_constraints(problem: Problem) -> list[Constraint]:
     """What can be violated, in order; definitions of auxiliary variables hold by themselves and are none."""
     hard = hard_tables(problem)[problem.factor_table]
-    hard[problem.definitions] = False
+    hard[problem.auxiliaries.definitions] = False
     found: dict[str, list[int]] = {}
     for factor in np.flatnonzero(hard).tolist():
-        found.setdefault(problem.factor_name(factor), []).append(factor)
+        found.setdefault(problem.names.factor(factor), []).append(factor)
     return [Constraint(name, tuple(factors)) for name, factors in found.items()]
 
 
@@ -48,14 +49,14 @@ def with_only(problem: Problem, constraints: Iterable[Constraint]) -> Problem:
     little as anything of its table.
     """
     kept = np.zeros(problem.num_factors, dtype=np.bool_)
-    kept[problem.definitions] = True
+    kept[problem.auxiliaries.definitions] = True
     for one in constraints:
         kept[list(one.factors)] = True
-    least = problem.minimized()
+    least = minimized(problem)
     if problem.limit is not None:
         return _softened(least, kept)
     chosen = np.flatnonzero(kept)
-    definitions = np.cumsum(kept)[problem.definitions] - 1
+    definitions = np.cumsum(kept)[problem.auxiliaries.definitions] - 1
     return Problem(
         problem.domain_sizes,
         problem.scope_variables[ragged_positions(problem.scope_offsets, chosen)],
@@ -63,10 +64,10 @@ def with_only(problem: Problem, constraints: Iterable[Constraint]) -> Problem:
         np.where(np.isinf(problem.pool), np.inf, 0.0),
         problem.pool_offsets,
         problem.factor_table[chosen],
-        variable_names=problem.variable_names if problem.has_names else None,
-        labels=[problem.labels(i) for i in range(problem.num_variables)] if problem.has_labels else None,
+        variable_names=problem.names.variable_names,
+        labels=problem.names.value_labels,
         name=problem.name,
-        keys=problem.keys,
+        keys=problem.names.keys,
         definitions=definitions,
     )
 
@@ -74,7 +75,7 @@ def with_only(problem: Problem, constraints: Iterable[Constraint]) -> Problem:
 def _softened(problem: Problem, kept: NDArray[np.bool_]) -> Problem:
     """A minimisation with all its costs, and nothing forbidden but by the factors that are kept."""
     finite = np.where(np.isinf(problem.pool), np.inf, problem.pool)
-    lowest = problem.per_table(np.minimum, finite)
+    lowest = problem.facts.per_table(np.minimum, finite)
     lowest[np.isinf(lowest)] = 0.0
     soft = np.where(np.isinf(problem.pool), np.repeat(lowest, np.diff(problem.pool_offsets)), problem.pool)
     tables: Indices = problem.factor_table + np.where(kept, 0, len(problem.pool_offsets) - 1)

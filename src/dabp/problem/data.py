@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
-from dabp.problem.naming import label_place
+from dabp.problem.names import label_place
 from dabp.problem.views import Label
 
 Costs = NDArray[np.float64]

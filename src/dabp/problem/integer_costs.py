@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError
 from dabp.problem import Problem
+from dabp.problem.facts import minimized
 from dabp.problem.validation import EXACT
 
 _MOST_DECIMALS = 15
@@ -31,7 +32,7 @@ class IntegerCosts:
 def integer_costs(problem: Problem) -> tuple[IntegerCosts, list[str]]:
     """Scale, negate (maximisation) and raise costs as far as needed, and say so."""
     notes: list[str] = []
-    least = problem.minimized()
+    least = minimized(problem)
     if problem.maximize:
         notes.append("maximisation is written as minimisation of the negated costs")
     finite = np.isfinite(least.pool)
@@ -45,8 +46,8 @@ def integer_costs(problem: Problem) -> tuple[IntegerCosts, list[str]]:
             + ("" if exact else f" and rounded, by at most {0.5 / scale:.2g} each")
         )
     # Tables are raised to a minimum of 0 and the constant lowered, which changes no assignment's cost.
-    low = np.minimum(least.per_table(np.minimum, np.where(finite, scaled, 0)), 0)
-    high = least.per_table(np.maximum, np.where(finite, scaled, 0))
+    low = np.minimum(least.facts.per_table(np.minimum, np.where(finite, scaled, 0)), 0)
+    high = least.facts.per_table(np.maximum, np.where(finite, scaled, 0))
     scaled -= np.repeat(low, np.diff(least.pool_offsets))
     constant += int(low[least.factor_table].sum())
     raised = max(0, -constant)
@@ -58,8 +59,8 @@ def integer_costs(problem: Problem) -> tuple[IntegerCosts, list[str]]:
 
 def _scale(problem: Problem, costs: NDArray[np.float64]) -> tuple[float, bool]:
     """The smallest power of ten that makes every cost an integer, or the largest that float64 has room for."""
-    total = problem.magnitude
-    if problem.integral:
+    total = problem.facts.magnitude
+    if problem.facts.integral:
         return 1.0, True
     everything = np.append(costs, problem.constant)
     scale = 1.0

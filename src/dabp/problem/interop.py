@@ -1,11 +1,13 @@
-"""To and from what other packages hold problems in: NetworkX graphs, pytoulbar2 networks, NumPy tables.
+"""To and from what other packages hold problems in, also as ``dabp.interop``.
 
-None of these packages is imported before it is needed.
+NumPy tables, NetworkX graphs, QUBO and Ising models as matrices, dictionaries or objects of dimod, Bayesian and Markov
+networks of pgmpy and pyAgrum, networks of pytoulbar2. None of these packages is imported before it is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import importlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,10 @@ from dabp.packages import require
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.data import cost_table, positional
+from dabp.problem.facts import minimized
 from dabp.problem.integer_costs import integer_costs
+from dabp.problem.quadratic import SPINS, Quadratic, problem_of, quadratic_of
+from dabp.problem.views import Label
 
 if TYPE_CHECKING:
     from networkx import Graph
@@ -173,7 +178,7 @@ def to_toulbar2(problem: Problem, **options: Any) -> Any:
 
     costs, _ = integer_costs(problem)
     decimals = max(0, round(np.log10(costs.scale)))
-    limit, top = problem.minimized().limit, (costs.top - costs.raised) / costs.scale
+    limit, top = minimized(problem).limit, (costs.top - costs.raised) / costs.scale
     top = top if limit is None else min(top, limit)
     network = pytoulbar2.CFN(**{"ubinit": top, "resolution": decimals, **options})
     for variable in problem.variables:
@@ -188,3 +193,259 @@ def to_toulbar2(problem: Problem, **options: Any) -> Any:
             values[values > values.min()] += 1e-3
         network.AddFunction([int(v) for v in problem.scope(f)], (values / costs.scale).tolist())
     return network
+
+
+# ---- QUBO and Ising models ------------------------------------------------------------------
+
+_Terms = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def from_qubo(
+    matrix: ArrayLike | Mapping[tuple[Hashable, Hashable], float] | Any,
+    offset: float = 0.0,
+    *,
+    maximize: bool = False,
+    name: str = "problem",
+) -> Problem:
+    """The problem of the least (or largest) ``x' Q x + offset`` with x in {0, 1}^N.
+
+    Parameters
+    ----------
+    matrix
+        Q as a square array, a SciPy sparse matrix, or a dictionary ``(u, v) → coefficient`` as dimod takes. Every entry
+        counts as it stands: ``Q[i, j]`` and ``Q[j, i]`` are added up, the diagonal is linear. The variables of a
+        dictionary are named after its keys, in order of appearance, unless they are the integers 0, 1, …, N − 1.
+    offset
+        Added to every cost.
+    maximize
+        The direction.
+    name
+        What the problem is called.
+    """
+    order = None if not isinstance(matrix, Mapping) else _order([], matrix)
+    terms, size = _terms(matrix, order)
+    quadratic = Quadratic(np.zeros(size), *terms, float(offset))
+    return problem_of(quadratic, maximize=maximize, variable_names=_names(order), name=name)
+
+
+def from_ising(
+    h: ArrayLike | Mapping[Hashable, float] | None,
+    J: ArrayLike | Mapping[tuple[Hashable, Hashable], float] | Any,
+    offset: float = 0.0,
+    *,
+    maximize: bool = False,
+    name: str = "problem",
+) -> Problem:
+    """The problem of the least (or largest) ``h' s + s' J s + offset`` with s in {−1, +1}^N, which are its labels.
+
+    `h` is an array or a dictionary, None for no field; `J` is what `from_qubo` takes for a matrix, its diagonal a
+    constant. Both are dictionaries or neither is.
+    """
+    if isinstance(J, Mapping) != isinstance(h, Mapping) and h is not None:
+        raise ProblemError("h and J are both dictionaries or both arrays")
+    order = None
+    if isinstance(J, Mapping):
+        order = _order(list(h) if isinstance(h, Mapping) else [], J)
+    terms, size = _terms(J, order)
+    if isinstance(h, Mapping):
+        assert order is not None
+        linear = np.zeros(size)
+        for variable, value in h.items():
+            linear[order[variable]] = value
+    else:
+        linear = np.zeros(size) if h is None else np.array(h, dtype=np.float64)
+    if linear.shape != (size,):
+        raise ProblemError(f"h has shape {linear.shape}, J is for {size} spins")
+    quadratic = Quadratic(linear, *terms, float(offset), spin=True)
+    return problem_of(quadratic, maximize=maximize, variable_names=_names(order), name=name)
+
+
+def _order(first: Sequence[Hashable], terms: Mapping[tuple[Hashable, Hashable], float]) -> dict[Hashable, int]:
+    """Where each variable of a dictionary stands."""
+    if not all(isinstance(key, tuple) and len(key) == 2 for key in terms):
+        raise ProblemError("a dictionary of couplings has pairs of variables as keys")
+    found = dict.fromkeys([*first, *(variable for pair in terms for variable in pair)])
+    if all(type(variable) is int for variable in found):
+        numbers = sorted(variable for variable in found if isinstance(variable, int))
+        if not numbers or (numbers[0] >= 0 and numbers[-1] == len(numbers) - 1):
+            return {number: number for number in numbers}
+    return {variable: i for i, variable in enumerate(found)}
+
+
+def _names(order: Mapping[Hashable, int] | None) -> list[str] | None:
+    if order is None or all(variable == i and type(variable) is int for variable, i in order.items()):
+        return None
+    return [str(variable) for variable in order]
+
+
+def _terms(matrix: Any, order: Mapping[Hashable, int] | None) -> tuple[_Terms, int]:
+    """Rows, columns and coefficients of every entry, and how many variables there are."""
+    if order is not None:
+        count = len(matrix)
+        rows = np.fromiter((order[u] for u, _ in matrix), dtype=np.int64, count=count)
+        columns = np.fromiter((order[v] for _, v in matrix), dtype=np.int64, count=count)
+        return (rows, columns, np.fromiter(matrix.values(), dtype=np.float64, count=count)), len(order)
+    if hasattr(matrix, "tocoo"):
+        sparse = matrix.tocoo()
+        shape = tuple(sparse.shape)
+        terms = sparse.row.astype(np.int64), sparse.col.astype(np.int64), sparse.data.astype(np.float64)
+    else:
+        dense = np.asarray(matrix, dtype=np.float64)
+        shape = dense.shape
+        if dense.ndim == 2:
+            rows, columns = np.nonzero(dense)
+            terms = rows.astype(np.int64), columns.astype(np.int64), dense[rows, columns]
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ProblemError(f"a matrix of couplings is square, not of shape {shape}")
+    return terms, int(shape[0])
+
+
+def from_dimod(model: Any, *, maximize: bool = False, name: str = "problem") -> Problem:
+    """The problem of a ``dimod.BinaryQuadraticModel``; spins keep −1 and +1 as labels.
+
+    Variables are named after the model's, unless those are 0, 1, …, N − 1 in this order.
+    """
+    variables = list(model.variables)
+    vectors = model.to_numpy_vectors(variable_order=variables)
+    rows, columns, weights = vectors.quadratic
+    quadratic = Quadratic(
+        np.array(vectors.linear_biases, dtype=np.float64),
+        np.array(rows, dtype=np.int64),
+        np.array(columns, dtype=np.int64),
+        np.array(weights, dtype=np.float64),
+        float(vectors.offset),
+        spin=model.vartype.name == "SPIN",
+    )
+    names = None if variables == list(range(len(variables))) else [str(variable) for variable in variables]
+    return problem_of(quadratic, maximize=maximize, variable_names=names, name=name)
+
+
+def has_spins(problem: Problem) -> bool:
+    """Whether the labels of every variable are −1 and +1."""
+    return problem.num_variables > 0 and all(problem.names.labels(i) == SPINS for i in range(problem.num_variables))
+
+
+def to_dimod(problem: Problem) -> Any:
+    """A ``dimod.BinaryQuadraticModel`` of a problem of two-valued variables, to be minimised.
+
+    Spins if the labels of all variables are −1 and +1, otherwise binary with 1 for the second value; coefficients of a
+    problem that maximises are negated.
+    """
+    dimod = _dimod()
+    quadratic = quadratic_of(minimized(problem), spin=has_spins(problem))
+    return dimod.BinaryQuadraticModel.from_numpy_vectors(
+        quadratic.linear,
+        (quadratic.rows, quadratic.columns, quadratic.weights),
+        quadratic.offset,
+        "SPIN" if quadratic.spin else "BINARY",
+        variable_order=_dimod_variables(problem),
+    )
+
+
+def to_sampleset(problem: Problem, assignments: ArrayLike) -> Any:
+    """Assignments, one [N] or some [B, N], as a ``dimod.SampleSet`` with the problem's costs as energies."""
+    dimod = _dimod()
+    rows = np.atleast_2d(np.asarray(assignments))
+    spin = has_spins(problem)
+    energies = problem.cost(rows) * (-1.0 if problem.maximize else 1.0)
+    return dimod.SampleSet.from_samples(
+        (sample_array(problem, rows), _dimod_variables(problem)), vartype="SPIN" if spin else "BINARY", energy=energies
+    )
+
+
+def sample_array(problem: Problem, assignments: ArrayLike) -> NDArray[np.int8]:
+    """Assignments as arrays of the same shape of 0 and 1, or of −1 and +1 for spins."""
+    if (problem.domain_sizes != 2).any():
+        raise ProblemError("samples are of two-valued variables; this problem has others")
+    values = np.asarray(assignments).astype(np.int8)
+    return 2 * values - 1 if has_spins(problem) else values
+
+
+def _dimod() -> Any:
+    try:
+        return importlib.import_module("dimod")
+    except ImportError:
+        raise ProblemError("dimod is not installed; `pip install dimod` does it") from None
+
+
+def _dimod_variables(problem: Problem) -> list[Hashable]:
+    return list(problem.names.variable_names or range(problem.num_variables))
+
+
+# ---- Bayesian and Markov networks: a probability p is a cost of −ln p, and p = 0 is forbidden ----
+
+_Table = tuple[list[int], NDArray[np.float64], str]
+
+
+def from_pgmpy(model: Any, *, name: str = "problem") -> Problem:
+    """The problem of a pgmpy network: a ``DiscreteBayesianNetwork``'s distributions, or a Markov network's factors.
+
+    Names of states are labels; a factor of a Bayesian network has the parents first and the variable last.
+    """
+    bayesian = hasattr(model, "get_cpds")
+    parts = model.get_cpds() if bayesian else model.get_factors()
+    nodes = [node for node in model.nodes() if not hasattr(node, "values")]  # factor graphs have factors as nodes
+    index: dict[Hashable, int] = {node: i for i, node in enumerate(nodes)}
+    states: list[Sequence[Hashable] | None] = [None] * len(nodes)
+    tables: list[_Table] = []
+    for part in parts:
+        variables = list(part.variables)
+        values = np.asarray(part.values, dtype=np.float64)
+        for variable, size in zip(variables, values.shape, strict=True):
+            named = getattr(part, "state_names", {}).get(variable, range(size))
+            known = states[index[variable]]
+            if known is None:
+                states[index[variable]] = list(named)
+            elif list(known) != list(named):  # pgmpy lets each factor order them as it likes
+                axis = variables.index(variable)
+                values = np.take(values, [list(named).index(one) for one in known], axis=axis)
+        if bayesian:  # the variable first
+            variables, values = [*variables[1:], variables[0]], np.moveaxis(values, 0, -1)
+        tables.append(([index[one] for one in variables], values, str(variables[-1] if bayesian else "")))
+    missing = [node for node, found in zip(nodes, states, strict=True) if found is None]
+    if missing:
+        raise ProblemError(f"variable {missing[0]!r} has no distribution")
+    return _of_probabilities([str(node) for node in nodes], [list(one or ()) for one in states], tables, name)
+
+
+def from_pyagrum(model: Any, *, name: str = "problem") -> Problem:
+    """The problem of a pyAgrum ``BayesNet`` or ``MarkovRandomField``; names of states are labels."""
+    ids = sorted(model.nodes())
+    names = [model.variable(i).name() for i in ids]
+    index = {one: i for i, one in enumerate(names)}
+    bayesian = hasattr(model, "cpt")
+    parts: Iterable[Any] = [model.cpt(i) for i in ids] if bayesian else [model.factor(one) for one in model.factors()]
+    tables: list[_Table] = []
+    for part in parts:
+        scope = [index[one] for one in reversed(part.names)]  # the axes of its arrays run backwards
+        tables.append((scope, np.asarray(part.toarray(), dtype=np.float64), names[scope[-1]] if bayesian else ""))
+    return _of_probabilities(names, [list(model.variable(i).labels()) for i in ids], tables, name)
+
+
+def _of_probabilities(names: list[str], states: list[list[Any]], tables: list[_Table], name: str) -> Problem:
+    sizes = [len(one) for one in states]
+    for scope, table, _ in tables:
+        if table.shape != tuple(sizes[v] for v in scope):
+            raise ProblemError(f"a table on {[names[v] for v in scope]} has shape {table.shape}")
+        if not (np.isfinite(table) & (table >= 0)).all():
+            raise ProblemError(f"a table on {[names[v] for v in scope]} has values that are no probabilities")
+    with np.errstate(divide="ignore"):
+        cells = [0.0 - np.log(table.ravel()) for _, table, _ in tables]
+    return Problem(
+        np.array(sizes, dtype=np.int64),
+        np.array([v for scope, _, _ in tables for v in scope], dtype=np.int64),
+        offsets_of([len(scope) for scope, _, _ in tables]),
+        np.concatenate([np.zeros(0), *cells]),
+        offsets_of([len(one) for one in cells]),
+        variable_names=names,
+        factor_names=[one or f"f{i}" for i, (_, _, one) in enumerate(tables)],
+        labels=[_state_labels(one) for one in states],
+        name=name,
+    )
+
+
+def _state_labels(states: list[Any]) -> tuple[Label, ...] | None:
+    """Labels as a problem takes them: text and numbers as they are, anything else as text."""
+    if states == list(range(len(states))):
+        return None
+    return tuple(one if isinstance(one, str | int | float) else str(one) for one in states)

@@ -7,32 +7,61 @@ are light views made on demand. This module is the only definition of cost.
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cached_property, partial
-from typing import Any, TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem.auxiliaries import Auxiliaries
-from dabp.problem.exchange import Exchange
-from dabp.problem.naming import Assignment, Naming
-from dabp.problem.related import Memo, Related
-from dabp.problem.totals import Totals
+from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.data import cost_table, positional
+from dabp.problem.facts import ArityGroup, Columns, Facts, Structure, structural
+from dabp.problem.names import Assignment, Names
 from dabp.problem.validation import validate_costs, validate_names, validate_structure
-from dabp.problem.views import ArityGroup, Factor, FactorCost, Label, Variable, Views
+from dabp.problem.views import Factor, FactorCost, Label, Variable, Views
 
 __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
-Derived = TypeVar("Derived")
-
 _OF_SCOPES = frozenset({"domain_sizes", "scope_variables", "scope_offsets", "variable_names"})
 """What changes which variables and factors there are; keys and definitions are then no longer theirs."""
-_OF_TABLES = ("table_magnitude", "extremes", "forbidding", "finite_extremes", "integral_tables", "decimal_digits")
-"""What follows from the tables alone, and takes long where they are large."""
+
+_MOVED = {
+    "num_constraints": "problem.facts.num_constraints",
+    "digest": "problem.facts.digest",
+    "integral": "problem.facts.integral",
+    "magnitude": "problem.facts.magnitude",
+    "forbidden": "problem.facts.forbidden",
+    "rounding": "problem.facts.rounding",
+    "rounding_error": "problem.facts.rounding_error",
+    "labelled": "problem.names.labelled",
+    "named": "problem.names.named",
+    "labels": "problem.names.labels",
+    "keys": "problem.names.keys",
+    "assignment": "problem.names.assignment",
+    "checked": "problem.names.checked",
+    "value_index": "problem.names.value_index",
+    "variable_index": "problem.names.variable_index",
+    "factor_index": "problem.names.factor_index",
+    "variable_name": "problem.names.variable",
+    "variable_names": "problem.names.variables",
+    "factor_name": "problem.names.factor",
+    "variable": "problem.variables[index]",
+    "factor": "problem.factors[index]",
+    "num_visible": "problem.auxiliaries.num_visible",
+    "num_auxiliary": "problem.auxiliaries.count",
+    "completed": "problem.auxiliaries.completed",
+    "visible": "problem.auxiliaries.visible",
+    "minimized": "dabp.problem.facts.minimized(problem)",
+    "to_dimod": "dabp.interop.to_dimod(problem)",
+    "to_sampleset": "dabp.interop.to_sampleset(problem)",
+    "to_tables": "dabp.interop.to_tables(problem)",
+    "to_toulbar2": "dabp.interop.to_toulbar2(problem)",
+}
+"""Names of version 0.1 and where they are now; to be removed in version 0.3."""
 
 MOST_AXES = 64
 """Of a NumPy array. Factors may have more variables, if enough of them have one value only."""
@@ -50,7 +79,7 @@ def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
     return result
 
 
-class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
+class Problem:
     """An immutable, validated constraint optimisation problem.
 
     Parameters
@@ -113,18 +142,23 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         self.maximize = bool(maximize)
         self.limit = None if limit is None else float(limit)
         self.name = name
-        self._variable_names = None if variable_names is None else tuple(variable_names)
-        self._factor_names = None if factor_names is None else tuple(factor_names)
-        self._labels = None if labels is None or all(row is None for row in labels) else tuple(labels)
-        self._keys = None if keys is None else tuple(keys)
-        self.definitions: NDArray[np.int64] = _frozen(definitions, np.int64)
-        if self._factor_names is not None and len(self._factor_names) != num_factors:
-            raise ProblemError(f"{num_factors} factors, but {len(self._factor_names)} names")
-        self._derived = Memo()
-        validate_names(self, self._labels)
-        if "_structure" not in self.__dict__:  # else `replace` has handed it on, of a problem that was checked
-            self._structure = Memo()
+        chosen: NDArray[np.int64] = _frozen(definitions, np.int64)
+        if factor_names is not None and len(factor_names) != num_factors:
+            raise ProblemError(f"{num_factors} factors, but {len(factor_names)} names")
+        columns = Columns(
+            self.domain_sizes, self.scope_variables, self.scope_offsets, self.pool_offsets, self.factor_table, chosen
+        )
+        known: Facts | None = self.__dict__.pop("_known", None)  # `replace` hands it on
+        shared = known is not None and known.share_structure(columns, self.pool)
+        structure = known.structure if known is not None and shared else Structure(columns)
+        self.facts = Facts(structure, self.pool, self.constant, self.maximize, self.limit)
+        self.auxiliaries = Auxiliaries(structure, self.pool, self.maximize)
+        self.names = Names(name, variable_names, factor_names, labels, keys, columns, self.auxiliaries)
+        validate_names(self, self.names.value_labels)
+        if not shared:
             validate_structure(self)
+        if known is not None:
+            self.facts.take_over(known)
         validate_costs(self)
 
     # ---- shape -------------------------------------------------------------------------------
@@ -139,20 +173,10 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         """F, factors of arity 0 and 1 included."""
         return len(self.scope_offsets) - 1
 
-    @cached_property
+    @property
     def arities(self) -> NDArray[np.int64]:
         """Arity of each factor, [F]."""
-        return np.diff(self.scope_offsets)
-
-    @cached_property
-    def num_constraints(self) -> int:
-        """Factors of arity 2 or more: what the paper's normalised cost divides by."""
-        return int((self.arities >= 2).sum())
-
-    @property
-    def forbidden(self) -> float:
-        """The cost of a forbidden combination: +inf, or −inf when maximising."""
-        return -np.inf if self.maximize else np.inf
+        return self.facts.structure.arities
 
     # ---- factors ------------------------------------------------------------------------------
 
@@ -170,61 +194,42 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         shape = tuple(self.domain_sizes[self.scope(index)])
         if len(shape) > MOST_AXES:
             raise ProblemError(
-                f"factor {self.factor_name(index)!r} has {len(shape)} variables; a table has {MOST_AXES} axes at most"
+                f"factor {self.names.factor(index)!r} has {len(shape)} variables; a table has {MOST_AXES} axes at most"
             )
         return self.cells(index).reshape(shape)
 
-    def factor(self, index: int) -> Factor:
-        """One factor as a view."""
+    def _factor(self, index: int) -> Factor:
         scope = tuple(int(v) for v in self.scope(index))
-        return Factor(index, self.factor_name(index), scope, self.table(index))
+        return Factor(index, self.names.factor(index), scope, self.table(index))
 
     @property
     def factors(self) -> Views[Factor]:
         """Every factor, a view each, as a sequence."""
-        return Views(range(self.num_factors), self.factor)
+        return Views(range(self.num_factors), self._factor)
+
+    @property
+    def variables(self) -> Views[Variable]:
+        """Every variable, a view each, as a sequence."""
+        return Views(range(self.num_variables), self._variable)
+
+    def _variable(self, index: int) -> Variable:
+        return Variable(index, self.names.variable(index), self.names.labels(index))
 
     # ---- cost --------------------------------------------------------------------------------
-
-    @cached_property
-    def arity_groups(self) -> tuple[ArityGroup, ...]:
-        """Factors by arity, with the strides that turn values into positions of `pool`."""
-        groups = []
-        uniform = self.num_variables > 0 and bool((self.domain_sizes == self.domain_sizes[0]).all())
-        for arity in np.flatnonzero(np.bincount(self.arities)).tolist():
-            factors = np.flatnonzero(self.arities == arity)
-            first, last = int(factors[0]), int(factors[-1]) + 1
-            together = last - first == len(factors)
-            if together:  # as they mostly are: then nothing is copied
-                entries = slice(self.scope_offsets[first], self.scope_offsets[last])
-                variables = self.scope_variables[entries].reshape(len(factors), arity)
-            else:
-                variables = self.scope_variables[self.scope_offsets[factors][:, None] + np.arange(arity)]
-            if uniform:
-                powers = self.domain_sizes[0] ** np.arange(arity - 1, -1, -1)
-                strides = np.broadcast_to(powers, variables.shape)
-            else:
-                lengths = self.domain_sizes[variables]
-                strides = np.ones_like(lengths)
-                for axis in range(arity - 2, -1, -1):
-                    strides[:, axis] = strides[:, axis + 1] * lengths[:, axis + 1]
-            bases = self.pool_offsets[self.factor_table[first:last] if together else self.factor_table[factors]]
-            groups.append(ArityGroup(factors, variables, strides, bases))
-        return tuple(groups)
 
     def cost(self, assignment: Mapping[Any, Label] | ArrayLike) -> Any:
         """Total cost of an assignment [N] as a float, or of a batch [B, N] as an array [B]; exact.
 
         Assignments are value indices, or labels by name; auxiliary variables can be left out.
         """
-        values = self.checked(assignment)
+        values = self.names.checked(assignment)
         if values.ndim > 1:
             rows = values.reshape(math.prod(values.shape[:-1]), self.num_variables)
             block = max(1, 4_000_000 // max(1, len(self.scope_variables)))  # bounds the index arrays
             parts = [self._costs(rows[i : i + block]) for i in range(0, len(rows), block)]
             return (np.concatenate(parts) if parts else np.zeros(0)).reshape(values.shape[:-1])
         total = 0.0
-        for group in self.arity_groups:
+        for group in self.facts.arity_groups:
             total += self._costs_of(group, values).sum()
         return float(total + self.constant)
 
@@ -241,7 +246,7 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
 
     def _costs(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         total = np.zeros(len(rows))
-        for group in self.arity_groups:
+        for group in self.facts.arity_groups:
             total += self.pool[self._cells(group, rows)].sum(axis=-1)
         return total + self.constant
 
@@ -256,9 +261,9 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
 
     def factor_costs(self, assignment: Mapping[Any, Label] | ArrayLike) -> NDArray[np.float64]:
         """What each factor costs under one assignment, [F]."""
-        values = self.checked(assignment)
+        values = self.names.checked(assignment)
         costs = np.zeros(self.num_factors)
-        for group in self.arity_groups:
+        for group in self.facts.arity_groups:
             costs[group.factors] = self._costs_of(group, values)
         return costs
 
@@ -267,34 +272,23 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
 
         In place of an auxiliary variable stand those that it follows from, and its definition is no line.
         """
-        values = self.checked(assignment)
+        values = self.names.checked(assignment)
         costs = self.factor_costs(values)
         badness = -costs if self.maximize else costs
         order = np.argsort(-badness, kind="stable")
-        if len(self.definitions):
-            order = order[~(np.isin(order, self.definitions) & (costs[order] == 0))]
+        if len(self.auxiliaries.definitions):
+            order = order[~(np.isin(order, self.auxiliaries.definitions) & (costs[order] == 0))]
         lines = []
         for f in order[:limit].tolist():
-            scope = self.visible_scope(f)
-            names = tuple(self.variable_name(v) for v in scope)
-            taken = tuple(self.labels(v)[values[v]] for v in scope)
-            lines.append(FactorCost(f, self.factor_name(f), names, taken, float(costs[f]), bool(np.isinf(costs[f]))))
+            scope = self.auxiliaries.visible_scope(f)
+            names = tuple(self.names.variable(v) for v in scope)
+            taken = tuple(self.names.labels(v)[values[v]] for v in scope)
+            lines.append(FactorCost(f, self.names.factor(f), names, taken, float(costs[f]), bool(np.isinf(costs[f]))))
         return lines
-
-    # ---- what follows from the columns -----------------------------------------------------------
-
-    def derived(self, compute: Callable[[Problem], Derived]) -> Derived:
-        """``compute(self)``, computed once for this problem and kept as long as it lives.
-
-        For what follows from the columns alone and several stages ask for, such as the components of the graph.
-        `compute` is the key: a function of a module, not a lambda. Any thread may ask; the first one computes while
-        the others wait. Pickling, and `replace`, leave it out; what follows from the structure is `structural`.
-        """
-        return self._derived.get(compute, lambda: compute(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles are made into problems by the constructor: checked, read-only and with nothing derived."""
-        return partial(Problem, **self._columns()), ()
+        return partial(Problem, **self._arguments()), ()
 
     # ---- other forms of the same problem --------------------------------------------------------
 
@@ -303,14 +297,11 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         if changes.keys() & _OF_SCOPES:
             changes = {"keys": None, "definitions": (), **changes}
         copy = Problem.__new__(Problem)
-        if not changes.keys() & {"pool", "pool_offsets", "factor_table"}:  # what is known of the tables stays so
-            copy.__dict__.update({name: self.__dict__[name] for name in _OF_TABLES if name in self.__dict__})
-        if np.shape(changes.get("pool", self.pool)) == self.pool.shape:
-            copy.__dict__.update(self._known_structure(changes))
-        Problem.__init__(copy, **{**self._columns(), **changes})
+        copy.__dict__["_known"] = self.facts
+        Problem.__init__(copy, **{**self._arguments(), **changes})
         return copy
 
-    def _columns(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments."""
         return {
             "domain_sizes": self.domain_sizes,
@@ -321,39 +312,174 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
             "factor_table": self.factor_table,
             "constant": self.constant,
             "maximize": self.maximize,
-            "variable_names": self._variable_names,
-            "factor_names": self._factor_names,
-            "labels": self._labels,
+            "variable_names": self.names.variable_names,
+            "factor_names": self.names.factor_names,
+            "labels": self.names.value_labels,
             "limit": self.limit,
             "name": self.name,
-            "keys": self._keys,
-            "definitions": self.definitions,
+            "keys": self.names.keys,
+            "definitions": self.auxiliaries.definitions,
         }
 
-    def minimized(self) -> Problem:
-        """The same problem as a minimisation: itself, or every cost negated."""
-        if not self.maximize:
-            return self
-        limit = None if self.limit is None else -self.limit
-        return self.replace(pool=-self.pool, constant=-self.constant, limit=limit, maximize=False)
+    def with_costs(self, costs: ArrayLike, *, constant: float | None = None) -> Problem:
+        """The same problem with all costs replaced, for a stream of problems that differ in nothing else.
 
-    @cached_property
-    def digest(self) -> str:
-        """A hash of all that decides costs and what is feasible: the problem's identity for checkpoints and results."""
-        limit = () if self.limit is None else (self.limit,)
-        sha = hashlib.sha256(repr((self.constant, self.maximize, *limit)).encode())
-        columns: tuple[NDArray[Any], ...] = (
-            self.domain_sizes,
-            self.scope_variables,
-            self.scope_offsets,
-            self.pool,
-            self.pool_offsets,
-            self.factor_table,
+        What was compiled for this problem serves the new one, too: solving it takes little more than its search.
+
+        Parameters
+        ----------
+        costs
+            In the order of `pool`, [P].
+        constant
+            Added to every cost; by default as it is.
+
+        Examples
+        --------
+        >>> import dabp
+        >>> problem = dabp.Problem.from_tables([2, 2], [((0, 1), [[0, 3], [2, 1]])])
+        >>> problem.with_costs(2 * problem.pool).cost([1, 0])
+        4.0
+        """
+        pool = positional(costs, "costs of a problem")
+        if pool.shape != self.pool.shape:
+            raise ProblemError(f"with_costs takes {len(self.pool)} costs in a row, as pool has them, not {pool.shape}")
+        pool.flags.writeable = False
+        self._check_definitions(pool)
+        return self.replace(pool=pool) if constant is None else self.replace(pool=pool, constant=constant)
+
+    def with_tables(self, tables: Mapping[str | int, Any] | Sequence[Any]) -> Problem:
+        """The same problem with the tables of some cost functions replaced.
+
+        What was compiled for this problem serves the new one, too, unless one of the tables was shared with others:
+        it becomes the function's own, and what is compiled for that serves from then on.
+
+        Parameters
+        ----------
+        tables
+            By name or number of the cost function; each as `Model.add_cost` takes it, by position or by label. A
+            sequence replaces all of them.
+
+        Examples
+        --------
+        >>> import dabp
+        >>> model = dabp.Model()
+        >>> model.add_variable("x", ["a", "b"])
+        'x'
+        >>> model.add_cost(["x"], [1, 2], name="price")
+        >>> model.build().with_tables({"price": [5, 4]}).cost([1])
+        4.0
+        """
+        if not isinstance(tables, Mapping | Sequence | np.ndarray):
+            raise ProblemError("with_tables takes tables by the names or numbers of cost functions, or all of them")
+        if not isinstance(tables, Mapping):
+            if len(tables) != len(self.factor_table):
+                raise ProblemError(f"{len(self.factor_table)} cost functions need as many tables, not {len(tables)}")
+            tables = dict(enumerate(tables))
+        new = {self.names.factor_index(key): table for key, table in tables.items()}
+        if len(new) < len(tables):
+            raise ProblemError("with_tables names a cost function twice, by its name and by its number")
+        cells = {factor: self._cells_of(factor, table) for factor, table in new.items()}
+        users = structural(self, _table_users)
+        shared = [factor for factor in cells if users[self.factor_table[factor]] > 1]
+        if shared:
+            return self._unshared(shared).with_tables(cast("Mapping[str | int, Any]", new))
+        pool = self.pool.copy()
+        for factor, row in cells.items():
+            start = self.pool_offsets[self.factor_table[factor]]
+            pool[start : start + len(row)] = row
+        pool.flags.writeable = False
+        self._check_definitions(pool)
+        return self.replace(pool=pool)
+
+    def _check_definitions(self, pool: NDArray[np.float64]) -> None:
+        """Refuse other costs in what says which values auxiliary variables have: they might follow no longer."""
+        if len(self.auxiliaries.definitions):
+            cells = structural(self, _defining_cells)
+            if not np.array_equal(pool[cells], self.pool[cells]):
+                raise ProblemError("tables that define auxiliary variables, such as those of a sum, cannot be replaced")
+
+    def _cells_of(self, factor: int, table: Any) -> NDArray[np.float64]:
+        scope = self.scope(factor).tolist()
+        names, labels = [self.names.variable(v) for v in scope], [self.names.labels(v) for v in scope]
+        costs = cost_table(table, names, labels)
+        shape = tuple(map(len, labels))
+        if costs.shape != shape:
+            raise ProblemError(f"the table of {self.names.factor(factor)!r} needs shape {shape}, not {costs.shape}")
+        return costs.ravel()
+
+    def _unshared(self, factors: list[int]) -> Problem:
+        """The same problem, these factors with tables of their own behind the others."""
+        numbers = np.asarray(factors)
+        lengths = np.diff(self.pool_offsets)
+        tables = self.factor_table[numbers]
+        own = [self.pool[self.pool_offsets[t] : self.pool_offsets[t + 1]] for t in tables.tolist()]
+        which = self.factor_table.copy()
+        which[numbers] = len(lengths) + np.arange(len(numbers))
+        return self.replace(
+            pool=np.concatenate([self.pool, *own]),
+            pool_offsets=offsets_of(np.concatenate([lengths, lengths[tables]])),
+            factor_table=which,
         )
-        for column in columns:
-            sha.update(np.ascontiguousarray(column).view(np.uint8).data)
-            sha.update(b"|")
-        return sha.hexdigest()
+
+    # ---- from what other packages hold, see `dabp.problem.interop` and `dabp.problem.grid` ------------
+
+    @staticmethod
+    def from_tables(
+        domain_sizes: Sequence[int], tables: Sequence[tuple[Sequence[int], ArrayLike]], **options: Any
+    ) -> Problem:
+        """A problem from scopes and NumPy tables; see `dabp.problem.interop.from_tables`."""
+        from dabp.problem.interop import from_tables
+
+        return from_tables(domain_sizes, tables, **options)
+
+    @staticmethod
+    def from_networkx(graph: Any, **options: Any) -> Problem:
+        """A pairwise problem on a NetworkX graph; see `dabp.problem.interop.from_networkx`."""
+        from dabp.problem.interop import from_networkx
+
+        return from_networkx(graph, **options)
+
+    @staticmethod
+    def from_qubo(matrix: Any, offset: float = 0.0, **options: Any) -> Problem:
+        """The problem of a QUBO matrix, sparse matrix or dictionary; see `dabp.problem.interop.from_qubo`."""
+        from dabp.problem.interop import from_qubo
+
+        return from_qubo(matrix, offset, **options)
+
+    @staticmethod
+    def from_ising(h: Any, J: Any, offset: float = 0.0, **options: Any) -> Problem:
+        """The problem of an Ising model, its labels −1 and +1; see `dabp.problem.interop.from_ising`."""
+        from dabp.problem.interop import from_ising
+
+        return from_ising(h, J, offset, **options)
+
+    @staticmethod
+    def from_dimod(model: Any, **options: Any) -> Problem:
+        """The problem of a ``dimod.BinaryQuadraticModel``; see `dabp.problem.interop.from_dimod`."""
+        from dabp.problem.interop import from_dimod
+
+        return from_dimod(model, **options)
+
+    @staticmethod
+    def from_pgmpy(model: Any, **options: Any) -> Problem:
+        """The problem of a pgmpy network; see `dabp.problem.interop.from_pgmpy`."""
+        from dabp.problem.interop import from_pgmpy
+
+        return from_pgmpy(model, **options)
+
+    @staticmethod
+    def from_pyagrum(model: Any, **options: Any) -> Problem:
+        """The problem of a pyAgrum network; see `dabp.problem.interop.from_pyagrum`."""
+        from dabp.problem.interop import from_pyagrum
+
+        return from_pyagrum(model, **options)
+
+    @staticmethod
+    def grid(unary: ArrayLike, pairwise: str | ArrayLike = "potts", **options: Any) -> Problem:
+        """A problem on an image, a variable for each pixel; see `dabp.problem.grid.grid`."""
+        from dabp.problem.grid import grid
+
+        return grid(unary, pairwise, **options)
 
     def __eq__(self, other: object) -> bool:
         """Same variables, names, labels and factors with the same costs; sharing of tables does not matter."""
@@ -366,11 +492,19 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
             or not np.array_equal(self.domain_sizes, other.domain_sizes)
             or not np.array_equal(self.scope_offsets, other.scope_offsets)
             or not np.array_equal(self.scope_variables, other.scope_variables)
-            or self.variable_names != other.variable_names
+            or self.names.variables != other.names.variables
         ):
             return False
-        same_labels = all(self.labels(i) == other.labels(i) for i in range(self.num_variables))
+        same_labels = all(self.names.labels(i) == other.names.labels(i) for i in range(self.num_variables))
         return same_labels and all(np.array_equal(self.cells(f), other.cells(f)) for f in range(self.num_factors))
+
+    if not TYPE_CHECKING:  # a type checker would take it for a permission to read any name
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse a name that version 0.1 had with the name that replaces it."""
+            home = _MOVED.get(name)
+            hint = "" if home is None else f"; since version 0.2 it is {home}"
+            raise AttributeError(f"a Problem has no attribute {name!r}{hint}")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -386,3 +520,13 @@ class Problem(Naming, Auxiliaries, Totals, Related, Exchange):
         from dabp.problem.cards import problem_card
 
         return problem_card(self)
+
+
+def _table_users(problem: Problem) -> Indices:
+    """How many factors use each table, [T]."""
+    return np.bincount(problem.factor_table, minlength=len(problem.pool_offsets) - 1)
+
+
+def _defining_cells(problem: Problem) -> Indices:
+    """The costs that say which values auxiliary variables have, as places in the pool."""
+    return ragged_positions(problem.pool_offsets, np.unique(problem.factor_table[problem.auxiliaries.definitions]))

@@ -137,12 +137,12 @@ def quadratic_of(problem: Problem, *, spin: bool) -> Quadratic:
         at = int(np.argmax(problem.domain_sizes != 2))
         count = problem.domain_sizes[at]
         raise ProblemError(
-            f"a quadratic function has variables of two values; {problem.variable_name(at)!r} has {count}"
+            f"a quadratic function has variables of two values; {problem.names.variable(at)!r} has {count}"
         )
     if (problem.arities > 2).any():
         at = int(np.argmax(problem.arities > 2))
         raise ProblemError(
-            f"a quadratic function has terms of two variables at most; factor {problem.factor_name(at)!r} has "
+            f"a quadratic function has terms of two variables at most; factor {problem.names.factor(at)!r} has "
             f"{problem.arities[at]}"
         )
     if not np.isfinite(problem.pool).all():
@@ -152,7 +152,7 @@ def quadratic_of(problem: Problem, *, spin: bool) -> Quadratic:
     rows = columns = np.zeros(0, dtype=np.int64)
     weights = np.zeros(0)
     scale = 0.5 if spin else 1.0
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         arity = group.variables.shape[1]
         cells = problem.pool[group.bases[:, None] + np.arange(2**arity)].reshape(-1, *(2,) * arity)
         if arity == 0:

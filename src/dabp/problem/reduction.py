@@ -83,7 +83,7 @@ class Conditioned:
 
         in_scope = keep[problem.scope_variables] & ~dropped[owner]
         arities = np.bincount(owner[in_scope], minlength=problem.num_factors)[~dropped]
-        names = problem.variable_names if problem.has_names else [f"x{i}" for i in self._kept.tolist()]
+        kept, labels = self._kept.tolist(), problem.names.value_labels
         return Problem(
             problem.domain_sizes[keep],
             number[problem.scope_variables[in_scope]],
@@ -93,8 +93,8 @@ class Conditioned:
             factor_table[~dropped],
             constant=constant,
             maximize=problem.maximize,
-            variable_names=[names[i] for i in self._kept.tolist()] if problem.has_names else names,
-            labels=[problem.labels(i) for i in self._kept.tolist()] if problem.has_labels else None,
+            variable_names=[problem.names.variable(i) for i in kept],
+            labels=None if labels is None else [labels[i] for i in kept],
             limit=problem.limit,
             name=problem.name,
         )

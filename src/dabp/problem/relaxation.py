@@ -23,6 +23,7 @@ from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of, table_ranges
 from dabp.problem.constraints import Constraint, hard_constraints, violated
 from dabp.problem.exactness import LARGEST_TOTAL, decimal
+from dabp.problem.facts import minimized
 
 MANY = 100
 """Constraints up to which the nearest name, or all of them, are suggested."""
@@ -80,7 +81,7 @@ class Relaxation:
 
     def _spread(self) -> float:
         """By how much the costs of two assignments can differ."""
-        lowest, ranges = table_ranges(self.original.minimized())
+        lowest, ranges = table_ranges(minimized(self.original))
         highest = lowest + ranges
         hard = np.zeros(self.original.num_factors, dtype=np.bool_)
         for one in self.constraints:
@@ -110,9 +111,9 @@ class Relaxation:
             table = np.append(table, len(lengths) - 1)
             switch = np.append(switch, -1)
         scopes, offsets = _with_switches(problem, switch[: problem.num_factors], switches)
-        names = [*problem.variable_names, *_free(problem, len(several))]
+        names = [*problem.names.variables, *_free(problem, len(several))]
         plain = [None] * len(several)
-        labels = [*map(problem.labels, range(problem.num_variables)), *plain] if problem.has_labels else None
+        labels = problem.names.value_labels and [*problem.names.value_labels, *plain]
         return Problem(
             np.concatenate([problem.domain_sizes, np.full(len(several), 2)]),
             scopes,
@@ -122,11 +123,11 @@ class Relaxation:
             table,
             constant=problem.constant if self.weighed else 0.0,
             maximize=problem.maximize,
-            variable_names=names if problem.has_names or several else None,
+            variable_names=names if problem.names.variable_names or several else None,
             labels=labels,
             name=problem.name,
-            keys=None if problem.keys is None else [*problem.keys, *names[problem.num_variables :]],
-            definitions=np.concatenate([problem.definitions, np.flatnonzero(code == SWITCHED)]),
+            keys=None if problem.names.keys is None else [*problem.names.keys, *names[problem.num_variables :]],
+            definitions=np.concatenate([problem.auxiliaries.definitions, np.flatnonzero(code == SWITCHED)]),
         )
 
     def _tables(self, code: Indices, amounts: list[float]) -> tuple[list[NDArray[np.float64]], list[int], Indices]:
@@ -166,7 +167,7 @@ def _with_switches(problem: Problem, switch: Indices, switches: Indices) -> tupl
 
 def _free(problem: Problem, count: int) -> list[str]:
     """Names for switches that no variable has."""
-    taken, names, number = set(problem.variable_names), list[str](), 1
+    taken, names, number = set(problem.names.variables), list[str](), 1
     while len(names) < count:
         if f"violated{number}" not in taken:
             names.append(f"violated{number}")

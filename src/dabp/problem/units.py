@@ -27,10 +27,10 @@ class InUnits:
     """
 
     def __init__(self, problem: Problem):
-        digits = problem.decimal_digits
+        digits = problem.facts.decimal_digits
         self._digits = digits or 0
         self.scale = 10.0**self._digits
-        self._constant = Fraction(0) if problem.integral else _exact(problem.constant, digits)
+        self._constant = Fraction(0) if problem.facts.integral else _exact(problem.constant, digits)
         if self._constant == 0 and not self._digits:
             self.problem = problem
             return

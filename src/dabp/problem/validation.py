@@ -26,7 +26,7 @@ def validate_structure(problem: Problem) -> None:
     """Refuse, in one sentence, domains, scopes and tables that do not fit each other."""
     _validate_columns(problem)
     _validate_tables(problem)
-    validate_definitions(problem)
+    validate_definitions(problem.facts.structure.columns)
 
 
 def _validate_columns(problem: Problem) -> None:
@@ -35,7 +35,7 @@ def _validate_columns(problem: Problem) -> None:
         raise ProblemError("domain sizes, scopes, offsets and the pool are one-dimensional")
     if (sizes < 1).any():
         bad = int(np.argmax(sizes < 1))
-        raise ProblemError(f"variable {problem.variable_name(bad)!r} has an empty domain")
+        raise ProblemError(f"variable {problem.names.variable(bad)!r} has an empty domain")
     for offsets_, length, what in (
         (offsets, len(scope), "scope"),
         (problem.pool_offsets, len(problem.pool), "pool"),
@@ -76,7 +76,7 @@ def _validate_shapes(problem: Problem, factors: Indices, variables: Indices, tab
         twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if twice.any():
         bad = int(factors[np.argmax(twice)])
-        raise ProblemError(f"factor {problem.factor_name(bad)!r} names a variable twice")
+        raise ProblemError(f"factor {problem.names.factor(bad)!r} names a variable twice")
     sizes, lengths = problem.domain_sizes[variables], table_lengths[problem.factor_table[factors]]
     wrong = np.multiply.reduce(sizes, axis=1) != lengths
     if int(sizes.max(initial=1)) ** variables.shape[1] >= 2**62:  # then the product may have overflowed
@@ -84,34 +84,34 @@ def _validate_shapes(problem: Problem, factors: Indices, variables: Indices, tab
     if wrong.any():
         at = int(np.argmax(wrong))
         shape = "×".join(map(str, sizes[at].tolist())) or "1"
-        name = problem.factor_name(int(factors[at]))
+        name = problem.names.factor(int(factors[at]))
         raise ProblemError(f"factor {name!r} needs a table of {shape} costs, it has {lengths[at]}")
 
 
 def validate_costs(problem: Problem) -> None:
     """Refuse costs that are none, or whose sums would not be exact."""
-    lowest, highest = problem.extremes  # a table with a nan has it for both
+    lowest, highest = problem.facts.extremes  # a table with a nan has it for both
     if np.isnan(lowest).any() or not np.isfinite(problem.constant):
         raise ProblemError("a cost is not a number (nan), or the constant is not finite")
     if problem.limit is not None and np.isnan(problem.limit):
         raise ProblemError("the limit is not a number (nan)")
-    if ((highest if problem.maximize else lowest) == -problem.forbidden).any():
+    if ((highest if problem.maximize else lowest) == -problem.facts.forbidden).any():
         word = "+inf while maximising" if problem.maximize else "-inf while minimising"
-        raise ProblemError(f"a cost is {word}; only {problem.forbidden} (forbidden) is allowed")
-    if problem.magnitude > EXACT:
+        raise ProblemError(f"a cost is {word}; only {problem.facts.forbidden} (forbidden) is allowed")
+    if problem.facts.magnitude > EXACT:
         raise ProblemError("costs are so large that their sums are not exact in float64 (beyond 2^53)")
 
 
 def validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None] | None) -> None:
     """Refuse names and labels that are missing or not told apart."""
-    if problem.has_names:
-        names = problem.variable_names
+    if problem.names.variable_names:
+        names = problem.names.variables
         if len(names) != problem.num_variables:
             raise ProblemError(f"{problem.num_variables} variables, but {len(names)} names")
         if len(set(names)) != len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
             raise ProblemError(f"two variables are named {twice!r}")
-    keys = problem.keys
+    keys = problem.names.keys
     if keys is not None and not len(set(keys)) == len(keys) == problem.num_variables:
         raise ProblemError(f"{problem.num_variables} variables need as many different keys")
     if labels is None:
@@ -123,7 +123,7 @@ def validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None] 
     for i, row in enumerate(labels):
         if row is not None and (len(row) != problem.domain_sizes[i] or id(row) in repeats):
             raise ProblemError(
-                f"variable {problem.variable_name(i)!r} needs {problem.domain_sizes[i]} different labels"
+                f"variable {problem.names.variable(i)!r} needs {problem.domain_sizes[i]} different labels"
             )
 
 

@@ -85,13 +85,3 @@ class FactorCost:
     values: tuple[Label, ...]
     cost: float
     violated: bool
-
-
-@dataclass(frozen=True)
-class ArityGroup:
-    """The factors of one arity k: `variables` and `strides` [n, k], `bases` [n] into the pool."""
-
-    factors: NDArray[np.int64]
-    variables: NDArray[np.int64]
-    strides: NDArray[np.int64]
-    bases: NDArray[np.int64]

@@ -49,7 +49,7 @@ def test_it_is_just_below_the_exact_bound(scale: float) -> None:
             passes.run(turn % 2 == 0)
         certified, exact = Fraction(passes.certified()), exact_bound(passes)
         assert certified <= exact
-        assert exact - certified <= Fraction(1e-12 * problem.magnitude)
+        assert exact - certified <= Fraction(1e-12 * problem.facts.magnitude)
 
 
 def test_pairs_of_every_kind_of_table_have_it_too() -> None:

@@ -26,7 +26,7 @@ def test_costs_and_violations_are_those_of_the_assignment() -> None:
     settle_all(web, wave)
     for hot in (1e6, 20.0, 1.0):
         follow(web, wave, 2000, hot, 1.0, 10_000, 1.1, 1e9)
-        assert (wave.x == problem.completed(wave.x)).all()
+        assert (wave.x == problem.auxiliaries.completed(wave.x)).all()
         paid = problem.factor_costs(wave.x)
         assert wave.tally[VIOLATIONS] == np.isinf(paid).sum()
         assert wave.costs[SOFT] == paid[np.isfinite(paid)].sum()

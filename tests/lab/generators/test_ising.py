@@ -18,9 +18,9 @@ def test_the_graph_is_a_torus(rows: int, columns: int) -> None:
     grid.remove_edges_from(list(nx.selfloop_edges(grid)))
     expected = {frozenset(f"v_{r}_{c}" for r, c in edge) for edge in grid.edges}
     pairs = [factor for factor in problem.factors if len(factor.scope) == 2]
-    assert {frozenset(problem.variable_name(v) for v in factor.scope) for factor in pairs} == expected
+    assert {frozenset(problem.names.variable(v) for v in factor.scope) for factor in pairs} == expected
     assert len(pairs) == len(expected)
-    assert all(f.name == "cb_" + "_".join(problem.variable_name(v) for v in f.scope) for f in pairs)
+    assert all(f.name == "cb_" + "_".join(problem.names.variable(v) for v in f.scope) for f in pairs)
 
 
 def test_costs() -> None:

@@ -43,7 +43,7 @@ def test_utility(seed: int) -> None:
         values = rng.integers(0, problem.domain_sizes)
         start = {
             tuple(int(part) - 1 for part in name.split("_")[1:]): value
-            for name, value in zip(problem.variable_names, values.tolist(), strict=True)
+            for name, value in zip(problem.names.variables, values.tolist(), strict=True)
         }
         assert problem.cost(values) == pytest.approx(_utility(events, free, 100.0, start))
 
@@ -53,7 +53,7 @@ def test_sizes() -> None:
     problem = meetings(
         slots_count=8, events_count=30, resources_count=5, max_resources_event=3, max_length_event=4, seed=2
     )
-    events = [name.split("_")[2] for name in problem.variable_names]
+    events = [name.split("_")[2] for name in problem.names.variables]
     assert {events.count(event) for event in events} == {1, 2, 3}
     assert set(problem.domain_sizes.tolist()) == {9, 8, 7, 6}
     assert np.nanmin(problem.pool) == -10 * 8 * 5

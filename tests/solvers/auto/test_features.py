@@ -103,7 +103,7 @@ def test_tables_are_looked_at_together_as_one_by_one() -> None:
             assert getattr(found, name) == pytest.approx(np.mean([holds(table) for table in tables]) if tables else 0)
         assert found.crisp == pytest.approx(np.mean([np.isinf(table).any() for table in tables]) if tables else 0)
         narrow = all(table.max() <= table.min() + 2 for table in tables)
-        assert found.unit_costs == (bool(tables) and problem.integral and narrow)
+        assert found.unit_costs == (bool(tables) and problem.facts.integral and narrow)
 
 
 @pytest.mark.parametrize("table", [POTTS, LINEAR, np.random.default_rng(0).random((4, 4))])

@@ -10,6 +10,7 @@ import pytest
 import dabp
 from dabp.lab.generators import generate
 from dabp.problem.columns import cheapest_values
+from dabp.problem.facts import minimized
 from dabp.solvers.auto.incumbent import Incumbent, least_of_tables
 from tests.problems import drawn_problem, exhaustive_optimum, random_problem
 from tests.solvers.auto.shapes import cliques
@@ -53,7 +54,7 @@ def test_the_first_guess_is_the_cheapest_by_unary_costs() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_least_of_each_table_is_a_bound(seed: int) -> None:
     """It is told as one before anyone has worked, so it must never lie above the optimum."""
-    problem = random_problem(seed).minimized()
+    problem = minimized(random_problem(seed))
     optimum = exhaustive_optimum(problem)
     assert optimum is None or least_of_tables(problem) <= optimum
 

@@ -60,7 +60,7 @@ def test_large_costs_that_cancel_are_no_contradiction() -> None:
         problem = problem.replace(pool=rng.random(len(problem.pool)) + shifts, constant=-shifts[::4].sum())
         result = dabp.solve(problem, "auto", time_limit=10)
         assert result.status is Status.OPTIMAL
-        assert result.cost == pytest.approx(exhaustive(problem)[0], abs=10 * problem.rounding(result.cost))
+        assert result.cost == pytest.approx(exhaustive(problem)[0], abs=10 * problem.facts.rounding(result.cost))
 
 
 @pytest.mark.parametrize("first", [{"time_limit": 3.0}, {"max_iterations": 2000, "time_limit": 70.0}])

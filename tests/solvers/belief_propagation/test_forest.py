@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
+from dabp.problem.facts import minimized
 from dabp.solvers.belief_propagation.forest import Forest
 
 
@@ -57,7 +58,7 @@ def test_forests_are_solved_exactly():
     """200 random forests, both directions, against exhaustive search; infeasible ones are proved infeasible."""
     infeasible = 0
     for seed in range(200):
-        problem = random_forest(seed, forbidden=0.1 * (seed % 5), maximize=seed % 2 == 1).minimized()
+        problem = minimized(random_forest(seed, forbidden=0.1 * (seed % 5), maximize=seed % 2 == 1))
         forest = Forest.of(problem)
         assert forest is not None
         assignment = forest.solve()

@@ -168,11 +168,11 @@ def test_reinforcement_on_a_forest_ends_with_the_proof():
 def test_everything_fixed_is_certain():
     """With no variable left beliefs are 0 and 1, and none if what is fixed is forbidden; min-sum has none."""
     problem = Problem.from_tables([2, 3], [((0, 1), [[0, 1, np.inf], [1, 2, 3]])])
-    names = [problem.variable_name(i) for i in range(2)]
+    names = [problem.names.variable(i) for i in range(2)]
 
     def fixed(second: int, **params: float) -> dabp.Result:
         values = zip(names, (0, second), strict=True)
-        fix = {name: problem.labels(i)[value] for i, (name, value) in enumerate(values)}
+        fix = {name: problem.names.labels(i)[value] for i, (name, value) in enumerate(values)}
         return dabp.solve(problem, "bp", params=params, fix=fix)
 
     assert [belief.tolist() for belief in fixed(1, temperature=1.0).beliefs] == [[1, 0], [0, 1, 0]]

@@ -9,6 +9,7 @@ import dabp
 from dabp.errors import FormatError
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
+from dabp.problem.facts import minimized
 from dabp.solvers.belief_propagation import policy
 from dabp.solvers.belief_propagation.policy import (
     FEATURES,
@@ -69,7 +70,7 @@ def test_short_loops_are_counted():
 def test_every_kind_of_problem_gets_a_schedule():
     """Whatever the instance, numbers are finite and in their ranges."""
     for seed in range(60):
-        problem = random_problem(seed).minimized()
+        problem = minimized(random_problem(seed))
         graph = graph_of(problem)
         features = features_of(graph)
         assert np.isfinite(features).all()

@@ -64,7 +64,7 @@ def test_what_is_fixed_is_certain():
     problem = forest(1)
     variable = int(np.argmax(problem.domain_sizes))
     value = int(problem.domain_sizes[variable]) - 1
-    name, label = problem.variable_name(variable), problem.labels(variable)[value]
+    name, label = problem.names.variable(variable), problem.names.labels(variable)[value]
     result = dabp.solve(problem, "bp", params={"temperature": 2.0}, fix={name: label}, max_iterations=50)
     charge = np.full(problem.domain_sizes[variable], 1e6)
     charge[value] = 0

@@ -10,6 +10,7 @@ from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
 from dabp.lab.generators import generate
 from dabp.problem import Problem
+from dabp.problem.facts import minimized
 from dabp.solvers import make_solver
 from dabp.solvers.base import FIRST_BLOCK, Budget
 from dabp.solvers.belief_propagation import engine as min_sum_engine
@@ -41,7 +42,7 @@ def test_forests_end_optimal(maximize):
     """A forest is answered in one step with a proof: the optimum and its bound, or infeasibility."""
     for seed in range(40):
         problem = random_forest(1000 + seed, forbidden=0.1 * (seed % 5), maximize=maximize)
-        best = exhaustive(problem.minimized())
+        best = exhaustive(minimized(problem))
         result = dabp.solve(problem, "bp")
         if np.isinf(best):
             assert (result.status, result.cost) == (Status.INFEASIBLE, None)
@@ -54,7 +55,7 @@ def test_forests_end_optimal(maximize):
 def test_undamped_messages_are_exact_on_forests():
     """Iterating instead of the two passes finds the optimum too; the perturbation keeps tied optima apart."""
     for seed in range(60):
-        problem = random_forest(2000 + seed, forbidden=0.1 * (seed % 4)).minimized()
+        problem = minimized(random_forest(2000 + seed, forbidden=0.1 * (seed % 4)))
         best = exhaustive(problem)
         result = dabp.solve(problem, "bp", params={"exact_forests": False}, max_iterations=40)
         assert result.cost == (None if np.isinf(best) else best)
@@ -145,8 +146,8 @@ def test_warm_start_begins_at_the_assignment():
 def test_fixed_variables_stay_fixed():
     """`fix` holds with message passing too."""
     problem = cop()
-    name = problem.variable_name(3)
-    label = problem.labels(3)[2]
+    name = problem.names.variable(3)
+    label = problem.names.labels(3)[2]
     assert dabp.solve(problem, "dbp-scfg", fix={name: label}).values[name] == label
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
+from dabp.problem.facts import minimized
 from dabp.solvers.dabp.backend import Backend, Messages
 from dabp.solvers.dabp.compiled import CompiledBackend
 from dabp.solvers.dabp.parameters import HIDDEN, Parameters, initial_parameters
@@ -17,7 +18,7 @@ from dabp.solvers.dabp.structure import Structure
 
 def structure_of(problem: Problem, dtype: str = "float64", cost_scale: float | None = None) -> Structure:
     """The split graph of a problem."""
-    graph = FactorGraph.from_problem(problem.minimized(), 0.95, np.dtype(dtype), cost_scale=cost_scale)
+    graph = FactorGraph.from_problem(minimized(problem), 0.95, np.dtype(dtype), cost_scale=cost_scale)
     return Structure.from_graph(graph, problem)
 
 

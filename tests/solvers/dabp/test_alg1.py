@@ -10,6 +10,7 @@ import pytest
 import dabp
 from dabp.driver.result import Result
 from dabp.problem import Problem
+from dabp.problem.facts import minimized
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search
 from dabp.solvers.belief_propagation.solver import BeliefPropagation
@@ -220,7 +221,7 @@ def test_finished_restarts_have_the_status_of_belief_propagation(restarts: int, 
 @pytest.mark.parametrize("seed", [0, 3, 5, 6, 9])
 def test_learns_on_mixed_domains(seed: int) -> None:
     """Domains of different sizes and forbidden combinations: after an update every parameter is finite, some moved."""
-    problem = random_problem(seed).minimized()
+    problem = minimized(random_problem(seed))
     search = make_solver("dabp", {**SHORT, "tolerance": 0.0}).start(problem, seed=0, budget=Budget())
     before = {k: v.copy() for k, v in search.state_dict().items() if k.startswith("parameter.")}
     run(search, 5)

@@ -51,7 +51,7 @@ def test_colours_differ_between_neighbours() -> None:
     for seed in range(20):
         problem = random_problem(seed)
         colors = greedy_colors(problem)
-        for group in problem.arity_groups:
+        for group in problem.facts.arity_groups:
             for scope in group.variables:
                 assert len(set(colors[scope].tolist())) == len(scope)
     pair = Problem([2, 2], [0, 1], [0, 2], np.zeros(4), [0, 4], variable_names=["x2", "x10"])

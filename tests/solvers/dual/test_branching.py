@@ -59,9 +59,9 @@ def test_what_it_proves_holds(sizes: tuple[int, int]) -> None:
         if status is Status.INFEASIBLE:
             assert optimum == np.inf
             continue
-        assert bound <= optimum + problem.rounding(optimum) if np.isfinite(optimum) else True
+        assert bound <= optimum + problem.facts.rounding(optimum) if np.isfinite(optimum) else True
         if status is Status.OPTIMAL:
-            assert best == pytest.approx(optimum, abs=problem.rounding(optimum))
+            assert best == pytest.approx(optimum, abs=problem.facts.rounding(optimum))
             ended += 1
     assert ended > 0
 
@@ -92,11 +92,11 @@ def test_a_restriction_bounds_what_keeps_to_it_and_goes_without_trace() -> None:
             continue
         rows = all_assignments(problem)
         least = problem.cost(rows[rows[:, variable] == 1]).min()
-        for price in (0.0, 3.0 * problem.magnitude):
+        for price in (0.0, 3.0 * problem.facts.magnitude):
             passes.restrict({variable: allowed}, price)
             for turn in range(30):
                 passes.run(turn % 2 == 0)
-            slack = 1e-9 * max(1.0, problem.magnitude)
+            slack = 1e-9 * max(1.0, problem.facts.magnitude)
             assert passes.certified() + passes.constant <= least + slack
         passes.restrict({}, 0.0)
         passes.messages[:] = 0.0
@@ -112,6 +112,6 @@ def test_an_incumbent_from_elsewhere_ends_cases_but_never_makes_a_bound(monkeypa
         search = BranchingDual().start(problem, seed=0, budget=Budget())
         search.offer(assignment, optimum)
         _, bound, status = run(search, problem)
-        assert status is Status.OPTIMAL if problem.integral else status is not None
-        assert bound <= optimum + problem.rounding(optimum)
-        assert bound == pytest.approx(optimum, abs=1e-4 * problem.magnitude)
+        assert status is Status.OPTIMAL if problem.facts.integral else status is not None
+        assert bound <= optimum + problem.facts.rounding(optimum)
+        assert bound == pytest.approx(optimum, abs=1e-4 * problem.facts.magnitude)

@@ -19,7 +19,7 @@ def test_local_costs_are_differences_of_cost(family: str) -> None:
     """L[i, a] − L[i, x_i] is what changing i to a changes, with 32-bit integers and with scaled real costs."""
     problem = dabp.generate(family, variables=12, density=0.4, seed=2)
     local = LocalCosts(problem)
-    assert local.units.dtype == (np.int32 if problem.integral else np.int64)
+    assert local.units.dtype == (np.int32 if problem.facts.integral else np.int64)
     state = local.state(0)
     x = local.random_assignment(np.random.default_rng(0))
     local.put(state, x)

@@ -25,8 +25,8 @@ def _knapsack(seed: int, items: int = 10) -> Problem:
 
 def _optimum(problem: Problem) -> float:
     """By looking at all assignments of the visible variables."""
-    every = itertools.product(*(range(size) for size in problem.domain_sizes[: problem.num_visible]))
-    return float(problem.cost(problem.completed(np.array(list(every)))).min())
+    every = itertools.product(*(range(size) for size in problem.domain_sizes[: problem.auxiliaries.num_visible]))
+    return float(problem.cost(problem.auxiliaries.completed(np.array(list(every)))).min())
 
 
 def _best(problem: Problem, steps: int, seed: int = 0, initial: np.ndarray | None = None) -> tuple[float, list[float]]:
@@ -76,8 +76,8 @@ def test_better_answers_are_taken() -> None:
     """An answer from elsewhere is not told again, and only better ones are told after it."""
     problem = _knapsack(1)
     search = FollowingAnnealing().start(problem, seed=0, budget=Budget())
-    every = np.array(list(itertools.product(range(2), repeat=problem.num_visible)))
-    completed = problem.completed(every)
+    every = np.array(list(itertools.product(range(2), repeat=problem.auxiliaries.num_visible)))
+    completed = problem.auxiliaries.completed(every)
     optimum = completed[int(np.argmin(problem.cost(completed)))]
     search.offer(optimum, float(problem.cost(optimum)))
     assert all(search.step().best is None for _ in range(5))

@@ -28,7 +28,7 @@ def test_scaled_costs_stay_within_precision(seed: int) -> None:
     assert (costs.lower_bound(integer[feasible]) <= true[feasible]).all()
     np.testing.assert_allclose(integer[feasible] / costs.scale + costs.offset, true[feasible], atol=1e-6, rtol=0)
     assert integer[feasible].max(initial=0.0) <= costs.largest
-    if problem.integral:
+    if problem.facts.integral:
         assert costs.scale == 1.0
 
 

@@ -31,7 +31,7 @@ _SEARCH = "search."
 def identity(problem: Problem, fix: Mapping[str, Label] | None) -> str:
     """What answers belong to: the problem with some variables fixed. Presolve makes many problems the same nothing."""
     fixed = sorted((str(name), str(label)) for name, label in (fix or {}).items())
-    return hashlib.sha256(repr((problem.digest, fixed)).encode()).hexdigest()
+    return hashlib.sha256(repr((problem.facts.digest, fixed)).encode()).hexdigest()
 
 
 class Captured:
@@ -45,7 +45,7 @@ class Captured:
         self._search = {_SEARCH + key: _copied(value) for key, value in search.state_dict().items()}
         self._run: Snapshot = run.state()
         self._trace: Callable[[], dict[str, Any]] = run.trace.so_far()
-        self._reduced = reduced.digest
+        self._reduced = reduced.facts.digest
 
     def contents(self, run: RunningSolve) -> State:
         """What goes to disk, with the incumbent that the run has by now."""
@@ -74,7 +74,7 @@ def adopt(contents: State, run: RunningSolve) -> None:
 
 def restore(contents: State, search: Search, run: RunningSolve, reduced: Problem) -> None:
     """Put checked contents into a fresh search and run."""
-    if contents["reduced"] != reduced.digest:
+    if contents["reduced"] != reduced.facts.digest:
         raise CheckpointError("its search saw the problem as another presolve leaves it")
     state = {key.removeprefix(_SEARCH): value for key, value in contents.items() if key.startswith(_SEARCH)}
     check_search(state, search, reduced)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dabp.errors import CheckpointError
 from dabp.problem import Problem
+from dabp.problem.facts import within_limit
 from dabp.solvers.base import Search, State
 
 _COLUMNS = {"trace.costs": 1, "trace.kept": 1, "trace.blocks": 2, "trace.improvements": 3, "trace.bounds": 3}
@@ -78,12 +79,16 @@ def _check_assignment(contents: State, key: str, problem: Problem) -> None:
         if key in contents or f"{key}_cost" in contents:
             raise CheckpointError(f"its {key} is not complete")
         return
-    fits = isinstance(values, np.ndarray) and values.dtype == np.int64 and values.shape == (problem.num_visible,)
-    if not fits or (values < 0).any() or (values >= problem.visible(problem.domain_sizes)).any():
+    fits = (
+        isinstance(values, np.ndarray)
+        and values.dtype == np.int64
+        and values.shape == (problem.auxiliaries.num_visible,)
+    )
+    if not fits or (values < 0).any() or (values >= problem.auxiliaries.visible(problem.domain_sizes)).any():
         raise CheckpointError(f"its {key} is no assignment of this problem")
     said = _number(contents, f"{key}_cost", float, -math.inf)
     cost = float(problem.cost(values))
-    if not abs(cost - said) <= problem.rounding(cost) or not problem.within_limit(cost, values):
+    if not abs(cost - said) <= problem.facts.rounding(cost) or not within_limit(problem, cost, values):
         raise CheckpointError(f"its {key} costs {cost}, not {said}")
     contents[f"{key}_cost"] = cost
 

@@ -93,7 +93,7 @@ def _outcome(result: Result, problem: Problem) -> dict[str, Any]:
         "iterations": result.iterations,
         "runtime": round(result.runtime, 4),
         "variables": problem.num_variables,
-        "constraints": problem.num_constraints,
+        "constraints": problem.facts.num_constraints,
         "maximize": problem.maximize,
         "assignment": None if result.assignment is None else np.asarray(result.assignment).tolist(),
     }

@@ -80,10 +80,10 @@ def difference(problem: Problem, summary: Mapping[str, Any]) -> str | None:
     if (values >= problem.domain_sizes).any():
         return "its assignment has values that are not in the domains"
     cost, said = float(problem.cost(values)), float(summary["cost"])
-    if not abs(cost - said) <= problem.rounding(cost):
+    if not abs(cost - said) <= problem.facts.rounding(cost):
         return f"its assignment costs {cost:.15g}, the result says {said:.15g}"
     bound = summary["bound"]
     sign = -1.0 if problem.maximize else 1.0
-    if bound is not None and sign * (bound - cost) > problem.rounding(cost):
+    if bound is not None and sign * (bound - cost) > problem.facts.rounding(cost):
         return f"its bound {bound:.15g} is beyond its cost {cost:.15g}"
     return None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dabp.graph.following import following
 from dabp.problem import Problem
 from dabp.problem.columns import Indices
+from dabp.problem.facts import derived
 from dabp.solvers.auto.plan import SAMPLED_TABLES, SAMPLED_VALUES, WHOLE_TABLES
 from dabp.solvers.local_costs.exchanges import labelled_cliques
 
@@ -81,10 +82,10 @@ def features_of(problem: Problem) -> Features:
         potts=_share(stacks, is_potts),
         submodular=_share(stacks, is_submodular),
         crisp=(crisp := _share(stacks, _forbids)),
-        hard=float(problem.forbidding[tables].mean()) if len(tables) else 0.0,
+        hard=float(problem.facts.forbidding[tables].mean()) if len(tables) else 0.0,
         following=_following(problem),
         exchanging=_exchanging(problem) if crisp else 0.0,
-        unit_costs=bool(stacks) and problem.integral and all(_narrow(stack.tables).all() for stack in stacks),
+        unit_costs=bool(stacks) and problem.facts.integral and all(_narrow(stack.tables).all() for stack in stacks),
         digits=float(np.log10(sizes).sum()),
     )
 
@@ -99,11 +100,11 @@ def _values_along(problem: Problem, edges: int) -> int:
 
 
 def _exchanging(problem: Problem) -> float:
-    return sum(len(clique.members) for clique in problem.derived(labelled_cliques)) / problem.num_variables
+    return sum(len(clique.members) for clique in derived(problem, labelled_cliques)) / problem.num_variables
 
 
 def _following(problem: Problem) -> float:
-    return len(problem.derived(following).definitions) / max(1, problem.num_variables)
+    return len(derived(problem, following).definitions) / max(1, problem.num_variables)
 
 
 def is_attractive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -119,7 +119,7 @@ class Incumbent:
     @property
     def proved(self) -> bool:
         """Whether the bound has reached the cost."""
-        return bool(np.isfinite(self.cost)) and self.bound >= self.cost - self._problem.rounding(self.cost)
+        return bool(np.isfinite(self.cost)) and self.bound >= self.cost - self._problem.facts.rounding(self.cost)
 
     def state_dict(self) -> State:
         """What a checkpoint keeps: the best assignment, the bound, and who found them."""
@@ -154,8 +154,10 @@ class Incumbent:
 
 def least_of_tables(problem: Problem) -> float:
     """A bound at the price of a look at the tables: each factor costs what its least cell does at least."""
-    lowest, _ = problem.finite_extremes
+    lowest, _ = problem.facts.finite_extremes
     terms = lowest[problem.factor_table]
-    exact = problem.integral and problem.magnitude < EXACT  # then no order of adding rounds, and this one is quick
+    exact = (
+        problem.facts.integral and problem.facts.magnitude < EXACT
+    )  # then no order of adding rounds, and this one is quick
     total = problem.constant + (float(terms.sum()) if exact else math.fsum(terms))
-    return total - problem.rounding_error
+    return total - problem.facts.rounding_error

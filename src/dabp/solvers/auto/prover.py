@@ -207,7 +207,7 @@ def worth_proving(problem: Problem, horizon: float, guard: Guard) -> bool:
 def _mostly_forbids(problem: Problem) -> bool:
     """Whether most factors forbid something: of these toulbar2's propagation and its first dive make most."""
     pairs = problem.factor_table[problem.arities >= 2]
-    return len(pairs) > 0 and float(problem.forbidding[pairs].mean()) >= MOSTLY
+    return len(pairs) > 0 and float(problem.facts.forbidding[pairs].mean()) >= MOSTLY
 
 
 def _vast(problem: Problem) -> bool:

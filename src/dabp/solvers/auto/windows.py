@@ -158,7 +158,7 @@ class WindowSearch(Search):
         """The best that passes find in a window, or expansions from where they end if they do not prove it."""
         cost = float(window.problem.cost(values))
         passes = PairPasses(window.problem)
-        last, step = -np.inf, 1.0 - WINDOW_SLACK if self._problem.integral else self._problem.rounding(cost)
+        last, step = -np.inf, 1.0 - WINDOW_SLACK if self._problem.facts.integral else self._problem.facts.rounding(cost)
         for number in range(WINDOW_PASSES):
             bound = passes.run(number % 2 == 0) + passes.constant
             if passes.cost + passes.constant < cost:

@@ -47,7 +47,7 @@ def graph_at(
 
     if temperature == 0:
         return graph(cost_scale), math.inf
-    if cost_scale is not None and problem.table_magnitude / cost_scale > LARGEST:
+    if cost_scale is not None and problem.facts.table_magnitude / cost_scale > LARGEST:
         raise ParameterError(f"cost_scale {cost_scale:g} is too small for these costs: sums would overflow")
     compiled = graph(cost_scale)
     if compiled.cost_scale < BETA[0] * temperature:  # larger units: a few costs may be as large as the temperature

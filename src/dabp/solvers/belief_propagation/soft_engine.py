@@ -164,10 +164,10 @@ class SoftMessages(MinSum):
 def _barred_values(problem: Problem, graph: FactorGraph) -> NDArray[np.bool_]:
     """Which values a factor of one variable forbids, as they lie in `FactorGraph.unary`."""
     barred = np.zeros(len(graph.unary), dtype=np.bool_)
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         if group.variables.shape[1] == 1:
             tables = problem.factor_table[group.factors]
-            hard = problem.forbidding[tables]
+            hard = problem.facts.forbidding[tables]
             cells = problem.pool[ragged_positions(problem.pool_offsets, tables[hard])]
             places = ragged_positions(graph.variable_offsets, group.variables[hard, 0])
             barred[places[np.isinf(cells)]] = True
@@ -178,7 +178,7 @@ def _spread(problem: Problem) -> float:
     """By how much what is allowed may differ around one variable: the largest sum of the ranges of its factors."""
     _, ranges = table_ranges(problem)
     around = np.zeros(problem.num_variables)
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         if arity := group.variables.shape[1]:
             of_factors = ranges[problem.factor_table[group.factors]]
             around += np.bincount(group.variables.ravel(), of_factors.repeat(arity), problem.num_variables)

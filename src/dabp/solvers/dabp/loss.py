@@ -92,10 +92,10 @@ def theorem1_bound(problem: Problem, assignment: Assignment, chances: NDArray[np
     This is where the paper's proof of Theorem 1 arrives before it bounds p_i(τ_i) from below by 1/|D_i|. Δ_ℓ is the
     range of the factor's finite costs, `chances` [N] is p_i(τ_i) of the decoded values.
     """
-    highest = problem.per_table(np.maximum, np.where(np.isfinite(problem.pool), problem.pool, -np.inf))
-    ranges = highest - problem.per_table(np.minimum)
+    highest = problem.facts.per_table(np.maximum, np.where(np.isfinite(problem.pool), problem.pool, -np.inf))
+    ranges = highest - problem.facts.per_table(np.minimum)
     ranges = np.where(np.isfinite(ranges), ranges, 0.0)[problem.factor_table]
     total = 0.0
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         total += float((ranges[group.factors] * (1.0 - chances[group.variables].prod(axis=1))).sum())
     return total

@@ -140,12 +140,12 @@ class Structure:
 def greedy_colors(problem: Problem) -> NDArray[np.int64]:
     """The smallest colour free among coloured neighbours, variable by variable in the order of their names' text."""
     neighbours: list[set[int]] = [set() for _ in range(problem.num_variables)]
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         for scope in group.variables.tolist():
             for variable in scope:
                 neighbours[variable].update(scope)
     colors = np.full(problem.num_variables, -1, dtype=np.int64)
-    names = problem.variable_names
+    names = problem.names.variables
     for variable in sorted(range(problem.num_variables), key=names.__getitem__):
         taken = {int(colors[other]) for other in neighbours[variable]}
         color = 0

@@ -161,7 +161,7 @@ class BranchingSearch(DualSearch):
     @property
     def _end(self) -> Status:
         """What is known when no case is left."""
-        proved = self._known - self.bound <= self._whole.rounding(self.bound)
+        proved = self._known - self.bound <= self._whole.facts.rounding(self.bound)
         return Status.OPTIMAL if proved else Status.CONVERGED
 
     def _pass_on(self, case: _Case) -> float:
@@ -190,10 +190,10 @@ class BranchingSearch(DualSearch):
         passes = self._pairwise
         bound = math.nextafter(passes.certified() + passes.constant, -math.inf)
         if math.isfinite(bound):
-            bound = float(math.ceil(bound)) if self._whole.integral else bound - self._whole.rounding_error
+            bound = float(math.ceil(bound)) if self._whole.facts.integral else bound - self._whole.facts.rounding_error
             case.bound = max(case.bound, bound)
         self._cases = [other for other in self._cases if other is not case]
-        if self._known - case.bound <= self._whole.rounding(case.bound):
+        if self._known - case.bound <= self._whole.facts.rounding(case.bound):
             self._closed, self._inside = min(self._closed, case.bound), None
             return
         gain, case.reached, case.looked = self._newest - case.reached, max(case.reached, self._newest), 0

@@ -84,6 +84,6 @@ class Passes:
 
 def largest_total(problem: Problem) -> float:
     """No feasible assignment costs more, the constant left out."""
-    _, highest = problem.finite_extremes
+    _, highest = problem.facts.finite_extremes
     tops = highest[problem.factor_table[problem.arities > 0]]
     return float(tops.sum()) + UNIT_ROUNDOFF * (len(tops) + 1) * float(np.abs(tops).sum())

@@ -105,7 +105,7 @@ class DualSearch(Search):
         self._reached = -np.inf  # as the passes compute it, which leads the way but proves nothing
         self._certified_at = -CERTIFY_EVERY
         self._tried_at = -CERTIFY_EVERY  # for a verdict: counted in passes only, not in blocks, so that runs repeat
-        self._unit = min(1.0, problem.magnitude)  # gains below so much, times a tolerance, count as none
+        self._unit = min(1.0, problem.facts.magnitude)  # gains below so much, times a tolerance, count as none
         self.passes = 0
         self._history: list[float] = []
         self._best_cost = np.inf
@@ -235,7 +235,7 @@ class DualSearch(Search):
         self._certified_at = self.passes
         bound = math.nextafter(self._passes.certified() + self._passes.constant, -math.inf)
         if math.isfinite(bound):
-            bound = float(math.ceil(bound)) if self._whole.integral else bound - self._whole.rounding_error
+            bound = float(math.ceil(bound)) if self._whole.facts.integral else bound - self._whole.facts.rounding_error
             self.bound = max(self.bound, bound)
 
     def _begin(self, stage: int, problem: Problem, steps: list[Restricted]) -> None:
@@ -280,7 +280,7 @@ class DualSearch(Search):
 
     def _whole_units(self, bound: float) -> float:
         """What a bound, as the passes compute it, says about costs that are integers."""
-        if not self._whole.integral or not math.isfinite(bound):
+        if not self._whole.facts.integral or not math.isfinite(bound):
             return bound
         return float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
 
@@ -317,14 +317,14 @@ class DualSearch(Search):
             self._certify()
         if self.bound > self._passes.largest + self._passes.constant:
             return Status.INFEASIBLE
-        if self._best_cost - self.bound <= self._whole.rounding(self.bound):
+        if self._best_cost - self.bound <= self._whole.facts.rounding(self.bound):
             return Status.OPTIMAL
         return Status.CONVERGED if converged else None
 
     def _promising(self) -> bool:
         """Whether the bound, as the passes compute it, would prove something."""
         reached = self._whole_units(self._reached)
-        close = 2 * self._whole.rounding(reached) + 1e-9 * abs(reached)
+        close = 2 * self._whole.facts.rounding(reached) + 1e-9 * abs(reached)
         return self._best_cost - reached <= close or reached > self._passes.largest + self._passes.constant
 
 

@@ -220,8 +220,8 @@ class MiniBucketSearch(Search):
             step.bound, step.finished = cost, Status.OPTIMAL
         else:
             # A message's minimum is one addition more for each eliminated variable; integers are exact.
-            further = UNIT_ROUNDOFF * problem.num_variables * problem.table_magnitude
-            step.bound = bound if problem.integral else bound - problem.rounding_error - further
+            further = UNIT_ROUNDOFF * problem.num_variables * problem.facts.table_magnitude
+            step.bound = bound if problem.facts.integral else bound - problem.facts.rounding_error - further
         return step
 
     @property

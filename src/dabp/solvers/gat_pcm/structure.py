@@ -66,8 +66,8 @@ class _Units:
     @classmethod
     def of(cls, problem: Problem, cost_scale: float | None) -> _Units:
         finite = np.where(np.isfinite(problem.pool), problem.pool, 0.0)
-        low = np.minimum(0.0, problem.per_table(np.minimum, finite))[problem.factor_table]
-        spread = problem.per_table(np.maximum, finite)[problem.factor_table] - low
+        low = np.minimum(0.0, problem.facts.per_table(np.minimum, finite))[problem.factor_table]
+        spread = problem.facts.per_table(np.maximum, finite)[problem.factor_table] - low
         largest = float(spread[problem.arities >= 2].max(initial=0.0))
         return cls(low, cost_scale or largest or 1.0, 1.0 + float(spread.sum()))
 

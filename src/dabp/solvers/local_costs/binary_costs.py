@@ -62,7 +62,7 @@ class BinaryCosts(Table[Flips, FlipMoves]):
         """Whether all variables have at most two values, and factors of two variables forbid nothing."""
         if problem.domain_sizes.max(initial=0) > 2 or problem.arities.max(initial=0) > 2:
             return False
-        return not (problem.forbidding[problem.factor_table] & (problem.arities == 2)).any()
+        return not (problem.facts.forbidding[problem.factor_table] & (problem.arities == 2)).any()
 
     def state(self, seed: int) -> Flips:
         """A state to be given an assignment (`put`) before use."""
@@ -193,7 +193,7 @@ def _couplings(units: Units) -> tuple[Couplings, Indices]:
     field = np.zeros(count, dtype=np.int64)
     allowed = np.column_stack([np.ones(count, dtype=bool), sizes > 1])
     source = target = weight = np.zeros(0, dtype=np.int64)
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         if group.variables.shape[1] == 1:
             variable = group.variables[:, 0]
             second = group.bases + (sizes[variable] - 1)

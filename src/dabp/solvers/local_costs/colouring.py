@@ -8,6 +8,7 @@ import numpy as np
 
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, handed_over
+from dabp.problem.facts import structural
 
 LARGE = 50_000
 """Variables from which local search has them in classes, so that threads can share its sweeps."""
@@ -27,7 +28,7 @@ class Classes(NamedTuple):
 
 def classes_of(problem: Problem) -> Classes | None:
     """Classes found greedily in the order of the variables; None for what is small or would have small classes."""
-    classes = problem.structural(coloured) if problem.num_variables >= LARGE else None
+    classes = structural(problem, coloured) if problem.num_variables >= LARGE else None
     return None if classes is None or (len(classes.starts) - 1) * FEWEST > problem.num_variables else classes
 
 

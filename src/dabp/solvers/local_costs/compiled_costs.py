@@ -15,6 +15,7 @@ from dabp.kernels.local_search.edge_order import Directed, Ordered, order_edges
 from dabp.kernels.local_search.search_arrays import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, add_at, as_fixed, cells_of_tables, distinct, offsets_of, ragged_positions
+from dabp.problem.facts import structural
 from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.scaled_costs import Units
 from dabp.solvers.stopped import ask
@@ -36,7 +37,7 @@ def compiled_costs(units: Units, guard: Guard) -> tuple[Costs, NDArray[np.bool_]
     ask(guard)
     wide, hard = _wide(units), _hard(units, edges)
     ask(guard)
-    neighbours = _same_neighbours(units.problem, edges) or units.problem.structural(_neighbours, bulky=True)
+    neighbours = _same_neighbours(units.problem, edges) or structural(units.problem, _neighbours, bulky=True)
     return Costs(rows, edges, wide, hard, neighbours), allowed
 
 
@@ -52,7 +53,7 @@ def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:
         allowed.reshape(len(sizes), -1)[:, : sizes[0]] = True
     else:
         allowed[_ranges(starts, sizes)] = True
-    group = next((g for g in problem.arity_groups if g.variables.shape[1] == 1), None)
+    group = next((g for g in problem.facts.arity_groups if g.variables.shape[1] == 1), None)
     if group is not None:
         owners = group.variables[:, 0]
         once = int(np.bincount(owners).max()) == 1
@@ -72,7 +73,7 @@ def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:
 def _edges(units: Units) -> Edges:
     """Binary factors, once from each end, sorted by the end they start at."""
     problem = units.problem
-    group = next((g for g in problem.arity_groups if g.variables.shape[1] == 2), None)
+    group = next((g for g in problem.facts.arity_groups if g.variables.shape[1] == 2), None)
     factors = np.zeros(0, dtype=np.int64) if group is None else group.factors
     pairs = np.zeros((0, 2), dtype=np.int64) if group is None else group.variables
     soft_pool, soft = _directed(units, factors, pairs, units.rounded, units.soft_factor)
@@ -155,7 +156,7 @@ def _padded(size: int) -> int:
 def _wide(units: Units) -> Wide:
     """Factors of arity 3 or more as they are: scopes, strides and tables."""
     problem = units.problem
-    groups = [g for g in problem.arity_groups if g.variables.shape[1] > 2]
+    groups = [g for g in problem.facts.arity_groups if g.variables.shape[1] > 2]
     empty = np.zeros(0, dtype=np.int64)
     factors = _wide_factors(problem)
     variables = np.concatenate([empty, *(g.variables.ravel() for g in groups)])
@@ -181,7 +182,7 @@ def _wide(units: Units) -> Wide:
 
 def _wide_factors(problem: Problem) -> Indices:
     """The factors of arity 3 or more, in the order of `Wide`."""
-    groups = [g.factors for g in problem.arity_groups if g.variables.shape[1] > 2]
+    groups = [g.factors for g in problem.facts.arity_groups if g.variables.shape[1] > 2]
     return np.concatenate([np.zeros(0, dtype=np.int64), *groups])
 
 
@@ -211,7 +212,7 @@ def _neighbours(problem: Problem) -> Neighbours:
     """For each variable, those it shares a factor with, once each and in order."""
     keys = [np.zeros(0, dtype=np.int64)]
     count = problem.num_variables
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         pairs = itertools.permutations(group.variables.T, 2)
         keys.extend(first * count + second for first, second in pairs)
     unique = distinct(np.concatenate(keys))

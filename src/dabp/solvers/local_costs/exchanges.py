@@ -16,6 +16,7 @@ from dabp.kernels.local_search.exchange_sweep import Sets
 from dabp.presolve.exclusion import bits, conflicts, members_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, distinct, offsets_of
+from dabp.problem.facts import derived
 
 MOST_CONFLICTS = 1_000_000
 """Forbidden pairs of values beyond which nothing is looked for."""
@@ -54,7 +55,7 @@ class _Conflicts(NamedTuple):
 
 def exchange_sets(problem: Problem, starts: Indices, allowed: NDArray[np.bool_]) -> Sets | None:
     """The sets, or None if there are none; a variable's values begin at `starts` in the places of `allowed`."""
-    found = problem.derived(labelled_cliques)
+    found = derived(problem, labelled_cliques)
     if not found:
         return None
     count = problem.num_variables

@@ -52,16 +52,16 @@ class Units:
         self.problem = problem
         self._moved = _moved(problem)
         self._largest, total = self._bounds()
-        self.hard_factor = problem.forbidding[problem.factor_table]
+        self.hard_factor = problem.facts.forbidding[problem.factor_table]
         busiest = self._most_hard_factors()
-        narrow = not wide and problem.integral and self._largest * (1 + busiest) < _NARROW
+        narrow = not wide and problem.facts.integral and self._largest * (1 + busiest) < _NARROW
         narrow = narrow and (not small_tables or float(self._table_magnitudes.max(initial=0.0)) < _SMALL)
         self.dtype: Any = np.int32 if narrow else np.int64
         self.table_dtype: Any = np.int16 if narrow else np.int64
         self.pad = _NARROW_PAD if narrow else _WIDE_PAD
         finest = min(_WIDE / self._largest, _WIDE_TOTAL / total) if self._largest else 1.0
         exponent = min(float(np.floor(np.log2(finest))), _LARGEST_EXPONENT)
-        self.scale = 1.0 if problem.integral else 2.0**exponent
+        self.scale = 1.0 if problem.facts.integral else 2.0**exponent
         self.heaviest = self.pad // 8 // max(busiest, 1)
         lowest, highest = self._table_extremes
         self.soft_factor = ((lowest != 0) | (highest != 0))[problem.factor_table]
@@ -97,14 +97,14 @@ class Units:
         """The least and the largest finite cost of each table in units, 0 where no variable moves in it, [T]."""
         lowest, highest = (
             np.rint(np.where(self._moved, costs, 0.0) * self.scale).astype(np.int64)
-            for costs in self.problem.finite_extremes
+            for costs in self.problem.facts.finite_extremes
         )
         return lowest, highest
 
     @cached_property
     def _table_magnitudes(self) -> NDArray[np.float64]:
         """The largest absolute finite cost of each table, 0 where no variable moves in it, [T]."""
-        lowest, highest = self.problem.finite_extremes
+        lowest, highest = self.problem.facts.finite_extremes
         return np.where(self._moved, np.maximum(np.abs(lowest), np.abs(highest)), 0.0)
 
     def _bounds(self) -> tuple[float, float]:
@@ -133,7 +133,7 @@ class Units:
     def first_weight(self) -> int:
         """What violating a factor costs at first: the largest range of finite costs of one factor, at least 1."""
         lowest, highest = self._table_extremes
-        zero = self.problem.forbidding  # what is forbidden has no finite cost, which counts as 0
+        zero = self.problem.facts.forbidding  # what is forbidden has no finite cost, which counts as 0
         span = np.where(zero, np.maximum(highest, 0), highest) - np.where(zero, np.minimum(lowest, 0), lowest)
         return int(np.clip(span.max(initial=0), 1, self.heaviest))
 
@@ -144,7 +144,7 @@ class Units:
     @cached_property
     def _lowest(self) -> Indices:
         """The least of each factor, [F]."""
-        nothing = np.isinf(self.problem.extremes[0])
+        nothing = np.isinf(self.problem.facts.extremes[0])
         return np.where(nothing, self.pad, self._table_extremes[0])[self.problem.factor_table]
 
     @cached_property
@@ -167,7 +167,7 @@ class Units:
     def of(self, assignment: Assignment) -> int:
         """The finite cost of an assignment, without the constant."""
         total = 0
-        for group in self.problem.arity_groups:
+        for group in self.problem.facts.arity_groups:
             if group.variables.shape[1] > 0:
                 places = group.bases + (assignment[group.variables] * group.strides).sum(axis=1)
                 total += int(self.rounded(self.problem.pool[places]).sum(dtype=np.int64))

@@ -13,6 +13,7 @@ from dabp.graph.following import Definition, Following, following
 from dabp.kernels.local_search.following_moves import BEST, FEASIBLE, WEIGHT, Wave, Web, follow, settle_all, try_moves
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
+from dabp.problem.facts import derived
 from dabp.problem.randomness import generator
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
@@ -45,7 +46,7 @@ between which multiples of the median change of cost; and by how much finite cos
 
 def followed(problem: Problem) -> Following:
     """What follows from what, found once for a problem."""
-    return problem.derived(following)
+    return derived(problem, following)
 
 
 @dataclass(frozen=True, kw_only=True)

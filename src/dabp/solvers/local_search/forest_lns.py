@@ -151,7 +151,7 @@ class ForestLnsSearch(Search):
 def _median_range(problem: Problem) -> float:
     """The median positive range of a table's finite costs, 1 if there is none."""
     finite = np.isfinite(problem.pool)
-    high = problem.per_table(np.maximum, np.where(finite, problem.pool, -np.inf))
-    ranges = high - problem.per_table(np.minimum)
+    high = problem.facts.per_table(np.maximum, np.where(finite, problem.pool, -np.inf))
+    ranges = high - problem.facts.per_table(np.minimum)
     ranges = ranges[np.isfinite(ranges) & (ranges > 0)]
     return float(np.median(ranges)) if len(ranges) else 1.0

@@ -137,7 +137,7 @@ def _breakout(units: Units, scope: int, *, multiply: bool) -> Breakout:
     arities, tables = problem.arities[wide], problem.factor_table[wide]
     variable = problem.scope_variables[entries]
     cells = np.where(units.forbids, units.dominant_weight(), units.cells).astype(np.float64)
-    least, most = problem.per_table(np.minimum, cells)[tables], problem.per_table(np.maximum, cells)[tables]
+    least, most = problem.facts.per_table(np.minimum, cells)[tables], problem.facts.per_table(np.maximum, cells)[tables]
     sizes = np.repeat(np.diff(problem.pool_offsets)[tables], arities)
     domains = problem.domain_sizes[variable]
     room = {ENTRY: sizes, ROW: sizes // domains, COLUMN: domains, TABLE: np.ones_like(sizes)}[scope]

@@ -136,7 +136,7 @@ class LocalSearch(Search):
             return
         self._fresh = False
         step.best, step.best_cost = self.incumbent.copy(), self.problem.cost(self.incumbent)
-        if self.problem.integral and self._incumbent_units == self.local.units.floor:
+        if self.problem.facts.integral and self._incumbent_units == self.local.units.floor:
             step.finished = Status.OPTIMAL
 
     def _only_one(self) -> Step:

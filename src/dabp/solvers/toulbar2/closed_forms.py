@@ -27,7 +27,7 @@ def closed_forms(problem: Problem, guard: Guard) -> dict[int, list[Post]]:
     """Factors on two variables whose costs have a short form: how to say each one."""
     known: dict[tuple[int, int], list[Post]] = {}
     found: dict[int, list[Post]] = {}
-    group = next((group for group in problem.arity_groups if group.variables.shape[1] == 2), None)
+    group = next((group for group in problem.facts.arity_groups if group.variables.shape[1] == 2), None)
     if group is None:
         return found
     shapes = problem.domain_sizes[group.variables]

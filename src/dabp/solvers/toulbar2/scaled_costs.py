@@ -49,8 +49,8 @@ class ScaledCosts:
         self.offset = problem.constant + math.fsum(cells.lowest[tables])
         self.largest = float(np.rint(cells.range * self.scale)[tables].sum())
         # Differences and sums of non-integers in float64 are themselves off in the last places.
-        slack = 4 * UNIT_ROUNDOFF * (problem.table_magnitude + total + abs(self.offset))
-        self.margin = 0.0 if problem.integral else math.fsum(np.maximum(added, 0.0)[tables]) + slack
+        slack = 4 * UNIT_ROUNDOFF * (problem.facts.table_magnitude + total + abs(self.offset))
+        self.margin = 0.0 if problem.facts.integral else math.fsum(np.maximum(added, 0.0)[tables]) + slack
         self.problem = problem.replace(pool=pool, pool_offsets=cells.offsets, factor_table=tables, constant=0.0)
 
     def lower_bound(self, integer_bound: float) -> float:
@@ -91,7 +91,7 @@ class _Cells:
     def rounded(self, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """All cells as integers (inf where forbidden), and by how much rounding raises a cell of each table at most."""
         whole = self.offsets[-1] == len(self._problem.pool)
-        if whole and self._problem.integral and scale == 1.0 and not self.lowest.any():
+        if whole and self._problem.facts.integral and scale == 1.0 and not self.lowest.any():
             return self._problem.pool, np.zeros(len(self._used))  # they are what is wanted: no copy
         pool, added = np.empty(int(self.offsets[-1])), np.empty(len(self._used))
         for tables, starts, above in self.above():
@@ -106,10 +106,10 @@ class _Cells:
 
 def _scale(problem: Problem, total: float, precision: float | None) -> float:
     """What makes decimal costs integers, or totals as fine as float64 has room for, or as fine as asked for."""
-    if not total or problem.integral:
+    if not total or problem.facts.integral:
         return 1.0
-    if problem.decimal_digits is not None and total * 10.0**problem.decimal_digits < EXACT / 4:
-        return float(10.0**problem.decimal_digits)
+    if problem.facts.decimal_digits is not None and total * 10.0**problem.facts.decimal_digits < EXACT / 4:
+        return float(10.0**problem.facts.decimal_digits)
     finest = 2.0 ** min(math.floor(math.log2(EXACT / 2) - math.log2(total)), 1000)
     if precision is None:
         return finest

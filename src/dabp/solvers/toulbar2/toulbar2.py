@@ -270,7 +270,7 @@ class Toulbar2Search(Search):
         else:
             step.finished = Status.INFEASIBLE
             return
-        proved = self._incumbent_cost - self._bound <= self._problem.rounding(self._incumbent_cost)
+        proved = self._incumbent_cost - self._bound <= self._problem.facts.rounding(self._incumbent_cost)
         step.finished = Status.OPTIMAL if proved else Status.CONVERGED
 
     def _trivial(self, step: Step) -> Step:

@@ -40,14 +40,14 @@ def test_names_and_labels_go_both_ways() -> None:
     model.add_variable("hour", [9, 10, 11])
     problem = model.build()
     values = {"talk": "blue", "hour": 11}
-    assert problem.labelled(problem.assignment(values)) == values
-    assert problem.value_index(1, "10") == 1
+    assert problem.names.labelled(problem.names.assignment(values)) == values
+    assert problem.names.value_index(1, "10") == 1
     with pytest.raises(ProblemError, match="no value 'green'; it takes red, blue"):
-        problem.assignment({"talk": "green", "hour": 9})
+        problem.names.assignment({"talk": "green", "hour": 9})
     with pytest.raises(ProblemError, match="no value for 'hour'"):
-        problem.assignment({"talk": "red"})
+        problem.names.assignment({"talk": "red"})
     with pytest.raises(ProblemError, match="no variable 'x'"):
-        problem.assignment({"x": 1})
+        problem.names.assignment({"x": 1})
 
 
 def test_assignments_of_pandas_go_by_name() -> None:

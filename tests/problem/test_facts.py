@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -15,20 +17,21 @@ from dabp.graph import FactorGraph
 from dabp.graph.components import component_labels
 from dabp.graph.message_layout import make_layout
 from dabp.graph.ordering import elimination_order
-from dabp.problem import related
-from tests.problems import random_problem
+from dabp.problem import Problem, facts
+from dabp.problem.facts import structural, within_limit
+from tests.problems import all_assignments, random_problem
 
 
 def made_anew(problem: dabp.Problem, **changes: object) -> dabp.Problem:
     """The same columns through the constructor, sharing nothing."""
-    return dabp.Problem(**{**problem._columns(), **changes})
+    return dabp.Problem(**{**problem._arguments(), **changes})
 
 
 def other_costs(problem: dabp.Problem, seed: int) -> np.ndarray:
     """As many costs, some of them forbidden."""
     rng = np.random.default_rng(seed)
     costs = rng.integers(0, 50, len(problem.pool)).astype(float)
-    costs[rng.random(len(costs)) < 0.1] = problem.forbidden
+    costs[rng.random(len(costs)) < 0.1] = problem.facts.forbidden
     return costs
 
 
@@ -40,11 +43,11 @@ def test_other_costs_are_those_of_a_problem_made_anew(seed: int) -> None:
     costs = other_costs(problem, seed)
     changed, fresh = problem.with_costs(costs, constant=3.0), made_anew(problem, pool=costs, constant=3.0)
     assert changed == fresh
-    assert changed.digest == fresh.digest
-    assert (changed.magnitude, changed.integral, changed.num_constraints) == (
-        fresh.magnitude,
-        fresh.integral,
-        fresh.num_constraints,
+    assert changed.facts.digest == fresh.facts.digest
+    assert (changed.facts.magnitude, changed.facts.integral, changed.facts.num_constraints) == (
+        fresh.facts.magnitude,
+        fresh.facts.integral,
+        fresh.facts.num_constraints,
     )
     every = np.array(list(itertools.product(*(range(d) for d in problem.domain_sizes.tolist()))))
     assert changed.cost(every).tolist() == fresh.cost(every).tolist()
@@ -83,18 +86,18 @@ def test_structure_is_computed_once() -> None:
     changed = problem.with_costs(2 * problem.pool).replace(constant=1.0)
     assert component_labels(changed)[0] is component_labels(problem)[0]
     assert elimination_order(changed) is elimination_order(problem)
-    assert changed.arity_groups is problem.arity_groups
+    assert changed.facts.arity_groups is problem.facts.arity_groups
     ends = np.append(problem.pool_offsets, len(problem.pool) + 1)
     apart = problem.replace(pool=np.append(problem.pool, 0.0), pool_offsets=ends)
-    assert apart.arity_groups is not problem.arity_groups
+    assert apart.facts.arity_groups is not problem.facts.arity_groups
 
 
 def test_what_is_bulky_is_not_kept_of_large_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit it is computed each time: a large problem does not hold as much again as it is."""
     calls = []
     problem = random_problem(2)
-    monkeypatch.setattr(related, "BULKY", len(problem.pool) + len(problem.scope_variables) - 1)
-    assert [problem.structural(lambda p, n: calls.append(n), 1, bulky=True) for _ in range(2)] == [None, None]
+    monkeypatch.setattr(facts, "BULKY", len(problem.pool) + len(problem.scope_variables) - 1)
+    assert [structural(problem, lambda p, n: calls.append(n), 1, bulky=True) for _ in range(2)] == [None, None]
     assert calls == [1, 1]
 
 
@@ -113,7 +116,7 @@ def test_tables_by_name_and_number() -> None:
     assert problem.table(1).tolist() == [[0, 1], [2, 3]]
     again = changed.with_tables([np.ones((2, 2)), np.zeros((2, 2)), [1, 2]])
     assert again.cost([0, 0, 0]) == 2
-    assert again.arity_groups is changed.arity_groups
+    assert again.facts.arity_groups is changed.facts.arity_groups
 
 
 def test_tables_that_do_not_fit_are_refused() -> None:
@@ -175,7 +178,7 @@ def test_what_defines_auxiliary_variables_stays() -> None:
     model.linear(dict.fromkeys(names, 1), "<=", 4)
     model.add_cost("x0", [3, 2, 0], name="price")
     problem = model.build()
-    assert problem.num_auxiliary > 0
+    assert problem.auxiliaries.count > 0
     changed = problem.with_tables({"price": [0, 1, 5]})
     assert dabp.solve(changed, "mbe").values == dict.fromkeys(names, 0)
     with pytest.raises(ProblemError, match="define auxiliary"):
@@ -193,3 +196,80 @@ def test_problems_of_one_structure_are_solved_at_the_same_time() -> None:
     alone = [solved(made_anew(each)) for each in changed]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(solved, changed)) == alone
+
+
+def unary(costs: list[float], **options: object) -> Problem:
+    """One variable whose costs these are."""
+    return Problem([len(costs)], [0], [0, 1], costs, [0, len(costs)], **options)  # type: ignore[arg-type]
+
+
+def test_magnitude_bounds_every_total() -> None:
+    """The largest finite cost of each factor, shared tables counted for each, and the constant."""
+    problem = Problem([2, 2], [0, 1], [0, 1, 2], [3, np.inf], [0, 2], [0, 0], constant=-4)
+    assert (problem.facts.table_magnitude, problem.facts.magnitude) == (6.0, 10.0)
+    assert (problem.facts.integral, problem.facts.integral_tables, problem.facts.rounding_error) == (True, True, 0.0)
+
+
+def test_kinds_of_cost() -> None:
+    """Integers, decimals with any constant, and reals."""
+    assert unary([1, 2]).facts.decimal_digits == 0
+    assert unary([0.25, 1.5], constant=np.pi).facts.decimal_digits == 2
+    assert not unary([1, 2], constant=0.5).facts.integral
+    assert unary([np.pi, 1]).facts.decimal_digits is None
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_decimals_meet_their_limit_exactly(maximize: bool) -> None:
+    """0.1 + 0.2 is not better than 0.3, though its float is larger; 0.7 + 0.1 is not better than 0.8."""
+    sign = -1.0 if maximize else 1.0
+    for first, second, limit in ((0.1, 0.2, 0.3), (0.7, 0.1, 0.8)):
+        problem = Problem(
+            [1, 1], [0, 1], [0, 1, 2], [sign * first, sign * second], [0, 1, 2], limit=sign * limit, maximize=maximize
+        )
+        assert not within_limit(problem, problem.cost([0, 0]), [0, 0])
+        assert problem.facts.excludes(problem.cost([0, 0]))
+        better = problem.replace(limit=sign * (limit + 0.1))
+        assert within_limit(better, better.cost([0, 0]), [0, 0])
+        assert not better.facts.excludes(better.cost([0, 0]))
+
+
+def test_a_large_constant_does_not_blur_a_limit() -> None:
+    """A total of 1000000000.25 is better than 1000000000.90; without a limit everything is."""
+    problem = unary([0.25, 10.5], constant=1e9, limit=1000000000.90)
+    assert within_limit(problem, problem.cost([0]), [0])
+    assert not within_limit(problem, problem.cost([1]), [1])
+    assert within_limit(unary([1.0]), 1e300)
+    assert not unary([1.0]).facts.excludes(1e300)
+
+
+def test_reals_too_near_to_tell_are_summed_exactly() -> None:
+    """Given the assignment, the exact sum decides where floats cannot."""
+    rng = np.random.default_rng(3)
+    costs = rng.normal(size=12) * 10.0 ** rng.integers(-6, 6, 12)
+    problem = Problem([1] * 12, np.arange(12), np.arange(13), costs, np.arange(13))
+    total = problem.cost([0] * 12)
+    exact = math.fsum(costs.tolist())
+    for limit in (np.nextafter(total, -np.inf), total, np.nextafter(total, np.inf)):
+        limited = problem.replace(limit=float(limit))
+        assert within_limit(limited, total, [0] * 12) == (math.fsum([*costs.tolist(), -float(limit)]) < 0)
+    assert abs(exact - total) <= problem.facts.rounding_error
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_total_is_off_by_no_more_than_its_rounding_error(seed: int) -> None:
+    """Every total of floats against the exact sum, with a constant and scales that spoil the last places."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(seed)
+    problem = problem.replace(pool=problem.pool * 10.0 ** rng.integers(-6, 6), constant=float(rng.choice([0.1, 1e9])))
+    for values in all_assignments(problem)[:40]:
+        costs = problem.factor_costs(values)
+        if np.isfinite(costs).all():
+            exact = sum(map(Fraction, costs.tolist()), Fraction(problem.constant))
+            assert abs(Fraction(problem.cost(values)) - exact) <= Fraction(problem.facts.rounding_error)
+
+
+def test_a_limit_is_no_proof_of_infeasibility_within_rounding() -> None:
+    """A bound of real costs excludes everything only if it is beyond the limit by more than rounding can do."""
+    problem = Problem([2], [0], [0, 1], [np.pi, np.e], [0, 2], limit=np.e)
+    assert not problem.facts.excludes(np.e)
+    assert problem.facts.excludes(np.e + 1e-12)
