@@ -93,7 +93,7 @@ def test_the_limit_goes_to_toulbar2(maximize: bool, limit: float, found: list[in
     """What a file's bound excludes, toulbar2 does not find."""
     sign = "-" if maximize else ""
     code = (
-        "from dabp.problem import Problem\n"
+        "import dabp\nfrom dabp.problem import Problem\n"
         f"p = Problem([2], [0], [0, 1], [{sign}5.0, {sign}2.0], [0, 2], maximize={maximize}, limit={limit})\n"
         "try:\n    found = dabp.interop.to_toulbar2(p).Solve()\n"
         "except Exception as error:\n    assert 'contradiction' in str(error), error\n    found = None\n"
