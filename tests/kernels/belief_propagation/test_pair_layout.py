@@ -8,6 +8,7 @@ import pytest
 from dabp.graph import FactorGraph
 from dabp.graph.message_layout import lane_count, make_layout
 from dabp.kernels.belief_propagation.message_arrays import UNIT
+from dabp.problem.facts import minimized
 from tests.problems import random_problem
 
 
@@ -15,7 +16,7 @@ from tests.problems import random_problem
 def test_each_place_leads_to_its_factor(split: float | None) -> None:
     """Against a walk through the edges: table, other variable, its number of values and where its message lies."""
     for seed in range(40):
-        problem = random_problem(seed).minimized()
+        problem = minimized(random_problem(seed))
         graph = FactorGraph.from_problem(problem, split_ratio=split)
         layout = make_layout(problem, graph, lane_count(graph))
         copies, variables, pairs = len(graph.scales), layout.variables, layout.pairs

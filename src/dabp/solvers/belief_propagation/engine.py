@@ -179,7 +179,7 @@ class MinSum:
         for name, value in zip((*_COUNTS, *_COSTS), (*counts, *costs), strict=True):
             memory.progress[name] = value
         best, cost = self.best_cost, float(problem.cost(memory.best))
-        if best != np.inf and not abs(best - cost) <= problem.rounding(cost):
+        if best != np.inf and not abs(best - cost) <= problem.facts.rounding(cost):
             raise ValueError("the best cost is not that of the best assignment")
 
     def close(self) -> None:
