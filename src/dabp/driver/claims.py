@@ -34,8 +34,8 @@ def keep(assignment: Assignment, run: RunningSolve, prepared: Preparation, *, cl
     if claimed is not None:
         _check(claimed, run.sign * cost, run, exact=prepared.exact)
     run.offer(lifted, cost)
-    if run.problem.num_auxiliary:  # searches that move one variable at a time rarely get these right
-        completed = run.problem.completed(lifted)
+    if run.problem.auxiliaries.count:  # searches that move one variable at a time rarely get these right
+        completed = run.problem.auxiliaries.completed(lifted)
         if not np.array_equal(completed, lifted):
             run.offer(completed, float(run.problem.cost(completed)), guessed=True)
 
@@ -43,7 +43,7 @@ def keep(assignment: Assignment, run: RunningSolve, prepared: Preparation, *, cl
 def _check(claimed: float, actual: float, run: RunningSolve, *, exact: bool) -> None:
     """Refuse a cost that differs from the claimed one; lifted from a reduced problem it may be lower."""
     off = 0.0 if actual == claimed else abs(actual - claimed) if exact else actual - claimed
-    slack = 1e-6 * max(1.0, abs(claimed)) + 1e3 * run.problem.rounding(claimed) if math.isfinite(claimed) else 0.0
+    slack = 1e-6 * max(1.0, abs(claimed)) + 1e3 * run.problem.facts.rounding(claimed) if math.isfinite(claimed) else 0.0
     if not off <= slack:
         raise SolverError(
             f"solver {run.solver!r} reported cost {run.sign * claimed}, its assignment costs {run.sign * actual}"
@@ -58,7 +58,7 @@ def ending(finished: Status | None, run: RunningSolve) -> Status | None:
     if finished is Status.INFEASIBLE and cost is not None:
         raise SolverError(f"solver {run.solver!r} calls infeasible what has an assignment of cost {cost}")
     if bound is not None:
-        if run.problem.excludes(bound):
+        if run.problem.facts.excludes(bound):
             return Status.INFEASIBLE
         if cost == bound:
             return Status.OPTIMAL
@@ -69,10 +69,10 @@ def _optimal(run: RunningSolve) -> Status:
     """The status of a search that calls its best assignment optimal, checked against what is known."""
     cost, told, bound = run.progress.cost, run.told, run.progress.bound
     if cost is None and run.problem.limit is not None:  # the optimum of all assignments is not better than it
-        return Status.INFEASIBLE if bound is not None and run.problem.excludes(bound) else Status.CONVERGED
+        return Status.INFEASIBLE if bound is not None and run.problem.facts.excludes(bound) else Status.CONVERGED
     if cost is None or told is None:
         raise SolverError(f"solver {run.solver!r} calls optimal what it gave no assignment for")
-    if run.sign * (told - cost) > run.problem.rounding(cost):
+    if run.sign * (told - cost) > run.problem.facts.rounding(cost):
         raise SolverError(f"solver {run.solver!r} calls {told} optimal, where {cost} is known")
     run.tighten(run.sign * cost)
     return Status.OPTIMAL

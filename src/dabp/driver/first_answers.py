@@ -37,12 +37,12 @@ class FirstAnswers:
 
     def fixed(self, problem: Problem) -> dict[int, int]:
         """The fixed variables as variable index → value index."""
-        named = {problem.variable_index(name): label for name, label in (self.fix or {}).items()}
+        named = {problem.names.variable_index(name): label for name, label in (self.fix or {}).items()}
         for variable in named:
-            if variable >= problem.num_visible:
-                name = problem.variable_name(variable)
+            if variable >= problem.auxiliaries.num_visible:
+                name = problem.names.variable(variable)
                 raise ProblemError(f"{name!r} is auxiliary: other variables determine it, and it cannot be fixed")
-        return {variable: problem.value_index(variable, label) for variable, label in named.items()}
+        return {variable: problem.names.value_index(variable, label) for variable, label in named.items()}
 
     def offer(self, run: RunningSolve, guard: Guard) -> Assignment | None:
         """Give the run a guess and the start, unless the start contradicts a fixed value; returns the start.
@@ -50,11 +50,11 @@ class FirstAnswers:
         If the guess is forbidden and auxiliary variables follow from others, a descent from the guess replaces it.
         """
         problem, fixed = run.problem, self.fixed(run.problem)
-        guess = problem.completed(first_guess(problem, fixed))
+        guess = problem.auxiliaries.completed(first_guess(problem, fixed))
         run.guess(guess)
         if len(problem.scope_variables) <= PRICED_ENTRIES * guard.seconds_left:
             run.price_guess()
-            if self.initial is None and problem.num_auxiliary and run.progress.cost is None:
+            if self.initial is None and problem.auxiliaries.count and run.progress.cost is None:
                 held = np.fromiter(fixed, dtype=np.int64)
                 found = visible_descent(problem, guess, held, guard.within(DESCENT_PART * guard.seconds_left))
                 cost = float(problem.cost(found))
@@ -62,7 +62,7 @@ class FirstAnswers:
                 return found if math.isfinite(cost) else None
         if self.initial is None:
             return None
-        start = problem.checked(self._given())
+        start = problem.names.checked(self._given())
         if start.ndim > 1:
             raise ProblemError("initial is one assignment, not a batch")
         if all(start[variable] == value for variable, value in fixed.items()):
@@ -97,7 +97,7 @@ def visible_descent(problem: Problem, guess: Assignment, held: Indices, guard: G
     computed from the visible ones in every candidate: a search that moves one variable at a time cannot change a term
     of a sum that is stated through partial sums.
     """
-    free = np.setdiff1d(np.flatnonzero(problem.domain_sizes[: problem.num_visible] > 1), held)
+    free = np.setdiff1d(np.flatnonzero(problem.domain_sizes[: problem.auxiliaries.num_visible] > 1), held)
     values = np.arange(min(int(problem.domain_sizes.max(initial=1)), 16))
     starts = np.repeat(guess[None], 1 + len(values), axis=0)
     starts[1:, free] = np.minimum(values[:, None], problem.domain_sizes[free] - 1)
@@ -129,9 +129,9 @@ def _neighbours(problem: Problem, best: Assignment, free: Indices, rows: int, rn
 
 def _best(problem: Problem, rows: Indices) -> tuple[Assignment, tuple[int, float]]:
     """The first of the best rows, completed, with its number of violations and its other costs."""
-    completed = problem.completed(rows)
+    completed = problem.auxiliaries.completed(rows)
     violations, costs = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows))
-    for group in problem.arity_groups:
+    for group in problem.facts.arity_groups:
         cells = group.bases + (completed[:, group.variables] * group.strides).sum(axis=-1)
         paid: NDArray[np.float64] = problem.pool[cells]
         forbidden = np.isinf(paid)

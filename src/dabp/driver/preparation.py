@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dabp.problem import Assignment, Problem
 from dabp.problem.elimination import Eliminated, cheap_order
+from dabp.problem.facts import minimized
 from dabp.problem.guard import Guard
 from dabp.problem.reduction import Conditioned, Reduction
 from dabp.problem.units import InUnits
@@ -45,7 +46,7 @@ class Preparation:
         self, problem: Problem, fixed: Mapping[int, int], presolve: bool, guard: Guard, *, units: bool = False
     ):
         self.original = problem
-        self._reductions: list[Reduction] = [Conditioned(problem.minimized(), fixed)] if fixed else []
+        self._reductions: list[Reduction] = [Conditioned(minimized(problem), fixed)] if fixed else []
         self.units = InUnits(self.reduced) if units else None
         if self.units is not None:
             self._reductions.append(self.units)
@@ -75,7 +76,7 @@ class Preparation:
     @property
     def reduced(self) -> Problem:
         """What the search solves."""
-        return self._reductions[-1].problem if self._reductions else self.original.minimized()
+        return self._reductions[-1].problem if self._reductions else minimized(self.original)
 
     @property
     def infeasible(self) -> bool:
@@ -113,7 +114,7 @@ class Preparation:
         if beliefs is None or any(not isinstance(step, Conditioned) for step in self._reductions):
             return None
         if not self._reductions:
-            return beliefs[: self.original.num_visible]
+            return beliefs[: self.original.auxiliaries.num_visible]
         sizes = self.original.domain_sizes
         kept = self.project(np.arange(len(sizes)))
         lifted = self.lift(np.zeros(len(kept), dtype=np.int64))
@@ -122,5 +123,5 @@ class Preparation:
             believed[variable]
             if variable in believed
             else (np.arange(sizes[variable]) == lifted[variable]).astype(float)
-            for variable in range(self.original.num_visible)
+            for variable in range(self.original.auxiliaries.num_visible)
         )

@@ -14,6 +14,7 @@ from dabp.driver.stopping import Ended, Progress
 from dabp.driver.trace import Trace
 from dabp.errors import SolverError
 from dabp.problem import Assignment, Problem
+from dabp.problem.facts import within_limit
 from dabp.solvers.base import Search, Step
 from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status
@@ -93,7 +94,7 @@ class RunningSolve:
         `guessed` says that the search does not know it: no proof of the search's is about it.
         """
         progress = self.progress
-        if not math.isfinite(cost) or not self.problem.within_limit(cost, assignment):
+        if not math.isfinite(cost) or not within_limit(self.problem, cost, assignment):
             return
         if not guessed and (self.told is None or self.sign * cost < self.sign * self.told):
             self.told = cost
@@ -111,7 +112,7 @@ class RunningSolve:
 
     def _kept(self, assignment: Assignment) -> Assignment:
         """An incumbent that callbacks see: what they do with it must not change the answer."""
-        kept = self.problem.visible(assignment).copy()
+        kept = self.problem.auxiliaries.visible(assignment).copy()
         kept.flags.writeable = False
         return kept
 
@@ -129,13 +130,13 @@ class RunningSolve:
         progress = self.progress
         if not math.isfinite(bound):
             return
-        if self.problem.integral:
+        if self.problem.facts.integral:
             bound = float(math.ceil(bound - 1e-6))
         if progress.bound is not None:
             bound = max(bound, self.sign * progress.bound)
         if progress.cost is not None:
             cost = self.sign * progress.cost
-            slack = self.problem.rounding(cost)
+            slack = self.problem.facts.rounding(cost)
             if bound > cost + 1e3 * slack:
                 raise SolverError(f"solver {self.solver!r} gave bound {self.sign * bound}, beyond cost {progress.cost}")
             if bound >= cost - slack:
@@ -201,7 +202,7 @@ class RunningSolve:
             runtime=self.elapsed,
             seed=self.seed,
             solver=self.solver,
-            values=None if progress.assignment is None else self.problem.labelled(progress.assignment),
+            values=None if progress.assignment is None else self.problem.names.labelled(progress.assignment),
             trace=self.trace,
             notes=tuple(self.notes),
             limit=ended.limit,
