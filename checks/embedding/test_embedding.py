@@ -139,7 +139,7 @@ def test_problems_and_results_can_be_pickled(problem: Problem) -> None:
     named = problem.replace(name="n", variable_names=[f"v{i}" for i in range(10)], limit=1e6)
     again = pickle.loads(pickle.dumps(named))
     assert again == named
-    assert again.digest == named.facts.digest
+    assert again.facts.digest == named.facts.digest
     assert not any(
         column.flags.writeable for column in (again.pool, again.domain_sizes, again.scope_variables, again.factor_table)
     )

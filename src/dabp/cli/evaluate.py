@@ -12,7 +12,6 @@ import typer
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
 from dabp.cli.paths import check_answer, check_apart, check_input
 from dabp.errors import ParameterError
-from dabp.problem.facts import within_limit
 
 if TYPE_CHECKING:
     from dabp.problem import Assignment, FactorCost, Problem
@@ -53,6 +52,8 @@ def evaluate(
         assignment = lifted(problem, smaller, assignment)
     if output is not None:
         write_assignment(assignment, problem, output)
+    from dabp.problem.facts import within_limit
+
     cost = problem.cost(assignment)
     feasible = math.isfinite(cost) and within_limit(problem, cost)
     lines = problem.explain(assignment, limit=top)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
-from dabp.problem.facts import minimized
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +29,7 @@ def info(
     facts = describe(problem)
     if presolve:
         from dabp.presolve import presolve as simplify
+        from dabp.problem.facts import minimized
 
         reduction = simplify(minimized(problem))
         facts["presolve"] = "infeasible" if reduction.infeasible else list(reduction.summary)
