@@ -1,4 +1,4 @@
-"""Runs min-sum iterations on a factor graph, in one compiled loop or cut into parts for several threads."""
+"""Min-sum on a factor graph, in one compiled loop or cut into parts for several threads."""
 
 from __future__ import annotations
 
@@ -36,14 +36,12 @@ from dabp.solvers.base import State
 WORTH_THREADS = 400_000
 """Table cells read in an iteration, padding and copies counted, below which threads cost more than they save."""
 WORTH_SHARING = 20_000
-"""Factors that updates of variables do not price, below which one thread prices them."""
-MESSAGE_CELLS = 4
-"""A message takes about as long as this number of rows of a table, beside its rows."""
+"""Factors not priced by updates of variables, below which one thread prices them."""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One thread's share of each stage as ranges, and its own scratch memory."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The ranges of each stage that one thread computes, and its scratch memory."""
 
     many: tuple[int, int]
     """Factors of arity 3 and more."""
@@ -59,13 +57,13 @@ class _Part:
 
 
 class MinSum:
-    """Message passing on one graph: `reset`, then `run` any number of times.
+    """Message passing on one graph: `reset`, then `run` any number of times; not thread-safe.
 
-    Not thread-safe itself; with ``threads > 1`` it cuts large iterations into parts, which changes nothing but time.
+    With ``threads > 1`` large iterations are cut into parts, which changes nothing but time.
     """
 
     in_stages: ClassVar[bool] = False
-    """Whether f2v messages are made in a stage of their own, so that all are stored."""
+    """Whether all f2v messages are made and stored before variables are updated."""
 
     def __init__(self, problem: Problem, graph: FactorGraph, threads: int = 1):
         self.graph, self._problem = graph, problem
@@ -75,11 +73,13 @@ class MinSum:
         self.memory = _memory(problem, graph, self.layout, self.in_stages)
         self._constant = problem.constant
         self._untouched = True
-        """Whether nothing was written to the messages yet."""
+        """Whether the messages are still zero."""
         self.other_unary = False
         """Whether unary costs differ from the graph's."""
         if threads > 1 and _cells(self.layout).sum() + _many_cells(self.layout).sum() < WORTH_THREADS:
             threads = 1
+        self.threads = threads
+        """Threads in use: 1 where more would not pay."""
         self._parts = self._cut(threads) if threads > 1 else []
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
@@ -204,7 +204,7 @@ class MinSum:
         """Make the messages made last those that the next iteration reads."""
         self.memory = self.memory._replace(v2f=self.memory.fresh, fresh=self.memory.v2f)
 
-    def _send(self, part: _Part) -> None:
+    def _send(self, part: Part) -> None:
         """A part of the f2v messages of higher factors."""
         send_many(self.layout, self.memory, part.values, self.lanes, *part.many)
 
@@ -213,7 +213,7 @@ class MinSum:
         layout, progress = self.layout, memory.progress[0]
         pricing = bool(progress["pricing"])
 
-        def update(part: _Part) -> tuple[float, int, float]:
+        def update(part: Part) -> tuple[float, int, float]:
             own = memory._replace(f2v=part.f2v)
             outcome: tuple[float, int, float] = update_variables(
                 layout, own, gain, pricing, self.lanes, *part.variables
@@ -236,7 +236,7 @@ class MinSum:
         progress["pricing"] = prices_next(layout.exact, pricing, changed, self.graph.num_variables)
         return int(verdict(memory, rules, max(change for change, _, _ in outcomes)))
 
-    def _price_rest(self, part: _Part) -> float:
+    def _price_rest(self, part: Part) -> float:
         """The cost of a part's share of the factors that updates of variables do not price."""
         across: float = price_across(self.layout, self.memory, *self._across, *part.across)
         alone: float = price_rest(self.layout.exact, self.memory, *part.rest)
@@ -250,21 +250,21 @@ class MinSum:
         elif changed:
             self._each(lambda part: price_moved(exact, memory, *part.variables))
 
-    def _each(self, stage: Callable[[_Part], Any]) -> list[Any]:
+    def _each(self, stage: Callable[[Part], Any]) -> list[Any]:
         """One stage on all parts; returns when all are done."""
         assert self._pool is not None
         others = [self._pool.submit(stage, part) for part in self._parts[1:]]
         return [stage(self._parts[0]), *(other.result() for other in others)]
 
-    def _cut(self, threads: int) -> list[_Part]:
+    def _cut(self, threads: int) -> list[Part]:
         layout, memory = self.layout, self.memory
         alone = np.ones_like(layout.exact.rest)
-        works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1, alone)
+        works = (_many_cells(layout), _cells(layout, 4) + 1, np.diff(layout.exact.start) + 1, alone)
         many, variable, factors, rest = (_cuts(work, threads) for work in works)
         self._across = _across(layout, variable)
         across = _cuts(np.ones_like(self._across[0]), threads)
         return [
-            _Part(
+            Part(
                 many[k],
                 variable[k],
                 across[k],
