@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator"
 """The minimum of a factor→variable message of two variables (paper Eq. 3), one vector of values at a time."""
 
 from __future__ import annotations
