@@ -32,7 +32,7 @@ ELSEWHERE = {
     "kernels/presolve/dominance": "presolve/test_dominance",
     "kernels/presolve/tables": "presolve/test_sharing",
     "solvers/dabp/backend": "solvers/dabp/test_compiled",
-    "solvers/belief_propagation/staged": "solvers/belief_propagation/test_solver",
+    "solvers/belief_propagation/message_search": "solvers/belief_propagation/test_solver",
     "solvers/every_kernel": "solvers/test_kernel_build",
     "solvers/dual/pairs": "kernels/dual/test_pairs",
     "solvers/dual/passes": "solvers/dual/test_solver",

@@ -170,6 +170,22 @@ def test_a_folder_that_others_can_change_is_not_used(tmp_path: Path, monkeypatch
         assert cache.folder() is None
 
 
+def test_a_file_of_another_user_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder may be exchanged after it was checked: each file is checked when it is open, before it is read."""
+    if sys.platform == "win32":
+        pytest.skip("folders of users are their own")
+    path = tmp_path / "a.kernel"
+    cache.write(path, b"content")
+    assert cache.read(path) == b"content"
+    path.chmod(0o666)
+    assert cache.read(path) is None
+    path.chmod(0o644)
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert cache.read(path) is None
+    monkeypatch.setattr(cache, "SHIPPED", tmp_path)  # the owner of an installation may be anybody
+    assert cache.read(path) == b"content"
+
+
 def test_the_folder_is_one_that_can_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a home that can be written to, a folder of the user's own among the temporary files; else none."""
     monkeypatch.setattr(cache, "folder", cache.folder.__wrapped__)

@@ -25,15 +25,7 @@ from dabp.problem.facts import derived, structural
 from dabp.problem.randomness import generator
 
 PERTURBATION = 1e-3
-"""The tie-breaking perturbation as a fraction of the smallest cost difference …"""
-QUIET = 1e-6
-"""… and at most this fraction of the temperature, if there is one: probabilities must not depend on it."""
-
-BLOCK = 1 << 16
-"""Numbers that are drawn or added at a time where there are many: they stay in the processor's cache."""
-
-SORTED_CELLS = 1 << 20
-"""Costs that are sorted at a time to find that difference."""
+"""The tie-breaking perturbation as a fraction of the smallest cost difference of a table."""
 
 _PERTURBATION_STREAM = 0x9E37
 
@@ -59,7 +51,7 @@ class FactorGroup:
 
     @property
     def arity(self) -> int:
-        """K."""
+        """The number k of variables."""
         return len(self.shape)
 
     @property
@@ -90,22 +82,22 @@ class FactorGraph:
     variable_edges: NDArray[np.int64]
     """[E]: edges by variable, ascending within one."""
     shifted: bool
-    """Whether a constant was taken off some table (see `dabp.graph.measure`), so that it no longer tells the costs."""
+    """Whether a constant was taken off some table (see `dabp.graph.measure`)."""
 
     @cached_property
     def edge_variable(self) -> NDArray[np.int64]:
-        """[E]: the variable at each edge; made when first asked for, as large graphs are compiled without it."""
+        """[E]: the variable at each edge."""
         scopes = (np.repeat(group.scope, len(self.scales), axis=0).ravel() for group in self.groups)
         return np.concatenate([np.zeros(0, dtype=np.int64), *scopes])
 
     @cached_property
     def edge_offsets(self) -> NDArray[np.int64]:
-        """[E + 1]: slices of `v2f` and `f2v`; made when first asked for."""
+        """[E + 1]: slices of `v2f` and `f2v`."""
         return offsets_of(self.domain_sizes[self.edge_variable])
 
     @cached_property
     def relative_degrees(self) -> NDArray[np.float64]:
-        """[N]: the logarithm of how many edges a variable has over their mean; made when first asked for."""
+        """[N]: the logarithm of a variable's number of edges over the mean."""
         degrees = np.diff(self.variable_edge_offsets).astype(np.float64)
         return np.log(np.maximum(degrees, 1.0) / max(float(degrees.mean()), 1e-9))
 
@@ -126,7 +118,7 @@ class FactorGraph:
 
     @property
     def num_cells(self) -> int:
-        """Cells of the tables of all factors, shared ones counted for each, and all for each split copy."""
+        """Table cells of all factors, those of shared tables and of split copies counted for each."""
         return sum(group.num_factors * int(group.tables[0].size) for group in self.groups) * len(self.scales)
 
     @property
@@ -161,28 +153,37 @@ class FactorGraph:
             Of the perturbation.
         perturbation
             Unary costs uniform in [0, perturbation], in scaled units, break ties between symmetric
-            solutions; by default `PERTURBATION` of the smallest difference between costs of one factor …
+            solutions; by default `PERTURBATION` of the smallest difference between costs of one factor.
         temperature
-            … and no more than `QUIET` of this, in the problem's units, if it is above 0.
+            If above 0, the default perturbation is at most a millionth of it, in the problem's units, so that
+            probabilities do not depend on the perturbation.
         """
         _check(problem, split_ratio, cost_scale, perturbation)
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
         measure = measured(problem, cost_scale, checked=dtype is None)
         scale = measure.scale
         real = np.dtype((np.float64 if problem.facts.forbidding.any() else np.float32) if dtype is None else dtype)
-        perturbation = _unseen(problem, temperature) / scale if perturbation is None else perturbation
+        if perturbation is None:
+            smallest = PERTURBATION * derived(problem, _smallest_difference)
+            perturbation = (min(smallest, 1e-6 * temperature) if temperature > 0 else smallest) / scale
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * measure.ranges / scale + problem.num_variables * perturbation + 1.0
         skeleton = structural(problem, _skeleton, len(scales), bulky=True)
-        unary = _perturbed(seed, perturbation, skeleton, real)
-        groups = _groups(
-            problem, skeleton, _Units(scale, measure.shifts, measure.lowest / scale + forbidden), unary, real
-        )
+        units = _Units(scale, measure.shifts, measure.lowest / scale + forbidden)
+        rng = generator(seed, _PERTURBATION_STREAM)
+        unary = rng.uniform(0.0, perturbation, size=int(skeleton.variable_offsets[-1]))
+        groups = []
+        for part in skeleton.parts:
+            if len(part.shape) == 1:
+                _add_unary(problem, part, skeleton.variable_offsets, units, unary)
+                continue
+            costs = _scaled(problem, part.used, units, real).reshape(-1, *part.shape)
+            groups.append(FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first))
         return cls(
             domain_sizes=problem.domain_sizes,
             variable_offsets=skeleton.variable_offsets,
             unary=unary.astype(real, copy=False),
-            groups=groups,
+            groups=tuple(groups),
             scales=scales,
             cost_scale=scale,
             forbidden=float(forbidden),
@@ -190,12 +191,6 @@ class FactorGraph:
             variable_edges=skeleton.variable_edges,
             shifted=bool(measure.shifts.any()),
         )
-
-
-def _unseen(problem: Problem, temperature: float) -> float:
-    """The default perturbation in the problem's units."""
-    unseen = PERTURBATION * derived(problem, _smallest_difference)
-    return min(unseen, QUIET * temperature) if temperature > 0 else unseen
 
 
 def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None, perturbation: float | None) -> None:
@@ -210,14 +205,14 @@ def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None
 
 
 class _Units(NamedTuple):
-    """How costs become numbers of the graph."""
+    """How costs become numbers of the graph: shifted, then scaled."""
 
     scale: float
-    """What they are divided by."""
+    """The divisor."""
     shifts: NDArray[np.float64]
-    """[T]: what is taken off a table before."""
+    """[T]: the constant that is taken off each table."""
     stand_ins: NDArray[np.float64]
-    """[T]: what stands for a forbidden cell afterwards."""
+    """[T]: the finite number for a forbidden cell."""
 
 
 def _scaled(problem: Problem, used: NDArray[np.int64], units: _Units, dtype: np.dtype[Any]) -> NDArray[np.floating]:
@@ -242,7 +237,7 @@ def _numbered(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], N
 
 
 class _Part(NamedTuple):
-    """The factors of one shape, of arity 1 and more: all of a `FactorGroup` but the costs."""
+    """The factors of one shape, of arity 1 and more, without costs; see `FactorGroup`."""
 
     shape: tuple[int, ...]
     factors: NDArray[np.int64]
@@ -254,7 +249,7 @@ class _Part(NamedTuple):
 
 
 class _Skeleton(NamedTuple):
-    """All of a factor graph that no cost enters."""
+    """The parts of a factor graph that do not depend on costs."""
 
     variable_offsets: NDArray[np.int64]
     parts: tuple[_Part, ...]
@@ -263,7 +258,7 @@ class _Skeleton(NamedTuple):
 
 
 def _skeleton(problem: Problem, copies: int) -> _Skeleton:
-    """Edges and groups of a graph with so many copies of each factor."""
+    """Edges and groups of a graph with this number of copies of each factor."""
     parts, edges = [], 0
     for shape, factors, scope in _by_shape(problem):
         used, index = _numbered(problem.factor_table[factors], len(problem.pool_offsets) - 1)
@@ -276,38 +271,6 @@ def _skeleton(problem: Problem, copies: int) -> _Skeleton:
     return _Skeleton(offsets_of(problem.domain_sizes), tuple(parts), variable_edge_offsets, variable_edges)
 
 
-def _perturbed(seed: int, perturbation: float, skeleton: _Skeleton, dtype: np.dtype[Any]) -> NDArray[np.floating]:
-    """The perturbation of each value; in double precision if unary costs are to be added, and drawn in blocks if not.
-
-    What is drawn block by block is what is drawn at once.
-    """
-    rng, count = generator(seed, _PERTURBATION_STREAM), int(skeleton.variable_offsets[-1])
-    if any(len(part.shape) == 1 for part in skeleton.parts):
-        return rng.uniform(0.0, perturbation, size=count)
-    unary = np.empty(count, dtype=dtype)
-    for start in range(0, count, BLOCK):
-        unary[start : start + BLOCK] = rng.uniform(0.0, perturbation, size=min(BLOCK, count - start))
-    return unary
-
-
-def _groups(
-    problem: Problem,
-    skeleton: _Skeleton,
-    units: _Units,
-    unary: NDArray[np.floating],
-    dtype: np.dtype[Any],
-) -> tuple[FactorGroup, ...]:
-    """The factors of each shape with their costs; those of arity 1 are added to `unary`."""
-    groups = []
-    for part in skeleton.parts:
-        if len(part.shape) == 1:
-            _add_unary(problem, part, skeleton.variable_offsets, units, unary)
-            continue
-        costs = _scaled(problem, part.used, units, dtype).reshape(-1, *part.shape)
-        groups.append(FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first))
-    return tuple(groups)
-
-
 def _add_unary(
     problem: Problem,
     part: _Part,
@@ -315,9 +278,9 @@ def _add_unary(
     units: _Units,
     unary: NDArray[np.floating],
 ) -> None:
-    """Add the costs of factors of arity 1, some factors at a time: places in memory are reused."""
+    """Add the costs of factors of arity 1, as many at a time as stay in the processor's cache."""
     size = part.shape[0]
-    block = max(1, BLOCK // size)
+    block = max(1, 2**16 // size)
     for start in range(0, len(part.factors), block):
         tables = part.used[part.table_index[start : start + block]]
         costs = _scaled(problem, tables, units, np.dtype(np.float64))
@@ -350,16 +313,13 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
 
 
 def _smallest_difference(problem: Problem) -> float:
-    """The smallest positive difference between two finite costs of one table; 1 if there is none.
-
-    Tables of one size are sorted together, some at a time: what is large is read and written once.
-    """
+    """The smallest positive difference between two finite costs of one table; 1 if there is none."""
     if problem.facts.integral:
         return 1.0
     lengths, least = np.diff(problem.pool_offsets), math.inf
     for length in np.unique(lengths[lengths > 1]).tolist():
         tables = np.flatnonzero(lengths == length)
-        for part in np.array_split(tables, -(-len(tables) * length // SORTED_CELLS)):
+        for part in np.array_split(tables, -(-len(tables) * length // 2**20)):
             costs = np.sort(cells_of_tables(problem, part).reshape(len(part), length), axis=1)
             with np.errstate(invalid="ignore"):
                 steps = np.diff(costs, axis=1)

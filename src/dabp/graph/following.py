@@ -16,8 +16,10 @@ import numpy as np
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cells_of_tables, offsets_of
 
-MOST_FACTORS, MOST_CELLS = 10_000, 50_000_000
-"""With more factors that may say what a variable is, or cells of tables that forbid something, none is looked at."""
+MOST_FACTORS = 10_000
+"""Factors that may define a variable; with more of them no variable follows."""
+MOST_CELLS = 50_000_000
+"""Cells of tables that forbid something; with more of them no variable follows."""
 
 
 class Definition(NamedTuple):

@@ -23,17 +23,15 @@ DENSE_LIMIT = 5_000
 DEGREE_LIMIT = 64
 """Above `DENSE_LIMIT`, vertices of degree up to this are eliminated by least degree first."""
 
-WORK_PER_SECOND, MOST_SECONDS = 200_000_000, 600.0
-"""Operations that a second has time for, and the seconds that an order is ever worth."""
-
-
+WORK_PER_SECOND = 200_000_000
+"""Operations of the kernels in a second."""
 BETWEEN_LOOKS = WORK_PER_SECOND // 10
-"""Operations between two questions to the guard."""
+"""Operations between two looks at the guard."""
 
 
 @dataclass(frozen=True)
 class EliminationOrder:
-    """An order, first eliminated first, and its induced width (None where it was not followed to the end)."""
+    """An order, first eliminated first, and its induced width (None where it is not known)."""
 
     order: NDArray[np.int64]
     width: int | None
@@ -57,10 +55,9 @@ def edges(problem: Problem) -> NDArray[np.int64]:
 def elimination_order(problem: Problem, *, widest: int | None = None, guard: Guard | None = None) -> EliminationOrder:
     """A min-fill order: exact on forests, linear there, and min-fill on what remains when leaves are gone.
 
-    Once it is known to be wider than `widest`, the rest of the order is arbitrary: it is of no use then to who asks
-    so. Of more than `DENSE_LIMIT` remaining variables those of small degree go first by least degree, and if still too
-    many remain, or the guard wants an end, these follow as they come without a width. Computed once for
-    problems of one structure.
+    Once the order is known to be wider than `widest`, its rest is arbitrary. Of more than `DENSE_LIMIT` remaining
+    variables those of small degree go first by least degree; if still too many remain, or the guard ends the search,
+    the rest follows in any order and the width is None. Computed once for problems of one structure.
     """
     known = structural(problem, _known_orders)
     complete = known.get(None)
@@ -75,12 +72,12 @@ def elimination_order(problem: Problem, *, widest: int | None = None, guard: Gua
 
 
 def _known_orders(problem: Problem) -> dict[int | None, EliminationOrder]:
-    """The orders found for this structure so far, by the width at which they were given up."""
+    """The orders found for this structure, by `widest`."""
     return {}
 
 
 def _computed(problem: Problem, widest: int | None, guard: Guard) -> tuple[EliminationOrder, bool]:
-    """An order, and whether nobody stopped it on the way."""
+    """An order, and whether the guard did not stop it."""
     n = problem.num_variables
     if guard.over:
         return EliminationOrder(np.arange(n), None), False
@@ -92,7 +89,7 @@ def _computed(problem: Problem, widest: int | None, guard: Guard) -> tuple[Elimi
     core = np.ones(n, dtype=bool)
     core[order[:count]] = False
     inside = pairs[core[pairs].all(axis=1)]
-    work = int(min(guard.seconds_left, MOST_SECONDS) * WORK_PER_SECOND)
+    work = int(min(guard.seconds_left, 600.0) * WORK_PER_SECOND)
     hopeless = widest is not None and compiled.degeneracy(*_rows(inside, n), widest) > widest
     if not hopeless and int(core.sum()) > DENSE_LIMIT:
         most = DEGREE_LIMIT if widest is None else min(widest, DEGREE_LIMIT)
@@ -124,7 +121,7 @@ def _computed(problem: Problem, widest: int | None, guard: Guard) -> tuple[Elimi
 
 
 def _filled(rows: NDArray[np.uint64], order: NDArray[np.int64], most: int, guard: Guard) -> int | None:
-    """The width of the min-fill order that is put in `order`; None if the guard ended it, the rest as it comes then."""
+    """Write a min-fill order to `order` and return its width; None, with an arbitrary rest, if the guard ended it."""
     n = len(rows)
     nothing = np.zeros((2, n), dtype=np.int64)
     state = compiled.Fill(nothing[0], nothing[1], np.ones(n, dtype=np.bool_), np.zeros(3, dtype=np.int64))

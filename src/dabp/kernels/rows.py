@@ -1,4 +1,4 @@
-"""Copies and lengths of rows, written out: Numba's own bring formatted error messages into every kernel with them."""
+"""Copies and lengths of rows; Numba's own functions add formatted error messages to every kernel that uses them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dabp.solvers.belief_propagation.schedule import Phases, Ramp, Schedule
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from tests.kernels.belief_propagation.equations import mixed_problem, v2f_of
 
-SCHEDULE = Schedule(40, Ramp(0.5, 8.0, geometric=True), Ramp(0.0, 0.3, 1.3), Ramp(0.1, 0.6))
+SCHEDULE = Schedule(40, Ramp(0.5, 8.0, geometric=True), Ramp(0.0, 0.3, 1.3), 0.1)
 
 
 def slow_run(problem: Problem, graph: FactorGraph, damping: float, betas: list[float], gains: list[float]) -> list:

@@ -53,7 +53,7 @@ def test_large_problems_with_one_table_are_worth_threads() -> None:
         engine.reset(0.1)
         engine.run(3, Rules())
         engine.close()
-    assert [len(engine._parts) for engine in engines] == [0, 2]
+    assert [engine.threads for engine in engines] == [1, 2]
     assert engines[0].memory.v2f.tobytes() == engines[1].memory.v2f.tobytes()
 
 

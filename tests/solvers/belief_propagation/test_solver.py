@@ -14,7 +14,7 @@ from dabp.problem.facts import minimized
 from dabp.solvers import make_solver
 from dabp.solvers.base import FIRST_BLOCK, Budget
 from dabp.solvers.belief_propagation import engine as min_sum_engine
-from dabp.solvers.belief_propagation.staged import first_block
+from dabp.solvers.belief_propagation.message_search import first_block
 from dabp.solvers.status import Status
 from tests.solvers.belief_propagation.test_forest import exhaustive, random_forest
 
@@ -118,7 +118,7 @@ def test_reinforcement_settles_and_goes_on_until_the_limit():
 @pytest.mark.parametrize("name", PRESETS)
 def test_resuming_continues_bit_for_bit(name, monkeypatch):
     """A search loaded from a saved state goes on as the one that was saved, over the end of a start."""
-    monkeypatch.setattr("dabp.solvers.belief_propagation.staged.FIRST_BLOCK", 1)  # saved within a start
+    monkeypatch.setattr("dabp.solvers.belief_propagation.message_search.FIRST_BLOCK", 1)  # saved within a start
     solver = make_solver(name, {"restarts": 3, "jitter": 0.2, "max_iterations_per_restart": 40})
     one, other = (solver.start(cop(), seed=2, budget=Budget(max_iterations=200)) for _ in range(2))
     for _ in range(3):

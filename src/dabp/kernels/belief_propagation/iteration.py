@@ -23,18 +23,13 @@ from dabp.kernels.belief_propagation.pricing import price_all, price_moved, pric
 from dabp.kernels.decorators import array_kernel
 from dabp.kernels.simd import Lanes
 
-FREEZING = 0.3
-"""A reinforced start whose rate times iterations is above this ends if it has not improved for long."""
-
 MANY_CHANGES = 16
-"""All factors are priced anew if more than one variable in this number has changed its value."""
-MOST_CHANGE = 4
-"""Pricing during updates begins when more than one variable in this number has changed its value."""
+"""All factors are priced again if more than 1 / `MANY_CHANGES` of the variables have changed their values."""
 
 
 @array_kernel
 def lean(variables: Variables, assignment: Ints, charge: float, v2f: Reals) -> None:
-    """First v2f messages of a warm start: they charge every value but the assignment's; 0 in padded lanes."""
+    """Set v2f messages to `charge` for every value but the assignment's; 0 in padded lanes."""
     for i in range(len(variables.domain)):
         width = variables.unary_start[i + 1] - variables.unary_start[i]
         for message in range(variables.message_start[i], variables.message_start[i + 1], width):
@@ -75,8 +70,11 @@ def note_total(memory: Memory, total: float, changed: int) -> None:
 
 @array_kernel
 def prices_next(exact: ExactCosts, pricing: bool, changed: int, variables: int) -> bool:
-    """Whether the next iteration prices factors while it updates variables, after one that did so or did not."""
-    return exact.unit > 0 and (MANY_CHANGES if pricing else MOST_CHANGE) * changed > variables
+    """Whether the next iteration prices factors while it updates variables, after one that did so or did not.
+
+    It begins when more than a quarter of the variables change, and ends below 1 / `MANY_CHANGES` of them.
+    """
+    return exact.unit > 0 and (MANY_CHANGES if pricing else 4) * changed > variables
 
 
 @array_kernel
@@ -87,8 +85,8 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
     progress = memory.progress[0]
     if rules.patience > 0 and progress.unchanged >= rules.patience:
         return SETTLED
-    # A few variables may flip for ever while the rest is frozen.
-    if rules.rate * progress.iterations > FREEZING and progress.iterations > 3 * progress.best_at:
+    # Well into freezing a few variables may flip for ever while the rest is frozen.
+    if rules.rate * progress.iterations > 0.3 and progress.iterations > 3 * progress.best_at:
         return SETTLED
     return RUNNING
 

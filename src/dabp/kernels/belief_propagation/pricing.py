@@ -1,31 +1,21 @@
 # mypy: disable-error-code="untyped-decorator"
 """The cost of an assignment: looked up in the problem's own tables, or found while variables are updated.
 
-The second way is for integer costs. A variable's tables have just been read when its value is decoded, so the factors
-between it and variables decoded before cost no memory traffic but for their values. Numbers of tables are scaled and in
-single precision, but times the scale they round to the integer they come from; and sums of integers do not depend on
-their order, hence not on the number of threads.
+The second way is for integer costs. The update of a variable has just read its tables, so pricing the factors to
+variables decoded before adds little memory traffic. Tables hold scaled numbers in single precision, which times the
+scale round to the original integers. Sums of integers do not depend on their order, hence not on the threads.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from dabp.kernels.belief_propagation.message_arrays import EARLY, EARLY_TABLES, NEAR, ExactCosts, Ints, Layout, Memory
+from dabp.kernels.belief_propagation.message_arrays import EARLY, NEAR, ExactCosts, Ints, Layout, Memory
 from dabp.kernels.decorators import array_inner, array_kernel, part
 from dabp.kernels.simd import item, prefetch, prefetch_early
 
-LINE = 16
-"""Numbers of single precision in a cache line."""
-
 LARGEST = 2.0**22
 """Integers below this can be recovered from single precision."""
-
-PRICED_TOGETHER = 64
-"""Factors whose cells are fetched from memory before the first of them is read."""
-
-_ROUNDING = 1.5 * 2.0**52
-"""Added to a number of moderate size and taken off again, it leaves the nearest integer."""
 
 
 @part(_nrt=False)
@@ -33,15 +23,6 @@ def fetch_value(layout: Layout, memory: Memory, at: int) -> None:
     """Fetch the value of the other variable some places after `at`."""
     if len(memory.assignment) > NEAR // 16:
         prefetch_early(memory.assignment, item(layout.pairs.other, at + EARLY))
-
-
-@part(_nrt=False)
-def fetch_table(layout: Layout, at: int) -> None:
-    """Fetch the first lines of the table some places after `at`."""
-    if len(layout.tables) > NEAR:
-        table = item(layout.pairs.table, at + EARLY_TABLES)
-        prefetch_early(layout.tables, table)
-        prefetch_early(layout.tables, table + LINE)
 
 
 @part(_nrt=False)
@@ -60,7 +41,8 @@ def _cost_at(layout: Layout, memory: Memory, at: int, other: int, step: int, val
     """Cost of the factor at a place given the other variable's value, 0 unless it is to be counted."""
     taken = item(memory.assignment, other) * counted  # it may have no value yet
     scaled = layout.exact.unit * item(layout.tables, item(layout.pairs.table, at) + taken * step + value)
-    return float((scaled + _ROUNDING - _ROUNDING) * counted)
+    rounding = 1.5 * 2.0**52  # added and taken off again it leaves the nearest integer
+    return float((scaled + rounding - rounding) * counted)
 
 
 @array_kernel
@@ -109,10 +91,10 @@ def price_moved(exact: ExactCosts, memory: Memory, start: int, stop: int) -> Non
 def price_all(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
     """Look up a range of factors in their order, which is the order of memory.
 
-    Where many values change this is quicker than `price_moved`, which looks at the factors of each variable that did.
+    Where many values change this is quicker than `price_moved`.
     """
-    for begin in range(start, stop, PRICED_TOGETHER):
-        end = min(begin + PRICED_TOGETHER, stop)
+    for begin in range(start, stop, 64):  # cells are fetched together before the first of them is read
+        end = min(begin + 64, stop)
         for factor in range(begin, end):
             cell = _cell_of(exact, memory, factor)
             prefetch(exact.pool, cell)

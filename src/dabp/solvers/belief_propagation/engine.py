@@ -1,4 +1,4 @@
-"""Runs min-sum iterations on a factor graph, in one compiled loop or cut into parts for several threads."""
+"""Min-sum on a factor graph, in one compiled loop or cut into parts for several threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,14 +35,12 @@ from dabp.solvers.base import State
 WORTH_THREADS = 400_000
 """Table cells read in an iteration, padding and copies counted, below which threads cost more than they save."""
 WORTH_SHARING = 20_000
-"""Factors that updates of variables do not price, below which one thread prices them."""
-MESSAGE_CELLS = 4
-"""A message takes about as long as this number of rows of a table, beside its rows."""
+"""Factors not priced by updates of variables, below which one thread prices them."""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One thread's share of each stage as ranges, and its own scratch memory."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The ranges of each stage that one thread computes, and its scratch memory."""
 
     many: tuple[int, int]
     """Factors of arity 3 and more."""
@@ -59,13 +56,13 @@ class _Part:
 
 
 class MinSum:
-    """Message passing on one graph: `reset`, then `run` any number of times.
+    """Message passing on one graph: `reset`, then `run` any number of times; not thread-safe.
 
-    Not thread-safe itself; with ``threads > 1`` it cuts large iterations into parts, which changes nothing but time.
+    With ``threads > 1`` large iterations are cut into parts, which changes nothing but time.
     """
 
     in_stages: ClassVar[bool] = False
-    """Whether f2v messages are made in a stage of their own, so that all are stored."""
+    """Whether all f2v messages are made and stored before variables are updated."""
 
     def __init__(self, problem: Problem, graph: FactorGraph, threads: int = 1):
         self.graph, self._problem = graph, problem
@@ -75,11 +72,13 @@ class MinSum:
         self.memory = _memory(problem, graph, self.layout, self.in_stages)
         self._constant = problem.constant
         self._untouched = True
-        """Whether nothing was written to the messages yet."""
+        """Whether the messages are still zero."""
         self.other_unary = False
         """Whether unary costs differ from the graph's."""
         if threads > 1 and _cells(self.layout).sum() + _many_cells(self.layout).sum() < WORTH_THREADS:
             threads = 1
+        self.threads = threads
+        """Threads in use: 1 where more would not pay."""
         self._parts = self._cut(threads) if threads > 1 else []
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
@@ -114,20 +113,14 @@ class MinSum:
         memory.progress[:] = (0, 0, 0, np.inf, self.best_cost, np.inf, self.layout.exact.unit > 0)
         given = np.asarray(damping, dtype=self.graph.dtype)
         memory.damping[:] = given if given.ndim == 0 else given[self.graph.variable_edges]
-        variables = self.layout.variables
-        if extra_unary is not None:
-            variables.unary[self._values] = self.graph.unary + extra_unary.astype(self.graph.dtype)
-        elif self.other_unary:
-            put_values(self.graph, variables.unary_start, self.graph.unary, variables.unary)
+        if extra_unary is not None or self.other_unary:
+            extra = 0 if extra_unary is None else extra_unary.astype(self.graph.dtype)
+            variables = self.layout.variables
+            put_values(self.graph, variables.unary_start, self.graph.unary + extra, variables.unary)
         self.other_unary = extra_unary is not None
 
-    @cached_property
-    def _values(self) -> NDArray[np.int64]:
-        """[sum D]: positions of the values of variables in arrays that are padded like the unary costs."""
-        return np.flatnonzero(self.layout.variables.mask)
-
     def incline(self, assignment: Assignment, charge: float) -> None:
-        """First v2f messages that charge every value but the assignment's: a warm start that fades as messages do."""
+        """Start from v2f messages that charge every value but the assignment's, which fades as iterations go on."""
         lean(self.layout.variables, np.asarray(assignment), charge, self.memory.v2f)
 
     def run(self, iterations: int, rules: Rules) -> tuple[NDArray[np.float64], int]:
@@ -139,7 +132,7 @@ class MinSum:
         if self._pool is None:
             done, why = iterate(self.layout, self.memory, rules, self.lanes, trace)
             if done % 2:
-                self._turn()
+                self._swap()
         else:
             done, why = self._iterate_in_parts(rules, trace)
         return trace[:done], why
@@ -191,56 +184,46 @@ class MinSum:
         """`iterate`, each stage cut in parts; the stages are the same functions."""
         for t in range(len(trace)):
             if len(self.layout.many.table):
-                self._each(self._send)
-            gain = gain_of(rules.rate, self.iterations + 1)
-            why = self._update_in_parts(self.memory, gain, rules)
-            self._turn()
+                self._each(lambda part: send_many(self.layout, self.memory, part.values, self.lanes, *part.many))
+            why = self._update_in_parts(self.memory, gain_of(rules.rate, self.iterations + 1), rules)
+            self._swap()
             trace[t] = self.memory.progress["current"][0]
             if why != RUNNING:
                 return t + 1, why
         return len(trace), RUNNING
 
-    def _turn(self) -> None:
-        """Make the messages made last those that the next iteration reads."""
+    def _swap(self) -> None:
+        """Let the next iteration read the messages made last."""
         self.memory = self.memory._replace(v2f=self.memory.fresh, fresh=self.memory.v2f)
 
-    def _send(self, part: _Part) -> None:
-        """A part of the f2v messages of higher factors."""
-        send_many(self.layout, self.memory, part.values, self.lanes, *part.many)
-
     def _update_in_parts(self, memory: Memory, gain: float, rules: Rules) -> int:
-        """The stages of an iteration after those that make all f2v messages, if there are such; the verdict."""
-        layout, progress = self.layout, memory.progress[0]
+        """The stages of an iteration after `send_many`, in threads; returns the verdict."""
+        layout, progress, variables = self.layout, memory.progress[0], self.graph.num_variables
         pricing = bool(progress["pricing"])
 
-        def update(part: _Part) -> tuple[float, int, float]:
+        def update(part: Part) -> Any:
             own = memory._replace(f2v=part.f2v)
-            outcome: tuple[float, int, float] = update_variables(
-                layout, own, gain, pricing, self.lanes, *part.variables
-            )
-            return outcome
+            return update_variables(layout, own, gain, pricing, self.lanes, *part.variables)
+
+        def rest(part: Part) -> float:
+            across: float = price_across(layout, memory, *self._across, *part.across)
+            alone: float = price_rest(layout.exact, memory, *part.rest)
+            return across + alone
 
         progress["iterations"] += 1
         outcomes = self._each(update)
         changed = sum(count for _, count, _ in outcomes)
         if pricing:
             shared = len(self._across[0]) + len(layout.exact.rest) >= WORTH_SHARING
-            rest = self._each(self._price_rest) if shared else map(self._price_rest, self._parts)
-            cost = sum(price for _, _, price in outcomes) + sum(rest)
-            note_total(memory, rules.constant + cost, changed)
-        many = MANY_CHANGES * changed > self.graph.num_variables
-        if not pricing or not many:
-            self.price(changed if not pricing else self.graph.num_variables)
-        if not pricing:
+            rests = self._each(rest) if shared else map(rest, self._parts)
+            note_total(memory, rules.constant + sum(cost for _, _, cost in outcomes) + sum(rests), changed)
+            if MANY_CHANGES * changed <= variables:
+                self.price(variables)
+        else:
+            self.price(changed)
             note_cost(memory, rules, changed)
-        progress["pricing"] = prices_next(layout.exact, pricing, changed, self.graph.num_variables)
+        progress["pricing"] = prices_next(layout.exact, pricing, changed, variables)
         return int(verdict(memory, rules, max(change for change, _, _ in outcomes)))
-
-    def _price_rest(self, part: _Part) -> float:
-        """The cost of a part's share of the factors that updates of variables do not price."""
-        across: float = price_across(self.layout, self.memory, *self._across, *part.across)
-        alone: float = price_rest(self.layout.exact, self.memory, *part.rest)
-        return across + alone
 
     def price(self, changed: int) -> None:
         """Look up the costs of factors, in threads, after this number of variables has changed its value."""
@@ -250,30 +233,27 @@ class MinSum:
         elif changed:
             self._each(lambda part: price_moved(exact, memory, *part.variables))
 
-    def _each(self, stage: Callable[[_Part], Any]) -> list[Any]:
+    def _each(self, stage: Callable[[Part], Any]) -> list[Any]:
         """One stage on all parts; returns when all are done."""
         assert self._pool is not None
         others = [self._pool.submit(stage, part) for part in self._parts[1:]]
         return [stage(self._parts[0]), *(other.result() for other in others)]
 
-    def _cut(self, threads: int) -> list[_Part]:
+    def _cut(self, threads: int) -> list[Part]:
         layout, memory = self.layout, self.memory
-        alone = np.ones_like(layout.exact.rest)
-        works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1, alone)
-        many, variable, factors, rest = (_cuts(work, threads) for work in works)
-        self._across = _across(layout, variable)
+        # A message takes about as long as four rows of a table, beside its rows.
+        works = (_many_cells(layout), _cells(layout, 4) + 1, np.diff(layout.exact.start) + 1)
+        many, variables, factors = (_cuts(work, threads) for work in works)
+        rest = _cuts(np.ones_like(layout.exact.rest), threads)
+        self._across = _across(layout, variables)
         across = _cuts(np.ones_like(self._across[0]), threads)
         return [
-            _Part(
-                many[k],
-                variable[k],
-                across[k],
-                factors[k],
-                rest[k],
-                zeros_apart(len(memory.values)),
-                memory.f2v if memory.f2v_of_all else zeros_apart(len(memory.f2v), memory.f2v.dtype),
+            Part(
+                *ranges,
+                values=zeros_apart(len(memory.values)),
+                f2v=memory.f2v if memory.f2v_of_all else zeros_apart(len(memory.f2v), memory.f2v.dtype),
             )
-            for k in range(threads)
+            for ranges in zip(many, variables, across, factors, rest, strict=True)
         ]
 
 
@@ -284,7 +264,7 @@ _COSTS = ("current", "best", "best_of_start")
 
 
 def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: bool) -> Memory:
-    """Memory for messages and answers, all zero; costs are infinite before the first answer."""
+    """Memory of a run before its first iteration."""
     messages, real = layout.variables.message_start[-1], graph.dtype
     whole = in_stages or len(layout.many.table) > 0
     of_a_variable = int(np.diff(layout.variables.message_start).max(initial=0))
@@ -321,9 +301,8 @@ def _cells(layout: Layout, more_rows: int = 0) -> NDArray[np.int64]:
     """[N]: table cells of the pairs of each variable, with `more_rows` added to each table."""
     copies = layout.many.message.shape[1]
     rows = offsets_of(layout.pairs.rows + more_rows)
-    heard = np.diff(rows[layout.variables.edge_start // copies])
-    cells: NDArray[np.int64] = heard * np.diff(layout.variables.unary_start) * copies
-    return cells
+    cells = np.diff(rows[layout.variables.edge_start // copies])
+    return np.asarray(cells * np.diff(layout.variables.unary_start) * copies)
 
 
 def _many_cells(layout: Layout) -> NDArray[np.int64]:

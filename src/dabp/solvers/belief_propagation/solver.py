@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
+from dabp.graph import FactorGraph
 from dabp.kernels.belief_propagation.message_arrays import CONVERGED, RUNNING, SETTLED, Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
@@ -25,26 +24,13 @@ from dabp.solvers.belief_propagation.marginals import (
     graph_at,
     iterations_to_rest,
 )
+from dabp.solvers.belief_propagation.message_search import MessageSearch
 from dabp.solvers.belief_propagation.reinforcement import Draw, first_draw, random_draw
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
-from dabp.solvers.belief_propagation.staged import StagedSearch, first_block
 from dabp.solvers.status import RESTARTS_DONE, Status
 
-WARM_MESSAGE = 1.0
-"""First v2f messages of a warm start: what they charge, in scaled units, for leaving the initial value."""
-
-COSTING_SECONDS = 2e-7
-"""Seconds of a block for each factor where these are many: whoever is told of a better assignment computes its cost
-anew, which takes as long as an iteration or more."""
-
 SMALLEST_SHARE = 1e-7
-"""Of a copy of a factor: messages are divided by it, and what pads domains must stay a number of single precision."""
-
-LONGEST = 1000
-"""Iterations of a start, if it is not told and comes to no end of its own."""
-
-ANY_CHANGE = float(np.finfo(np.float32).tiny)
-"""Messages at a temperature that change by less do not change."""
+"""Smallest share of a copy of a factor: padding of messages divided by the share must fit single precision."""
 
 _RESTART_STREAM = 0xB9
 
@@ -156,50 +142,52 @@ class BeliefPropagation(Solver):
         return BeliefPropagationSearch(self, problem, seed, budget, initial)
 
 
-class BeliefPropagationSearch(StagedSearch):
+class BeliefPropagationSearch(MessageSearch):
     """Restarts of message passing on one factor graph."""
 
     def __init__(
         self, solver: BeliefPropagation, problem: Problem, seed: int, budget: Budget, initial: Assignment | None
     ):
-        super().__init__(problem)
-        self._solver, self._seed, self._budget, self._initial = solver, seed, budget, initial
+        super().__init__(problem, budget)
+        self._solver, self._seed, self._initial = solver, seed, initial
         limited = budget.time_limit is not None or budget.max_iterations is not None
         endless = solver.restarts is None and solver.reinforcement > 0 and limited
         self._restarts = None if endless else solver.restarts or 1
         self._restart = 0
         self._kept = KeptMarginals()
-        self._infeasible = self._proved = self._untold = False
-        """Of a forest: whether nothing is feasible, the best known is an optimum, and no step has told of it yet."""
+        self._optimum: Assignment | None = None
+        """Of a forest at a temperature, solved exactly."""
+        self._infeasible = self._unreported = False
+        """Whether nothing is feasible, and whether there is an optimum that no step has reported."""
         self._diameter: int | None = None
+        """Of a forest whose marginals become exact."""
         self._rest = math.inf
-        """Of a forest whose marginals are exact in the end, and after how many iterations of a start they are."""
-        self._block_seconds = max(BLOCK_SECONDS, COSTING_SECONDS * problem.num_factors)
+        """Iterations of a start after which the marginals of a forest are exact."""
+        # After each better assignment the driver computes its cost, which takes as long as an iteration or more.
+        self._block_seconds = max(BLOCK_SECONDS, 2e-7 * problem.num_factors)
 
-    def _stages(self) -> Iterator[None]:
-        """The graph, its layout, the first start: on large problems seconds, between which a solve can be ended."""
+    def _make_graph(self) -> FactorGraph:
         solver = self._solver
         forest = Forest.of(self._problem) if solver.temperature > 0 else None
         if forest is not None and solver.split_ratio is None and solver.reinforcement == 0:  # copies make cycles
             self._diameter = forest.diameter()
-        optimum = forest.solve() if forest is not None and solver.exact_forests else None
-        self._infeasible = forest is not None and solver.exact_forests and optimum is None
+        if forest is not None and solver.exact_forests:
+            self._optimum = forest.solve()
+            self._infeasible, self._unreported = self._optimum is None, self._optimum is not None
         scale, perturbation = solver.cost_scale, solver.perturbation
-        self._graph, self._beta = graph_at(
+        graph, self._beta = graph_at(
             solver.temperature, self._problem, solver.split_ratio, scale, self._seed, perturbation
         )
-        if self._large:
-            yield
-        if solver.temperature > 0:
-            self._engine = SoftMessages(self._problem, self._graph, self._budget.threads, self._beta)
-        else:
-            self._engine = MinSum(self._problem, self._graph, self._budget.threads)
-        if self._large:
-            yield
-        self._block = first_block(self._graph)
-        if optimum is not None:  # what is most probable for each variable alone may not go together
-            self._proved = self._untold = True
-            self._engine.keep(optimum)
+        return graph
+
+    def _make_engine(self) -> MinSum:
+        if self._solver.temperature > 0:
+            return SoftMessages(self._problem, self._graph, self._budget.threads, self._beta)
+        return MinSum(self._problem, self._graph, self._budget.threads)
+
+    def _prepare(self) -> None:
+        if self._optimum is not None:  # the most probable values of single variables need not be an optimum
+            self._engine.keep(self._optimum)
         self._begin(self._initial)
 
     def _work(self) -> Step:
@@ -207,17 +195,10 @@ class BeliefPropagationSearch(StagedSearch):
         if self._infeasible:
             return Step(finished=Status.INFEASIBLE)
         engine, before = self._engine, self._engine.best_cost
-        left = self._cap - engine.iterations
-        if self._budget.max_iterations is not None:
-            left = min(left, max(1, self._budget.max_iterations - self._iterations))
-        clock = working_seconds()
-        costs, why = self._iterate(min(self._block, left))
-        seconds = max(working_seconds() - clock, 1e-6)
-        self._block = max(1, min(10 * self._block, int(len(costs) * self._block_seconds / seconds)))
-        self._iterations += len(costs)
+        costs, why, _ = self._timed_block(self._cap - engine.iterations, self._iterate)
         step = Step(costs)
-        if engine.best_cost < before or self._untold:
-            self._untold = False
+        if engine.best_cost < before or self._unreported:
+            self._unreported = False
             step.best = engine.memory.best.copy()
             step.best_cost = float(self._problem.cost(step.best))
         if why == RUNNING and engine.iterations >= self._rest:
@@ -227,12 +208,10 @@ class BeliefPropagationSearch(StagedSearch):
         return step
 
     def _iterate(self, count: int) -> tuple[NDArray[np.float64], int]:
-        """So many iterations, and why they ended."""
         engine = self._engine
         if not isinstance(engine, SoftMessages):
             return engine.run(count, self._rules)
-        phases = self._draw.schedule(self._beta).phases(engine.iterations, count)
-        return engine.run_softly(phases._replace(damping=None), self._rules)
+        return engine.run_softly(self._draw.schedule(self._beta).phases(engine.iterations, count), self._rules)
 
     def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
         """Marginals of the last start that has ended (that has converged, if one has), or else of the first so far."""
@@ -253,11 +232,11 @@ class BeliefPropagationSearch(StagedSearch):
         self._draw = draw
         self._engine.reset(draw.damping, draw.unary)
         if initial is not None:
-            self._engine.incline(initial, WARM_MESSAGE)
+            self._engine.incline(initial, 1.0)
         if draw.rate > 0:
             self._rules, longest = Rules(rate=draw.rate, patience=solver.patience), math.ceil(10 / draw.rate)
         else:
-            self._rules, longest = Rules(tolerance=self._enough_change()), LONGEST
+            self._rules, longest = Rules(tolerance=self._enough_change()), 1000
         self._cap = solver.max_iterations_per_restart or longest
         if self._diameter is not None and solver.tolerance > 0:
             self._rest = iterations_to_rest(self._diameter, draw.damping)
@@ -269,7 +248,7 @@ class BeliefPropagationSearch(StagedSearch):
         if solver.temperature == 0 or solver.tolerance == 0:
             return solver.tolerance
         if self._diameter is not None:
-            return ANY_CHANGE
+            return float(np.finfo(np.float32).tiny)  # any change
         return enough_change(
             solver.tolerance, self._beta, self._draw.damping, self._graph, usual_scale=solver.cost_scale is None
         )
@@ -299,7 +278,7 @@ class BeliefPropagationSearch(StagedSearch):
             }
         )
         self._restart += 1
-        if self._proved and self._solver.split_ratio is None and why != RUNNING:  # no start could add anything
+        if self._optimum is not None and self._solver.split_ratio is None and why != RUNNING:  # no start can improve
             step.bound = float(self._problem.cost(self._engine.memory.best))
             step.finished, step.notes = Status.OPTIMAL, ("no cycles: solved exactly",)
         elif self._restarts is None or self._restart < self._restarts:
@@ -326,9 +305,9 @@ class BeliefPropagationSearch(StagedSearch):
             raise ValueError("there is no such start")
         self._kept.load_state_dict(state, len(self._graph.unary))
         self._begin()
-        optimum, least = self._engine.memory.best.copy(), self._engine.best_cost
+        least = self._engine.best_cost
         self._engine.load_state_dict(state)
         if self._engine.iterations >= self._cap:
             raise ValueError("a start has more iterations than it may have")
-        if self._proved and least < self._engine.best_cost:  # the state is older than the proof
-            self._engine.keep(optimum)
+        if self._optimum is not None and least < self._engine.best_cost:  # the state is older than the proof
+            self._engine.keep(self._optimum)

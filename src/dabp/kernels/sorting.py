@@ -1,29 +1,48 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Compiled parts of `dabp.graph.places`: sorting factors by variable in linear time, and levels of variables."""
+"""Compiled sorting of entries and factors by variable, in linear time, and levels of variables."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dabp.kernels.decorators import array_kernel
 
 Array = Any
+Ints = NDArray[np.int64]
+
+
+@array_kernel
+def group_by_variable(variable: Ints, start: Ints, entry: Ints) -> None:
+    """Fill `entry` with the entries of each variable, in order; `start` [N + 1] is zero before."""
+    for e in range(len(variable)):
+        start[variable[e] + 1] += 1
+    for i in range(len(start) - 1):
+        start[i + 1] += start[i]
+    for e in range(len(variable)):
+        entry[start[variable[e]]] = e
+        start[variable[e]] += 1
+    for i in range(len(start) - 1, 0, -1):
+        start[i] = start[i - 1]
+    start[0] = 0
 
 
 @array_kernel
 def fill_places(scopes: Array, behind: Array, ahead: Array, place: Array, columns: Array) -> None:
-    """Give each binary factor its two places.
+    """Give each binary factor its two places (`dabp.graph.places`).
 
     Parameters
     ----------
     scopes
         The factors' variables, [F, 2].
     behind, ahead
-        Where each variable's places begin whose other variable has a smaller or a larger number, [N]; moved on.
+        The next free place of each variable for a neighbour with a smaller or a larger number, [N]; advanced.
     place
-        Gets the places of each factor, [F, 2].
+        Filled with the places of each factor, [F, 2].
     columns
-        Gets the variable of each place, the factor's other variable and its other place, [3, 2F].
+        Filled with the variable of each place, the factor's other variable and its other place, [3, 2F].
     """
     for f in range(len(scopes)):
         i, j = scopes[f, 0], scopes[f, 1]
@@ -41,23 +60,10 @@ def fill_places(scopes: Array, behind: Array, ahead: Array, place: Array, column
 
 
 @array_kernel
-def fill_behind(scopes: Array, place: Array, behind: Array) -> None:
-    """The neighbours with smaller numbers of each variable, one variable's after the other's, [F].
-
-    `place` says where each variable's begin, [N], and is moved on.
-    """
-    for f in range(len(scopes)):
-        i, j = scopes[f, 0], scopes[f, 1]
-        larger, smaller = (i, j) if j < i else (j, i)
-        behind[place[larger]] = smaller
-        place[larger] += 1
-
-
-@array_kernel
 def fill_levels(start: Array, behind: Array, level: Array) -> None:
     """The level of each variable: one more than the highest of its neighbours with smaller numbers, 0 without any.
 
-    Those are ``behind[start[i]:start[i + 1]]`` of variable i.
+    The neighbours of variable i with smaller numbers are ``behind[start[i]:start[i + 1]]``.
     """
     for i in range(len(level)):
         highest = -1
