@@ -15,12 +15,11 @@ from dabp.kernels.elimination.living_factors import (
     Ints,
     Room,
     entries_of,
-    grown,
     kill,
     no_factors,
     with_table,
 )
-from dabp.kernels.rows import copy_row
+from dabp.kernels.rows import copy_row, grown
 
 Array = Any
 
@@ -168,7 +167,7 @@ def _align(
                     bucket.strides[j, k] = stride
             stride *= sizes[other]
         copied = grown(copied, filled + stride)
-        table = given.table_start[factor] if old else factors.table[factor - factors.num_given]
+        table = given.table_start[factor] if old else factors.table_start[factor - factors.num_given]
         for cell in range(stride):
             copied[filled + cell] = given.pool[table + cell] if old else factors.pool[table + cell]
         filled += stride
