@@ -27,8 +27,6 @@ MAX_FACTORS = 16
 """A variable with more factors than this waits until parallel factors have been merged."""
 MAX_SCOPE = 12
 """A variable with more neighbours than this is never eliminated."""
-CELL_WORK = 16
-"""Operations that a new cell counts for besides its minimum, which bounds the memory that new tables take."""
 
 
 class Cheap(NamedTuple):
@@ -304,7 +302,7 @@ def eliminate(given: Given, room: Room, cheap: Cheap, work: int) -> tuple[float,
             continue
         count, width, removed, largest = _gather(variable, given, factors, room, bucket)
         product = _cells(variable, width, removed, largest, leaves_only, sizes, cheap, bucket)
-        needed = product * (float(sizes[variable]) * (count + 1) + CELL_WORK)
+        needed = product * (float(sizes[variable]) * (count + 1) + 16)  # 16 bounds the memory of new tables
         if product < 0 or needed > work:
             continue
         work -= int(needed)
