@@ -11,6 +11,7 @@ SOURCE = TESTS.parent / "src" / "dabp"
 
 ELSEWHERE = {
     "__main__": "cli/test_cli",  # a call of the command line
+    "cli/lab": "cli/test_cli",
     "kernels/belief_propagation/message_arrays": "graph/test_message_layout",
     "kernels/compiler": "kernels/test_cache",
     "kernels/cost_model/columns": "kernels/cost_model/test_cost_model",
