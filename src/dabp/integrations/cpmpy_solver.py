@@ -10,6 +10,7 @@ import math
 import operator
 import time
 from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,7 @@ class CPM_dabp(SolverInterface):  # noqa: N801  (the naming of CPMpy)
     @classmethod
     def version(cls) -> str:
         """The version of dabp."""
-        import dabp
-
-        return dabp.__version__
+        return version("dabp")
 
     def __init__(self, cpm_model: Any = None, subsolver: str | None = None):
         self._solver = "auto" if subsolver is None else subsolver

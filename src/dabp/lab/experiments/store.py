@@ -64,7 +64,9 @@ class Results:
         elif self.path.is_file():
             self._unpack()
         if not self._plans:
-            raise ParameterError(f"{self.path} holds no results: run 'dabp lab experiment run PLAN -o {self.path}' first")
+            raise ParameterError(
+                f"{self.path} holds no results: run 'dabp lab experiment run PLAN -o {self.path}' first"
+            )
 
     @property
     def plan_names(self) -> list[str]:
