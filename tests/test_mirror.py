@@ -25,6 +25,7 @@ ELSEWHERE = {
     "kernels/elimination/mini_bucket_plan": "solvers/elimination/test_mini_bucket",
     "kernels/elimination/ordering": "graph/test_ordering",
     "kernels/elimination/small_degree": "presolve/test_elimination",
+    "problem/differences": "driver/test_several",
     "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
     "kernels/local_search/compilation": "kernels/test_cache",
     "kernels/presolve/cliques": "presolve/test_joining",

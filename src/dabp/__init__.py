@@ -20,6 +20,7 @@ _HOMES = {
     "Limits": "driver.stopping",
     "Checkpoint": "driver.checkpoint.saving",
     "solve_restarts": "cluster.restarts",
+    "solve_several": "driver.several",
     "solve_together": "cluster.together",
     "CPM_dabp": "integrations.cpmpy_solver",
     "DabpSampler": "integrations.sampler",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from dabp.driver.conflict import Conflict as Conflict
     from dabp.driver.conflict import conflict as conflict
     from dabp.driver.result import Result as Result
+    from dabp.driver.several import solve_several as solve_several
     from dabp.driver.solve import solve as solve
     from dabp.driver.stopping import Limits as Limits
     from dabp.driver.trace import Trace as Trace
