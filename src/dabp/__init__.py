@@ -17,6 +17,8 @@ _HOMES = {
     "interop": "problem.interop",
     "Model": "problem.model",
     "solve": "driver.solve",
+    "Improvements": "driver.improvements",
+    "on_improvement": "driver.improvements",
     "Limits": "driver.stopping",
     "Checkpoint": "driver.checkpoint.saving",
     "solve_restarts": "cluster.restarts",
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from dabp.driver.checkpoint.saving import Checkpoint as Checkpoint
     from dabp.driver.conflict import Conflict as Conflict
     from dabp.driver.conflict import conflict as conflict
+    from dabp.driver.improvements import Improvements as Improvements
+    from dabp.driver.improvements import on_improvement as on_improvement
     from dabp.driver.result import Result as Result
     from dabp.driver.several import solve_several as solve_several
     from dabp.driver.solve import solve as solve
