@@ -26,6 +26,7 @@ ELSEWHERE = {
     "kernels/elimination/small_degree": "presolve/test_elimination",
     "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
     "kernels/local_search/compilation": "kernels/test_cache",
+    "kernels/local_search/shared_sweep": "kernels/local_search/test_chromatic",
     "kernels/presolve/cliques": "presolve/test_joining",
     "kernels/presolve/components": "graph/test_components",
     "kernels/presolve/consistency": "presolve/test_consistency",
@@ -37,7 +38,8 @@ ELSEWHERE = {
     "solvers/dual/pairs": "kernels/dual/test_pairs",
     "solvers/dual/passes": "solvers/dual/test_solver",
     "lab/cost_model/subtree": "lab/cost_model/test_microstructure",
-    "solvers/local_costs/search_table": "solvers/local_costs/test_local_costs",
+    "solvers/local_costs/search_table": "kernels/local_search/test_tabu_moves",
+    "solvers/local_search/distributed_search": "solvers/local_search/test_mgm",
     "solvers/toulbar2/child": "solvers/toulbar2/test_toulbar2",
 }
 """Modules without a test file of their name, and the one that tests them: compiled code is tested by what calls it."""

@@ -43,10 +43,10 @@ def test_one_field_is_two_local_costs(seed: int) -> None:
     table.put(rows, x)
     start = table.costs.rows.start
     for i in range(problem.num_variables):
-        assert (1 - flips.step[i]) // 2 == rows.x[i]
+        assert (1 - flips.x[i]) // 2 == rows.x[i]
         if table.allowed[start[i] : start[i] + 2].all():
             local = rows.local[start[i] : start[i] + 2]
-            assert flips.step[i] * flips.field[i] == local[1 - rows.x[i]] - local[rows.x[i]]
+            assert flips.x[i] * flips.field[i] == local[1 - rows.x[i]] - local[rows.x[i]]
 
 
 def test_what_does_not_fit_is_left_to_rows() -> None:

@@ -27,42 +27,30 @@ Words = NDArray[Any]
 class Scopes(NamedTuple):
     """Columns of a problem: which variables and which table each factor has."""
 
-    start: Ints
-    """[F + 1]."""
-    variable: Ints
-    """[E]."""
-    table: Ints
-    """[F]."""
-    first_cell: Ints
-    """[T + 1]."""
-    group: Ints
-    """For each arity from 2 on, which group of records its factors are in."""
+    start: Ints  # [F + 1]
+    variable: Ints  # [E]
+    table: Ints  # [F]
+    first_cell: Ints  # [T + 1]
+    group: Ints  # for each arity from 2 on, which group of records its factors are in
 
 
 class Records(NamedTuple):
     """The records of the variables from `first` on, by arity and by variable."""
 
     first: int
-    arity: Ints
-    """[G]."""
-    start: NDArray[np.int32]
-    """[G, n + 1]: how many records of the group the variables before each have."""
-    place: Ints
-    """[G + 1]: where the words of each group begin."""
+    arity: Ints  # [G]
+    start: NDArray[np.int32]  # [G, n + 1]: how many records of the group the variables before each have
+    place: Ints  # [G + 1]: where the words of each group begin
     words: Words
 
 
 class OwnCosts(NamedTuple):
     """The unary costs of every variable, and all tables."""
 
-    domain: Words
-    """[N]: the number of its values, a byte each where values are."""
-    uniform: int
-    """The number of values if all variables have as many, else 0."""
-    start: Ints
-    """[N + 1]."""
-    own: Floats
-    """[sum D]."""
+    domain: Words  # [N]: the number of its values, a byte each where values are
+    uniform: int  # the number of values if all variables have as many, else 0
+    start: Ints  # [N + 1]
+    own: Floats  # [sum D]
     pool: Floats
 
 

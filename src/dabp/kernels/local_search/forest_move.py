@@ -23,59 +23,35 @@ class ForestColumns(NamedTuple):
     Forbidden combinations have a finite cost here, above any finite total.
     """
 
-    sizes: Indices
-    """Domain sizes, [N]."""
-    unary: NDArray[np.float64]
-    """Own costs of each variable's values, flat."""
-    unary_start: Indices
-    """Where each variable's values begin in `unary`, [N + 1]."""
-    variable: Indices
-    """The variable of each entry, [E]."""
-    stride: Indices
-    """Cells of the table that a step of this variable's value moves, [E]."""
-    factor: Indices
-    """The factor of each entry, [E]."""
-    scope_start: Indices
-    """The first entry of each factor, [F + 1]."""
-    table_start: Indices
-    """The first cell of each factor's table in `pool`, [F]."""
-    pool: NDArray[np.float64]
-    """The cells of all tables."""
-    incident: Indices
-    """Entries by variable, [E]."""
-    incident_start: Indices
-    """Where each variable's part of `incident` starts, [N + 1]."""
+    sizes: Indices  # domain sizes, [N]
+    unary: NDArray[np.float64]  # own costs of each variable's values, flat
+    unary_start: Indices  # where each variable's values begin in `unary`, [N + 1]
+    variable: Indices  # the variable of each entry, [E]
+    stride: Indices  # cells of the table that a step of this variable's value moves, [E]
+    factor: Indices  # the factor of each entry, [E]
+    scope_start: Indices  # the first entry of each factor, [F + 1]
+    table_start: Indices  # the first cell of each factor's table in `pool`, [F]
+    pool: NDArray[np.float64]  # the cells of all tables
+    incident: Indices  # entries by variable, [E]
+    incident_start: Indices  # where each variable's part of `incident` starts, [N + 1]
 
 
 class Forest(NamedTuple):
     """The variables that a move frees and the edges between them; made for N variables, filled by each move."""
 
-    order: Indices
-    """In which variables are tried, [N]."""
-    free: NDArray[np.uint8]
-    """1 for those in the forest, [N]."""
-    parent: Indices
-    """Of the union-find structure that tells trees apart, [N]."""
-    degree: Indices
-    """Edges of a free variable that are not worked off yet, [N]."""
-    head: Indices
-    """The first of its edges, −1 if it has none, [N]."""
-    edge_to: Indices
-    """The variable that an edge leads to; the edge back is the next or the one before, [2 N]."""
-    edge_own: Indices
-    """The entry of the variable that it starts at, [2 N]."""
-    edge_their: Indices
-    """The entry of the one it leads to, [2 N]."""
-    edge_next: Indices
-    """The next edge that starts at the same variable, −1 after the last, [2 N]."""
-    peeled: NDArray[np.uint8]
-    """1 for what is worked off on the way to the roots, [N]."""
-    queue: Indices
-    """Free variables, leaves first, [N]."""
-    upward: Indices
-    """The edge towards the root, −1 at the root, [N]."""
-    start: Indices
-    """The value from which the best one is looked for, which breaks ties, [N]."""
+    order: Indices  # in which variables are tried, [N]
+    free: NDArray[np.uint8]  # 1 for those in the forest, [N]
+    parent: Indices  # of the union-find structure that tells trees apart, [N]
+    degree: Indices  # edges of a free variable that are not worked off yet, [N]
+    head: Indices  # the first of its edges, −1 if it has none, [N]
+    edge_to: Indices  # the variable that an edge leads to; the edge back is the next or the one before, [2 N]
+    edge_own: Indices  # the entry of the variable that it starts at, [2 N]
+    edge_their: Indices  # the entry of the one it leads to, [2 N]
+    edge_next: Indices  # the next edge that starts at the same variable, −1 after the last, [2 N]
+    peeled: NDArray[np.uint8]  # 1 for what is worked off on the way to the roots, [N]
+    queue: Indices  # free variables, leaves first, [N]
+    upward: Indices  # the edge towards the root, −1 at the root, [N]
+    start: Indices  # the value from which the best one is looked for, which breaks ties, [N]
     cost: NDArray[np.float64]
     """Costs of the values of free variables with everything below them, laid out as `ForestColumns.unary`."""
 

@@ -1,9 +1,9 @@
-"""Sweeps that several threads do together: class by class of variables that share no factor.
+"""Sweeps by several threads: class by class of variables that share no factor.
 
 Variables of a class do not change each other's local costs, so that all of them can be resampled at once (chromatic
-Gibbs sampling, Gonzalez et al. 2011), each thread a part of them. Then the neighbours are told what has moved, each
-thread a part of the neighbours. Random numbers go with the variables and costs are integers, so that the result is that
-of one thread that takes the variables one after the other.
+Gibbs sampling, Gonzalez et al. 2011), each thread a part of them. Then the rows of the neighbours are updated, each
+thread those of its own variables. Each variable has its own random number and costs are integers, so that the result
+equals that of one thread that resamples one variable after the other.
 """
 
 from __future__ import annotations
@@ -16,135 +16,120 @@ from numpy.typing import NDArray
 from dabp.kernels.atomics import APART, heard
 from dabp.kernels.local_search.compilation import inlined
 from dabp.kernels.local_search.random_stream import STEP
-from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, JOURNAL, NOTHING, SOFT, VIOLATIONS
+from dabp.kernels.local_search.search_arrays import NOTHING, Ints, Record
 from dabp.kernels.simd import item
 
-PATIENCE = 300_000
-"""How often a thread looks at what the others have done before it lets others have its core: about 0.1 ms, longer than
-most stages. Whoever gives up has to come back through Python, which takes as long as a stage."""
+LOOKS = 300_000
+"""How often a waiting thread reads the others' stages before it returns to Python: about 0.1 ms, more than a stage."""
 
-COUNT, CHANGE, FLIPPED, ABROAD, WRITTEN = range(5)
-"""What threads tell each other of their part of a class: how many variables moved, how much the cost changed, how many
-factors began or ceased to forbid the assignment, how many of those that moved have neighbours of other threads; and how
-many entries of the journal are written, which each knows for itself."""
+MOVE = np.dtype([("variable", np.int32), ("old", np.int32), ("new", np.int32)], align=True)
+"""A move of a sweep."""
 
-VARIABLE, OLD, NEW = range(3)
-"""What is noted of a move."""
+REPORT = np.dtype(
+    {
+        "names": [
+            "count",  # variables that moved
+            "change",  # by how much the weighted cost changed, without the violations
+            "violations",  # factors that began or ceased to forbid the assignment
+            "shared",  # variables that moved and have neighbours of other threads
+            "journal",  # entries of the journal
+        ],
+        "formats": [np.int64] * 5,
+        "itemsize": 8 * APART,
+    },
+    align=True,
+)
+"""What a thread did with its part of a class, in a cache line of its own."""
 
 
 class Crew(NamedTuple):
     """What threads share in a sweep; T threads, C classes, N variables, classes one after the other."""
 
-    first: NDArray[np.int64]
-    """Where the part of class k that thread t has begins, at k · T + t; the next begins where it ends, [C · T + 1]."""
-    owner: NDArray[np.int32]
-    """The thread that has each variable: the one that tells it what its neighbours did, too, [N]."""
-    bounds: NDArray[np.int64]
-    """Where the edges of variable i to the variables of thread t begin, at i · T + t, of those that are sorted by
-    variable and owner of the other variable, [N · T + 1]."""
-    moved: NDArray[np.int32]
-    """Moves, each thread's from its first place in the class on: see `VARIABLE`, [N, 3]."""
-    abroad: NDArray[np.int32]
-    """Likewise the moves of variables with neighbours of other threads, which are all that those look at, [N, 3]."""
-    flips: NDArray[np.int64]
-    """Factors that began (f) or ceased (−1 − f) to forbid the assignment, room for all for each thread, [T · H]."""
-    told: NDArray[np.int64]
-    """`COUNT`, `CHANGE`, `FLIPPED`, `ABROAD` and `WRITTEN` of each thread, `APART`."""
-    done: NDArray[np.int64]
-    """How many stages of the sweeps each thread has done, `APART`."""
-    copies: NDArray[np.int64]
-    """How many entries of the journal are to be remembered after a sweep, more than it has for all variables, [1]."""
-
-
-@inlined
-def threads_of(crew: Crew) -> Any:
-    """How many threads there are."""
-    return len(crew.done) // APART
+    first: Ints  # where thread t's part of class k begins, at k · T + t; the next begins at its end, [C · T + 1]
+    owner: NDArray[np.int32]  # the thread that updates each variable's row, [N]
+    bounds: Ints  # where variable i's edges to thread t's variables begin, at i · T + t, sorted by i and t, [N · T + 1]
+    moved: Record  # moves of a class (`MOVE`), each thread's from its first place in the class on, [N]
+    shared: Record  # those of variables with neighbours of other threads, which the other threads read, [N]
+    violations: Ints  # factors that began (f) or ceased (−1 − f) to forbid the assignment, H for each thread, [T · H]
+    reports: Record  # `REPORT`, [T]
+    done: Ints  # stages of the sweeps that each thread has done, `APART`
+    copies: Ints  # entries of the journal to remember after a sweep, more than there are for all variables, [1]
 
 
 @inlined
 def others_done(crew: Crew, stage: int) -> bool:
-    """Whether all threads have done so many stages; waits a little."""
-    for thread in range(threads_of(crew)):
+    """Whether all threads have done as many stages; waits a little."""
+    for thread in range(len(crew.reports)):
         looks = 0
         while heard(crew.done, thread * APART) < stage:
             looks += 1
-            if looks > PATIENCE:
+            if looks > LOOKS:
                 return False
     return True
 
 
 @inlined
-def state_at(random: NDArray[np.uint64], i: int) -> Any:
-    """The state of the stream before the number that variable i has in this sweep."""
-    return random[0] + np.uint64(i) * np.uint64(STEP)
-
-
-@inlined
 def note_move(crew: Crew, thread: int, place: int, at: int, i: int, old: int, new: int, wide: bool) -> Any:
-    """Note a move at `place`, and at `at` if others must hear of it; gives where the next one of those goes.
+    """Write a move at `place`, and at `at` if other threads must read it; returns where the next one of those goes.
 
-    All threads hear of variables in factors of arity 3 or more.
+    All threads read the moves of variables in wide factors.
     """
-    crew.moved[place, VARIABLE], crew.moved[place, OLD], crew.moved[place, NEW] = i, old, new
-    threads = threads_of(crew)
+    note = crew.moved[place]
+    note.variable, note.old, note.new = i, old, new
+    threads = len(crew.reports)
     if threads > 1:
         part, last = i * threads + thread, (i + 1) * threads
         own = item(crew.bounds, part + 1) - item(crew.bounds, part)
         if wide or own < item(crew.bounds, last) - item(crew.bounds, last - threads):
-            crew.abroad[at, VARIABLE], crew.abroad[at, OLD], crew.abroad[at, NEW] = i, old, new
+            note = crew.shared[at]
+            note.variable, note.old, note.new = i, old, new
             return at + 1
     return at
 
 
 @inlined
-def begin_sweep(s: Any, crew: Crew, thread: int) -> None:
-    """Each thread counts for itself how full the journal is: only before the first class nobody changes the tally."""
-    crew.told[thread * APART + WRITTEN] = s.tally[JOURNAL]
-
-
-@inlined
 def note_moves(s: Any, crew: Crew, k: int, thread: int) -> None:
-    """A thread's own moves of class k go to the journal, in the order of the variables; the first notes the cost."""
-    threads, room = threads_of(crew), len(s.journal)
-    used, change = crew.told[thread * APART + WRITTEN], np.int64(0)
+    """Write a thread's moves of class k into the journal, in the order of the variables; thread 0 adds up the cost."""
+    threads, length = len(crew.reports), len(s.journal)
+    used, change = crew.reports[thread].journal, np.int64(0)
     for other in range(threads):
-        count = crew.told[other * APART + COUNT]
+        count = crew.reports[other].count
         if other == thread:
             begin = crew.first[k * threads + thread]
-            for at in range(min(count, room - used)):
-                s.journal[used + at] = crew.moved[begin + at, VARIABLE]
-        used = min(used + count, room)
-        change += crew.told[other * APART + CHANGE]
-    crew.told[thread * APART + WRITTEN] = used
+            for at in range(min(count, length - used)):
+                s.journal[used + at] = crew.moved[begin + at].variable
+        used = min(used + count, length)
+        change += crew.reports[other].change
+    crew.reports[thread].journal = used
     if thread == 0:
-        s.tally[JOURNAL] = used
-        s.tally[SOFT] += change
+        s.tally[()].journal = used
+        s.tally[()].soft += change
 
 
 @inlined
 def end_sweep(s: Any, crew: Crew) -> Any:
-    """Let all remember the assignment if it is feasible and the best; gives its cost if it is feasible."""
+    """Let all threads remember the assignment if it is feasible and the best; returns its cost if it is feasible."""
+    tally = s.tally[()]
     s.random[0] += np.uint64(len(s.best)) * np.uint64(STEP)
     crew.copies[0] = 0
-    if s.tally[VIOLATIONS] > 0:
+    if tally.violations > 0:
         return np.int64(NOTHING)
-    if not s.tally[FEASIBLE] or s.tally[SOFT] < s.tally[BEST]:
-        s.tally[BEST] = s.tally[SOFT]
-        s.tally[FEASIBLE] = 1
-        crew.copies[0] = s.tally[JOURNAL] if s.tally[JOURNAL] < len(s.journal) else len(s.journal) + 1
-        s.tally[JOURNAL] = 0
-    return s.tally[SOFT]
+    if not tally.feasible or tally.soft < tally.best:
+        tally.best = tally.soft
+        tally.feasible = 1
+        crew.copies[0] = tally.journal if tally.journal < len(s.journal) else len(s.journal) + 1
+        tally.journal = 0
+    return tally.soft
 
 
 @inlined
-def remember_part(s: Any, values: NDArray[Any], crew: Crew, thread: int) -> None:
-    """A thread's part of what is to be remembered of the assignment."""
-    threads = threads_of(crew)
+def remember_part(s: Any, crew: Crew, thread: int) -> None:
+    """Copy a thread's part of the assignment to `best`."""
+    threads = len(crew.reports)
     if crew.copies[0] > len(s.journal):
         for part in range(thread, len(crew.first) - 1, threads):  # its own variables, class by class
             for i in range(crew.first[part], crew.first[part + 1]):
-                s.best[i] = values[i]
+                s.best[i] = s.x[i]
     else:
         for at in range(crew.copies[0] * thread // threads, crew.copies[0] * (thread + 1) // threads):
-            s.best[s.journal[at]] = values[s.journal[at]]
+            s.best[s.journal[at]] = s.x[s.journal[at]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.colouring import LARGE
@@ -45,15 +45,15 @@ class OnTable:
     def put(self, start: Assignment, chance: float) -> None:
         """Go on from an assignment, with random numbers that follow from one between 0 and 1."""
         self._state.random[:] = int(chance * 2**63) + 1
-        self._state.tally[FEASIBLE] = 0
+        self._state.tally["feasible"] = 0
         self._table.put(self._state, self._table.arranged(start))
         self._table.remember(self._state)
 
     @property
     def lowest(self) -> int:
         """The least cost since then, in units."""
-        return int(self._state.tally[BEST]) if self._state.tally[FEASIBLE] else NOTHING
+        return int(self._state.tally["best"]) if self._state.tally["feasible"] else NOTHING
 
     def best(self) -> Assignment | None:
         """The best since then, None if all was forbidden."""
-        return self._table.best(self._state) if self._state.tally[FEASIBLE] else None
+        return self._table.best(self._state) if self._state.tally["feasible"] else None

@@ -20,10 +20,8 @@ FEWEST = 1_000
 class Classes(NamedTuple):
     """Variables in an order in which those of a class, which share no factor, are adjacent; C classes."""
 
-    order: Indices
-    """The variable at each place, [N]."""
-    starts: Indices
-    """The place at which each class begins, [C + 1]."""
+    order: Indices  # the variable at each place, [N]
+    starts: Indices  # the place at which each class begins, [C + 1]
 
 
 def classes_of(problem: Problem) -> Classes | None:

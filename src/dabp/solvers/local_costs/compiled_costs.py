@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
 from dabp.graph.message_layout import aligned_zeros
-from dabp.kernels.local_search.edge_order import Directed, Ordered, order_edges
 from dabp.kernels.local_search.search_arrays import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, add_at, as_fixed, cells_of_tables, distinct, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, add_at, cells_of_tables, distinct, offsets_of, ragged_positions
 from dabp.problem.facts import structural
 from dabp.problem.guard import Guard
-from dabp.solvers.local_costs.scaled_costs import Units
+from dabp.solvers.local_costs.cost_units import Units
 from dabp.solvers.stopped import ask
 
 BLOCK = 2**18
@@ -78,20 +77,13 @@ def _edges(units: Units) -> Edges:
     pairs = np.zeros((0, 2), dtype=np.int64) if group is None else group.variables
     soft_pool, soft = _directed(units, factors, pairs, units.rounded, units.soft_factor)
     hard_pool, hard = _directed(units, factors, pairs, np.isinf, units.hard_factor)
-    anything = bool((hard >= 0).any())
-    kept = int(np.count_nonzero((soft >= 0) | (hard >= 0) if anything else soft >= 0))
-    made = Ordered(
-        offsets=np.zeros(problem.num_variables + 1, dtype=np.int64),
-        target=np.empty(kept, dtype=np.int64),
-        soft_at=np.empty(kept, dtype=np.int64),
-        hard_at=np.full(kept, -1, dtype=np.int64),
-        weight=np.full(kept, -1, dtype=np.int64),
-    )
-    forbidding = (hard, units.weight_of[factors]) if anything else (hard[:0], hard[:0])
-    given = Directed(as_fixed(pairs), soft, *forbidding)
-    start = np.zeros(problem.num_variables + 1, dtype=np.int64)
-    order_edges(given, start, np.empty(kept, dtype=np.int32 if len(soft) < 2**31 else np.int64), made)
-    return Edges(made.offsets, made.target, made.soft_at, made.hard_at, made.weight, soft_pool, hard_pool)
+    kept = np.flatnonzero((soft >= 0) | (hard >= 0))
+    by_target, _ = grouped(pairs[:, ::-1].T.ravel()[kept], problem.num_variables)
+    kept = kept[by_target]
+    by_source, offsets = grouped(pairs.T.ravel()[kept], problem.num_variables)
+    kept = kept[by_source]
+    target, weight = pairs[:, ::-1].T.ravel()[kept], np.tile(units.weight_of[factors], 2)[kept]
+    return Edges(offsets, target, soft[kept], hard[kept], weight, soft_pool, hard_pool)
 
 
 def _directed(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.exchange_sweep import Sets
+from dabp.kernels.local_search.exchange import Sets
 from dabp.presolve.exclusion import bits, conflicts, members_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, distinct, offsets_of
@@ -36,10 +36,8 @@ class Clique(NamedTuple):
     """Variables that must all differ."""
 
     members: Indices
-    value: NDArray[np.int64]
-    """Each member's value of each label, −1 if it has none, [members, labels]."""
-    alone: bool
-    """Whether nothing else is forbidden to them by factors of two variables."""
+    value: NDArray[np.int64]  # each member's value of each label, −1 if it has none, [members, labels]
+    alone: bool  # whether nothing else is forbidden to them by factors of two variables
 
 
 class _Conflicts(NamedTuple):
@@ -47,10 +45,8 @@ class _Conflicts(NamedTuple):
 
     first: Indices
     second: Indices
-    owner: Indices
-    """The variable of each value."""
-    degree: Indices
-    """How many conflicts each variable has, those left out here included."""
+    owner: Indices  # the variable of each value
+    degree: Indices  # how many conflicts each variable has, those left out here included
 
 
 def exchange_sets(problem: Problem, starts: Indices, allowed: NDArray[np.bool_]) -> Sets | None:

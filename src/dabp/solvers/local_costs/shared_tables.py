@@ -29,11 +29,11 @@ class _Turn:
 
 _lock = threading.Lock()
 _turns: WeakValueDictionary[int, _Turn] = WeakValueDictionary()
-_tables: WeakValueDictionary[int, Table[Any, Any]] = WeakValueDictionary()
+_tables: WeakValueDictionary[int, Table[Any]] = WeakValueDictionary()
 """By the problem's `id`, which is its own as long as the table, which holds it, lives."""
 
 
-def shared_table(problem: Problem, guard: Guard) -> Table[Any, Any]:
+def shared_table(problem: Problem, guard: Guard) -> Table[Any]:
     """The table that searches on `problem` share, made if there is none; raises `Stopped` if the guard ends that."""
     ask(guard)
     with _lock:
@@ -48,7 +48,7 @@ def shared_table(problem: Problem, guard: Guard) -> Table[Any, Any]:
         return table
 
 
-def table_of(problem: Problem, guard: Guard, classes: Classes | None) -> Table[Any, Any]:
+def table_of(problem: Problem, guard: Guard, classes: Classes | None) -> Table[Any]:
     """A new table, of the kind that fits, with the variables in the order of the classes."""
     if BinaryCosts.fits(problem):
         return BinaryCosts(problem, guard, classes=classes)

@@ -27,10 +27,8 @@ SAMPLE = 2000
 class Differences(NamedTuple):
     """What the values of some variables cost more than the present one; a variable's are adjacent."""
 
-    owner: NDArray[np.int64]
-    """Which variable, counted from 0."""
-    rise: NDArray[np.float64]
-    """In units; 0 for the present value, negative downhill."""
+    owner: NDArray[np.int64]  # which variable, counted from 0
+    rise: NDArray[np.float64]  # in units; 0 for the present value, negative downhill
 
 
 def joined(one: Differences, other: Differences) -> Differences:

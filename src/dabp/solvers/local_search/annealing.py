@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.search_arrays import NOTHING, VIOLATIONS
+from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
@@ -136,7 +136,7 @@ class AnnealingSearch(LocalSearch):
             self._calibrate()
         if not self._reheated:
             self._lengths.record(math.inf if self._lowest == NOTHING else float(self._lowest))
-        if self.state.tally[VIOLATIONS] > 0:
+        if self.state.tally["violations"] > 0:
             self.local.strengthen(self.state)
         self._cycle += 1
         self._swept, self._lowest = 0, NOTHING

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.kernels.local_search.tabu_moves import Rules
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
@@ -102,7 +101,7 @@ class _TabuSearch(LocalSearch):
         if self._moves is None:
             self._moves = self.local.moves(max(self._tenures))
             ask(self.budget.guard)
-        self.state.tally[FEASIBLE] = 0
+        self.state.tally["feasible"] = 0
         super().begin(assignment)
         self.local.open_all(self.state, self._moves)
         self._lowest, self._stalled = NOTHING, 0
@@ -129,7 +128,7 @@ class _TabuSearch(LocalSearch):
         self.collect()
         if self.feasible:
             self._keep_elite()
-            score = float(self.state.tally[BEST])
+            score = float(self.state.tally["best"])
             old = self._scores[self._arm]
             self._scores[self._arm] = score if old is None else old + 0.3 * (score - old)
         if self.incumbent is not None:
@@ -143,7 +142,7 @@ class _TabuSearch(LocalSearch):
         self.begin(self._next_start())
 
     def _keep_elite(self) -> None:
-        best, cost = self.local.best(self.state), self.state.tally[BEST]
+        best, cost = self.local.best(self.state), self.state.tally["best"]
         if (self._elites == best).all(axis=1).any():
             return
         costs = np.append(self._elite_costs, cost)
@@ -166,28 +165,24 @@ class _TabuSearch(LocalSearch):
 
     # ---- state ---------------------------------------------------------------------------------------
 
+    attributes = (*LocalSearch.attributes, "_scores", "_arm", "_lowest", "_stalled", "_elites", "_elite_costs")
+
     def state_dict(self) -> State:
-        """Also what is tabu, the elites, and what is known of the tenures."""
-        moves = {} if self._moves is None else self._moves._asdict()
-        arrays = {f"moves.{key}": value.copy() for key, value in moves.items()}
-        own = {name: copy.copy(getattr(self, name)) for name in self._saved}
-        return {**super().state_dict(), **arrays, **own}
+        """Also what is tabu until when."""
+        if self._moves is None:
+            return super().state_dict()
+        clock = {name: int(self._moves.clock[name]) for name in ("step", "minima")}
+        return {**super().state_dict(), **clock, "until": self._moves.until.copy()}
 
     def load_state_dict(self, state: State) -> None:
         """Continue in the middle of a start."""
         super().load_state_dict(state)
-        for key, value in ({} if self._moves is None else self._moves._asdict()).items():
-            value[...] = state[f"moves.{key}"]
-        for name in self._saved:
-            setattr(self, name, copy.copy(state[name]))
         if self._moves is not None:
-            self.local.check_moves(self.state, self._moves)
+            self.local.resume(self.state, self._moves, state["until"], state["step"], state["minima"])
         if not (0 <= self._arm < len(self._tenures) == len(self._scores) and 0 <= self._stalled < self._patience):
             raise ValueError("its tenures are not those of this problem")
         if len(self._elites) != len(self._elite_costs):
             raise ValueError("its elites and their costs are not as many")
-
-    _saved = ("_scores", "_arm", "_lowest", "_stalled", "_elites", "_elite_costs")
 
 
 def _tenures(problem: Problem) -> list[int]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.search_arrays import BEST, SOFT
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.local_search.annealing import QUENCH, Annealing, AnnealingSearch
@@ -96,7 +95,7 @@ class TemperingSearch(AnnealingSearch):
     def collect(self) -> None:
         """Take the best of all replicas if it is better."""
         own = self.state
-        self.state = min([own, *self._replicas], key=lambda state: int(state.tally[BEST]))
+        self.state = min([own, *self._replicas], key=lambda state: int(state.tally["best"]))
         super().collect()
         self.state = own
 
@@ -112,7 +111,7 @@ class TemperingSearch(AnnealingSearch):
             seen = np.empty(LEVEL_SWEEPS)
             for sweep in range(LEVEL_SWEEPS):
                 self._sweep(self.state, np.full(1, temperature), lowest)
-                seen[sweep] = self.state.tally[SOFT]
+                seen[sweep] = self.state.tally["soft"]
             costs[level] = seen[LEVEL_SWEEPS // 3 :].mean()
         self._ladder = ladder_of(levels, costs)
         for _ in self._ladder:
@@ -121,7 +120,7 @@ class TemperingSearch(AnnealingSearch):
 
     def _exchange(self) -> None:
         """Let every other pair of neighbours change places, the other half the next time."""
-        costs = [float(state.tally[SOFT]) for state in self._replicas]
+        costs = [float(state.tally["soft"]) for state in self._replicas]
         for cold in range(self._rounds % 2, len(costs) - 1, 2):
             gain = (1 / self._ladder[cold] - 1 / self._ladder[cold + 1]) * (costs[cold] - costs[cold + 1])
             if gain >= 0 or self.rng.random() < math.exp(gain):
