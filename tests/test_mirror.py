@@ -26,7 +26,7 @@ ELSEWHERE = {
     "kernels/elimination/small_degree": "presolve/test_elimination",
     "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
     "kernels/local_search/compilation": "kernels/test_cache",
-    "kernels/local_search/shared_sweep": "kernels/local_search/test_chromatic",
+    "kernels/local_search/entries": "kernels/local_search/test_forest_move",
     "kernels/presolve/cliques": "presolve/test_joining",
     "kernels/presolve/components": "graph/test_components",
     "kernels/presolve/consistency": "presolve/test_consistency",

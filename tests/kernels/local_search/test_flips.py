@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.local_search.flips import flip_now
+from dabp.kernels.local_search.flips import flip
 from dabp.problem import Problem
 from dabp.solvers.local_costs.binary_costs import BinaryCosts
 from tests.binary_problems import binary_problem
+from tests.kernels.alone import alone
 from tests.problems import all_assignments
 from tests.search_states import sound
+
+flip_alone = alone(flip)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -28,7 +31,7 @@ def test_flips_keep_the_fields_right(seed: int) -> None:
     movable = np.flatnonzero(np.abs(state.field[:count]) < pad // 2)
     best = np.inf
     for _ in range(30 if len(movable) else 0):
-        flip_now(binary.couplings, state, int(rng.choice(movable)))
+        flip_alone(binary.couplings, state, int(rng.choice(movable)))
         binary.remember(state)
         sound(binary, state)
         cost = float(problem.cost(binary.decoded(state.x)))

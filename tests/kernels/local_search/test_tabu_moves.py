@@ -39,13 +39,14 @@ def test_each_step_is_the_best_open_move(kind: str) -> None:
     table.remember(state)
     table.open_all(state, moves)
     rules = Rules(steps=1, tenure=10, spread=10, patience=10, increment=1)
-    seen, start = 0, np.arange(problem.num_variables) if table.taken is None else table.taken
+    seen, rows = 0, table.costs is not None
+    start = table.costs.rows.start if rows else np.arange(problem.num_variables)
     for _ in range(200):
         x, step = table.decoded(state.x), int(moves.clock["step"])
         change = _changes(problem, x)
         best = problem.cost(table.best(state)) - problem.cost(x)
         others = np.arange(change.shape[1])[None] != x[:, None]
-        places = start[:, None] + (0 if table.taken is None else np.arange(change.shape[1])[None])
+        places = start[:, None] + (np.arange(change.shape[1])[None] if rows else 0)
         open_now = others & (moves.until[places] <= step)
         seen += int((others & ~open_now).sum())
         table.tabu(state, moves, rules, np.zeros(1, dtype=np.int64))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.distributed import cost_of_round, wins
+from dabp.kernels.local_search.entries import Entries, chosen_cell
 from dabp.kernels.local_search.moves import move_now
 from dabp.kernels.local_search.random_stream import below
 from dabp.kernels.local_search.search_arrays import Costs, Ints, State
@@ -17,16 +18,10 @@ Floats = NDArray[np.float64]
 
 
 class Breakout(NamedTuple):
-    """Factors of two or more variables as GDBA reads them; F factors, E entries of their scopes, N variables."""
+    """Factors of two or more variables as GDBA reads them; F factors, E entries."""
 
-    scope_offsets: Ints  # the entries of factor f are ``scope_offsets[f]:scope_offsets[f + 1]``, [F + 1]
-    variable: Ints  # [E]
-    stride: Ints  # cells of the table between two values of the variable, [E]
-    factor: Ints  # [E]
-    cells_at: Ints  # the first cell of each factor's table, [F]
+    entries: Entries
     zero: Floats  # the cost in each factor's table that counts as 0 where costs are multiplied, [F]
-    start: Ints  # each variable's part of `entry`, [N + 1]
-    entry: Ints  # entries by variable, [E]
     cells: Floats  # base costs in units; forbidden combinations have a large one
     violated: NDArray[np.bool_]  # whether each cell counts as a violation of its factor
     modifier_at: Ints  # where the modifiers of each entry's variable begin, [E]
@@ -48,9 +43,9 @@ class Rules(NamedTuple):
 def _modifier_place(b: Breakout, c: Costs, rules: Rules, e: int, cell: int, value: int) -> Any:
     """Where the modifier of a cell lies, for the variable of entry e, which has this value in it."""
     place: Any = np.int64(0)
-    size = c.rows.size[b.variable[e]]
+    size = c.rows.size[b.entries.variable[e]]
     if rules.by_others:  # the cell without its digit of this variable
-        stride = b.stride[e]
+        stride = b.entries.stride[e]
         place = cell // (stride * size) * stride + cell % stride
     if rules.by_own:
         place = place * size + value
@@ -63,13 +58,13 @@ def _weigh(c: Costs, s: State, b: Breakout, rules: Rules, i: int) -> None:
     for a in range(c.rows.size[i]):
         own = c.rows.unary[c.rows.start[i] + a]
         b.effective[a] = np.inf if own >= c.rows.pad else own  # no modifier makes a forbidden value the lesser evil
-    for place in range(b.start[i], b.start[i + 1]):
-        e = b.entry[place]
-        f, stride = b.factor[e], b.stride[e]
+    for place in range(b.entries.incident_start[i], b.entries.incident_start[i + 1]):
+        e = b.entries.incident[place]
+        f, stride = b.entries.factor[e], b.entries.stride[e]
         first = b.position[f] - s.x[i] * stride
         for a in range(c.rows.size[i]):
             cell = first + a * stride
-            cost = b.cells[b.cells_at[f] + cell]
+            cost = b.cells[b.entries.table_start[f] + cell]
             modifier = b.modifier[_modifier_place(b, c, rules, e, cell, a)]
             b.effective[a] += (cost - b.zero[f]) * modifier if rules.multiply else cost + modifier
 
@@ -78,10 +73,10 @@ def _weigh(c: Costs, s: State, b: Breakout, rules: Rules, i: int) -> None:
 def _increase(c: Costs, s: State, b: Breakout, rules: Rules, i: int) -> int:
     """Raise variable i's modifiers of its violated factors; returns how many factors are violated."""
     raised = 0
-    for place in range(b.start[i], b.start[i + 1]):
-        e = b.entry[place]
-        f = b.factor[e]
-        if b.violated[b.cells_at[f] + b.position[f]]:
+    for place in range(b.entries.incident_start[i], b.entries.incident_start[i + 1]):
+        e = b.entries.incident[place]
+        f = b.entries.factor[e]
+        if b.violated[b.entries.table_start[f] + b.position[f]]:
             raised += 1
             b.modifier[_modifier_place(b, c, rules, e, b.position[f], s.x[i])] += rules.increment
     return raised
@@ -91,9 +86,7 @@ def _increase(c: Costs, s: State, b: Breakout, rules: Rules, i: int) -> int:
 def place_all(s: State, b: Breakout) -> None:
     """Compute `position` from the assignment."""
     for f in range(len(b.position)):
-        b.position[f] = 0
-        for e in range(b.scope_offsets[f], b.scope_offsets[f + 1]):
-            b.position[f] += s.x[b.variable[e]] * b.stride[e]
+        b.position[f] = chosen_cell(b.entries, f, s.x)
 
 
 @local_kernel
@@ -121,9 +114,9 @@ def gdba(c: Costs, s: State, b: Breakout, rules: Rules, chosen: Ints, gain: Floa
                 changed += _increase(c, s, b, rules, i)
         for i in range(len(s.x)):
             if chosen[i] != s.x[i]:
-                for place in range(b.start[i], b.start[i + 1]):
-                    e = b.entry[place]
-                    b.position[b.factor[e]] += (chosen[i] - s.x[i]) * b.stride[e]
+                for place in range(b.entries.incident_start[i], b.entries.incident_start[i + 1]):
+                    e = b.entries.incident[place]
+                    b.position[b.entries.factor[e]] += (chosen[i] - s.x[i]) * b.entries.stride[e]
                 move_now(c, s, i, chosen[i])
                 changed += 1
         lowest[t] = cost_of_round(s)

@@ -71,12 +71,6 @@ def flip(c: Couplings, s: Flips, i: int) -> None:
 
 
 @local_kernel
-def flip_now(c: Couplings, s: Flips, i: int) -> None:
-    """`flip`, from Python."""
-    flip(c, s, i)
-
-
-@local_kernel
 def flip_sweep(
     c: Couplings,
     s: Flips,

@@ -106,9 +106,3 @@ def sweep(
                 least_cost = _least_feasible(s, least_cost)
         lowest[t] = _least_feasible(s, least_cost)
     return moved
-
-
-@local_kernel
-def resample_now(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: float) -> int:
-    """`resample`, from Python."""
-    return int(resample(c, s, i, draw(s.random), noise, np.float32(temperature)))

@@ -246,10 +246,12 @@ def reweigh(c: Costs, s: State, factor: int, increment: int) -> None:
     for q in range(c.hard.offsets[factor], c.hard.offsets[factor + 1]):
         i = c.hard.scope[q]
         if f < 0:
-            e = c.hard.edge[q]
-            j = c.edges.target[e]
-            width = c.rows.width[j]
-            _add_weighted(s.local, c.rows.start[j], c.edges.hard, c.edges.hard_at[e] + s.x[i] * width, width, increment)
+            for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
+                if c.edges.weight[e] == factor:
+                    j = c.edges.target[e]
+                    width = c.rows.width[j]
+                    start = c.edges.hard_at[e] + s.x[i] * width
+                    _add_weighted(s.local, c.rows.start[j], c.edges.hard, start, width, increment)
         else:
             stride = c.wide.scope_stride[c.wide.scope_offsets[f] + q - c.hard.offsets[factor]]
             start = c.wide.hard_at[f] + s.position[f] - s.x[i] * stride

@@ -86,9 +86,8 @@ class Wide(NamedTuple):
 class Hard(NamedTuple):
     """Factors of two or more variables that forbid something, in the order of `State.weights`; H factors."""
 
-    offsets: Ints  # where each one's scope begins in `scope` and `edge`, [H + 1]
+    offsets: Ints  # where each one's scope begins in `scope`, [H + 1]
     scope: Ints  # the variables of the scopes
-    edge: Ints  # of a factor of two variables the edge from this one, −1 for a wide factor
     wide: Ints  # which wide factor it is, −1 for a factor of two variables, [H]
 
 

@@ -13,11 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.atomics import APART, heard
-from dabp.kernels.local_search.compilation import inlined
-from dabp.kernels.local_search.random_stream import STEP
-from dabp.kernels.local_search.search_arrays import NOTHING, Ints, Record
-from dabp.kernels.simd import item
+from dabp.kernels.atomics import APART, heard, tell
+from dabp.kernels.decorators import array_inner
+from dabp.kernels.local_search.compilation import inlined, local_kernel
+from dabp.kernels.local_search.flips import THRESHOLDS, Couplings, Flips
+from dabp.kernels.local_search.heat_bath import resample
+from dabp.kernels.local_search.moves import (
+    add_difference,
+    change_violated,
+    edge_violation,
+    remember,
+    update_row,
+    update_wide_row,
+    wide_violation,
+)
+from dabp.kernels.local_search.random_stream import STEP, mixed, state_at
+from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, Costs, Edges, Ints, Record, State
+from dabp.kernels.simd import item, least, load
 
 LOOKS = 300_000
 """How often a waiting thread reads the others' stages before it returns to Python: about 0.1 ms, more than a stage."""
@@ -53,11 +65,10 @@ class Crew(NamedTuple):
     violations: Ints  # factors that began (f) or ceased (−1 − f) to forbid the assignment, H for each thread, [T · H]
     reports: Record  # `REPORT`, [T]
     done: Ints  # stages of the sweeps that each thread has done, `APART`
-    copies: Ints  # entries of the journal to remember after a sweep, more than there are for all variables, [1]
 
 
 @inlined
-def others_done(crew: Crew, stage: int) -> bool:
+def _others_done(crew: Crew, stage: int) -> bool:
     """Whether all threads have done as many stages; waits a little."""
     for thread in range(len(crew.reports)):
         looks = 0
@@ -69,7 +80,7 @@ def others_done(crew: Crew, stage: int) -> bool:
 
 
 @inlined
-def note_move(crew: Crew, thread: int, place: int, at: int, i: int, old: int, new: int, wide: bool) -> Any:
+def _note_move(crew: Crew, thread: int, place: int, at: int, i: int, old: int, new: int, wide: bool) -> Any:
     """Write a move at `place`, and at `at` if other threads must read it; returns where the next one of those goes.
 
     All threads read the moves of variables in wide factors.
@@ -88,7 +99,7 @@ def note_move(crew: Crew, thread: int, place: int, at: int, i: int, old: int, ne
 
 
 @inlined
-def note_moves(s: Any, crew: Crew, k: int, thread: int) -> None:
+def _note_moves(s: Any, crew: Crew, k: int, thread: int) -> None:
     """Write a thread's moves of class k into the journal, in the order of the variables; thread 0 adds up the cost."""
     threads, length = len(crew.reports), len(s.journal)
     used, change = crew.reports[thread].journal, np.int64(0)
@@ -106,30 +117,213 @@ def note_moves(s: Any, crew: Crew, k: int, thread: int) -> None:
         s.tally[()].soft += change
 
 
-@inlined
-def end_sweep(s: Any, crew: Crew) -> Any:
-    """Let all threads remember the assignment if it is feasible and the best; returns its cost if it is feasible."""
-    tally = s.tally[()]
-    s.random[0] += np.uint64(len(s.best)) * np.uint64(STEP)
-    crew.copies[0] = 0
-    if tally.violations > 0:
-        return np.int64(NOTHING)
-    if not tally.feasible or tally.soft < tally.best:
-        tally.best = tally.soft
-        tally.feasible = 1
-        crew.copies[0] = tally.journal if tally.journal < len(s.journal) else len(s.journal) + 1
-        tally.journal = 0
-    return tally.soft
+@array_inner
+def _note_violations(c: Costs, s: State, crew: Crew, thread: int, i: int, old: int, new: int) -> Any:
+    """Write which factors begin or cease to forbid the assignment; returns the change of their weights."""
+    change: Any = np.int64(0)
+    begin, report = thread * len(s.weights), crew.reports[thread]
+    for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
+        violation = edge_violation(c, s, e, old, new)
+        if violation != 0:
+            factor = c.edges.weight[e]
+            change += violation * s.weights[factor]
+            crew.violations[begin + report.violations] = factor if violation > 0 else -1 - factor
+            report.violations += 1
+    for entry in range(c.wide.offsets[i], c.wide.offsets[i + 1]):
+        f = c.wide.factor[entry]
+        violation = wide_violation(c, s, f, (new - old) * c.wide.stride[entry])
+        if violation != 0:
+            factor = c.wide.weight[f]
+            change += violation * s.weights[factor]
+            crew.violations[begin + report.violations] = factor if violation > 0 else -1 - factor
+            report.violations += 1
+    return change
 
 
 @inlined
-def remember_part(s: Any, crew: Crew, thread: int) -> None:
-    """Copy a thread's part of the assignment to `best`."""
+def _resample_part(
+    c: Costs, s: State, crew: Crew, k: int, thread: int, noise: NDArray[np.float32], temperature: Any
+) -> None:
+    """Give a thread's part of class k new values, before any row is updated."""
+    part = k * len(crew.reports) + thread
+    first, last, report = crew.first[part], crew.first[part + 1], crew.reports[thread]
+    report.violations = 0
+    moved, shared, change = first, first, np.int64(0)
+    random = state_at(s.random, first)
+    for i in range(first, last):
+        random += np.uint64(STEP)
+        new, old = resample(c, s, i, mixed(random), noise, temperature), item(s.x, i)
+        if new != old:
+            row = c.rows.start[i]
+            change += np.int64(s.local[row + new]) - np.int64(s.local[row + old])
+            if len(s.weights):
+                change -= _note_violations(c, s, crew, thread, i, old, new)
+            for entry in range(c.wide.offsets[i], c.wide.offsets[i + 1]):
+                s.position[c.wide.factor[entry]] += (new - old) * c.wide.stride[entry]
+            s.x[i] = new
+            shared = _note_move(crew, thread, moved, shared, i, old, new, c.wide.offsets[i] < c.wide.offsets[i + 1])
+            moved += 1
+    report.count, report.shared, report.change = moved - first, shared - first, change
+
+
+@inlined
+def _flip_part(s: Flips, crew: Crew, k: int, thread: int, thresholds: NDArray[np.float32], temperature: Any) -> None:
+    """Flip some of a thread's part of class k as `flips.flip_sweep` does, before any field is updated."""
+    part = k * len(crew.reports) + thread
+    first, last, report = crew.first[part], crew.first[part + 1], crew.reports[thread]
+    ceiling = np.int64(temperature * thresholds[0])
+    moved, shared, change = first, first, np.int64(0)
+    start = state_at(s.random, 1)
+    for row in range(first // LANES * LANES, last, LANES):
+        # Lanes of other threads may be changing meanwhile: they do not decide what their owner does.
+        if least(load(s.x, row, ROW) * load(s.field, row, ROW)) > ceiling:
+            continue
+        for i in range(max(row, first), min(row + LANES, last)):
+            rise = item(s.x, i) * item(s.field, i)
+            if rise > 0:
+                if rise > ceiling:
+                    continue
+                bits = mixed(start + np.uint64(i) * np.uint64(STEP))
+                if rise >= temperature * thresholds[np.int64(bits >> np.uint64(32)) & (THRESHOLDS - 1)]:
+                    continue
+            s.x[i] = -s.x[i]
+            change += rise
+            shared = _note_move(crew, thread, moved, shared, i, -s.x[i], s.x[i], False)
+            moved += 1
+    report.count, report.shared, report.change = moved - first, shared - first, change
+
+
+@inlined
+def _update_uniform(
+    edges: Edges, s: State, crew: Crew, moves: Record, begin: int, end: int, thread: int, width: int
+) -> None:
+    """Update a thread's rows after some moves, all rows of one width and without weights."""
     threads = len(crew.reports)
-    if crew.copies[0] > len(s.journal):
-        for part in range(thread, len(crew.first) - 1, threads):  # its own variables, class by class
-            for i in range(crew.first[part], crew.first[part + 1]):
-                s.best[i] = s.x[i]
-    else:
-        for at in range(crew.copies[0] * thread // threads, crew.copies[0] * (thread + 1) // threads):
-            s.best[s.journal[at]] = s.x[s.journal[at]]
+    for at in range(begin, end):
+        i = moves[at].variable
+        plus, minus = moves[at].new * width, moves[at].old * width
+        part = i * threads + thread
+        for e in range(crew.bounds[part], crew.bounds[part + 1]):
+            row, table = item(edges.target, e) * width, item(edges.soft_at, e)
+            add_difference(s.local, row, edges.soft, table + plus, table + minus, width)
+
+
+@array_inner
+def _update_rows(
+    c: Costs, edges: Edges, s: State, crew: Crew, moves: Record, begin: int, end: int, thread: int
+) -> None:
+    """The same for edges of all kinds."""
+    threads = len(crew.reports)
+    for at in range(begin, end):
+        part = moves[at].variable * threads + thread
+        for e in range(crew.bounds[part], crew.bounds[part + 1]):
+            update_row(c, edges, s, e, moves[at].old, moves[at].new)
+
+
+@array_inner
+def _update_wide(c: Costs, s: State, crew: Crew, moves: Record, begin: int, end: int, thread: int) -> None:
+    """The same for wide factors."""
+    for at in range(begin, end):
+        i = moves[at].variable
+        for entry in range(c.wide.offsets[i], c.wide.offsets[i + 1]):
+            f = c.wide.factor[entry]
+            shift = (moves[at].new - moves[at].old) * c.wide.stride[entry]
+            for q in range(c.wide.scope_offsets[f], c.wide.scope_offsets[f + 1]):
+                j = c.wide.scope_variable[q]
+                if j != i and crew.owner[j] == thread:
+                    update_wide_row(c, s, f, q, s.position[f] - shift, shift)
+
+
+@inlined
+def _update_fields(edges: Couplings, s: Flips, crew: Crew, moves: Record, begin: int, end: int, thread: int) -> None:
+    """The same for binary variables."""
+    threads = len(crew.reports)
+    for at in range(begin, end):
+        part, step = moves[at].variable * threads + thread, moves[at].new
+        for e in range(crew.bounds[part], crew.bounds[part + 1]):
+            s.field[edges.target[e]] -= step * edges.weight[e]
+
+
+@inlined
+def _update(c: Costs | None, thresholds: Any, edges: Any, s: Any, crew: Crew, k: int, thread: int) -> None:
+    """Update the rows or fields of a thread's variables after the moves of class k."""
+    threads = len(crew.reports)
+    for other in range(threads):
+        begin = crew.first[k * threads + other]
+        moves = crew.moved if other == thread else crew.shared
+        end = begin + (crew.reports[other].count if other == thread else crew.reports[other].shared)
+        if thresholds is not None:
+            _update_fields(edges, s, crew, moves, begin, end, thread)
+        if c is not None:
+            if len(s.weights) or c.rows.uniform == 0 or c.rows.uniform > 2 * LANES:
+                _update_rows(c, edges, s, crew, moves, begin, end, thread)
+            elif c.rows.uniform == LANES:
+                _update_uniform(edges, s, crew, moves, begin, end, thread, LANES)
+            else:
+                _update_uniform(edges, s, crew, moves, begin, end, thread, 2 * LANES)
+            if len(s.position):
+                _update_wide(c, s, crew, moves, begin, end, thread)
+
+
+@array_inner
+def _count_violations(s: State, crew: Crew) -> None:
+    """Add what a class did to the weighted cost and to the violated factors, in the order of its variables."""
+    for thread in range(len(crew.reports)):
+        s.tally[()].weighted += crew.reports[thread].change
+        begin = thread * len(s.weights)
+        for at in range(begin, begin + crew.reports[thread].violations):
+            factor = crew.violations[at]
+            if factor >= 0:
+                change_violated(s, factor, 1)
+            else:
+                change_violated(s, -1 - factor, -1)
+
+
+@local_kernel
+def sweep_together(
+    c: Costs | None,
+    s: Any,
+    noise: NDArray[np.float32] | None,
+    thresholds: NDArray[np.float32] | None,
+    temperatures: NDArray[np.float64],
+    lowest: Ints,
+    crew: Crew,
+    edges: Edges | Couplings,
+    stage: int,
+    thread: int,
+) -> int:
+    """A thread's part of sweeps, one per temperature; `lowest` gets the cost after each if that is feasible.
+
+    Each class has two stages, moves and updates; a last stage of each sweep remembers its result. Returns the stages
+    done: all, or where to continue after other threads had their time. `c` and `noise` are None for binary variables,
+    `thresholds` for others; Numba compiles nothing below ``is not None`` for an argument that is None.
+    """
+    threads = len(crew.reports)
+    classes = (len(crew.first) - 1) // threads
+    of_a_sweep = 2 * classes + 1
+    while stage < of_a_sweep * len(temperatures):
+        if threads > 1 and not _others_done(crew, stage):
+            return stage
+        t = stage // of_a_sweep
+        k, updating = divmod(stage - of_a_sweep * t, 2)
+        if k == classes:
+            if thread == 0:  # all threads have written their journal entries
+                s.random[0] += np.uint64(len(s.best)) * np.uint64(STEP)
+                remember(s, s.x)
+                lowest[t] = np.int64(NOTHING) if s.tally[()].violations > 0 else s.tally[()].soft
+        elif updating == 0:
+            if k == 0:  # the only stage of a sweep in which no thread writes the tally
+                crew.reports[thread].journal = s.tally[()].journal
+            if thresholds is not None:
+                _flip_part(s, crew, k, thread, thresholds, temperatures[t])
+            if c is not None and noise is not None:
+                _resample_part(c, s, crew, k, thread, noise, np.float32(temperatures[t]))
+        else:
+            if c is not None and thread == 0:
+                _count_violations(s, crew)
+            _note_moves(s, crew, k, thread)
+            _update(c, thresholds, edges, s, crew, k, thread)
+        stage += 1
+        if threads > 1:
+            tell(crew.done, thread * APART, stage)
+    return stage

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.chromatic import sweep_together
-from dabp.kernels.local_search.flips import THRESHOLDS, Couplings, Flips, flip_sweep, restart_flips
+from dabp.kernels.local_search.flips import THRESHOLDS, Couplings, Flips, restart_flips
 from dabp.kernels.local_search.tabu_moves import BLOCK
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.colouring import Classes, in_classes
 from dabp.solvers.local_costs.cost_units import Units
-from dabp.solvers.local_costs.crew import Sweepers
 from dabp.solvers.local_costs.search_table import Table
 from dabp.solvers.local_costs.temperatures import Differences
 from dabp.solvers.stopped import ask
@@ -76,49 +72,11 @@ class BinaryCosts(Table[Flips]):
         """The assignment of such numbers, which may be padded."""
         return self.outside(np.asarray((1 - values[: self.problem.num_variables]) // 2, dtype=np.int64))
 
-    @property
-    def owner(self) -> Indices:
-        """Each variable is a place."""
-        return np.arange(self.problem.num_variables)
-
-    @property
-    def taken(self) -> None:
-        """Variables have no places for values."""
-        return
-
     def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
         """Exponentially distributed numbers for `sweep`, the largest first."""
         noise = rng.exponential(size=THRESHOLDS).astype(np.float32)
         noise[0] = noise.max()
         return noise
-
-    def sweepers(self, threads: int) -> Sweepers | None:
-        """The threads for the sweeps of a search in classes; None without classes."""
-        if self.classes is None:
-            return None
-        edges = self.couplings
-
-        def arranged(order: Indices) -> Couplings:
-            return edges._replace(target=edges.target[order], weight=edges.weight[order])
-
-        return Sweepers(self.classes.starts, edges, 0, threads, arranged)
-
-    def sweep(
-        self,
-        state: Flips,
-        noise: NDArray[np.float32],
-        temperatures: NDArray[np.float64],
-        lowest: NDArray[np.int64],
-        sweepers: Sweepers | None = None,
-    ) -> None:
-        """Offer every variable a flip once per temperature (in units); `lowest` gets each sweep's least cost.
-
-        With `sweepers`, in classes: `lowest` then gets the cost after each sweep.
-        """
-        if sweepers is None:
-            flip_sweep(self.couplings, state, noise, temperatures, lowest)
-        else:
-            sweepers.sweep(partial(sweep_together, None, state, None, noise, temperatures, lowest), len(temperatures))
 
     def differences(self, state: Flips, rng: np.random.Generator, most: int) -> Differences:
         """What flipping costs, for a sample of at most `most` variables whose flips go uphill."""

@@ -112,5 +112,4 @@ def _crew(starts: Indices, offsets: Indices, violable: int, threads: int) -> Cre
         violations=np.zeros(threads * violable, dtype=np.int64),
         reports=zeros_apart(threads, REPORT),
         done=zeros_apart(threads * APART),
-        copies=np.zeros(1, dtype=np.int64),
     )

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.chromatic import sweep_together
 from dabp.kernels.local_search.exchange import Sets, exchange_changes
-from dabp.kernels.local_search.heat_bath import NOISE, sweep
+from dabp.kernels.local_search.heat_bath import NOISE
 from dabp.kernels.local_search.moves import restart
-from dabp.kernels.local_search.search_arrays import NOTHING, Costs, Edges, State
+from dabp.kernels.local_search.search_arrays import NOTHING, Costs, State
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices, ragged_positions
+from dabp.problem.columns import Indices, first_least, ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.base import State as Saved
 from dabp.solvers.local_costs.colouring import Classes, in_classes
 from dabp.solvers.local_costs.compiled_costs import compiled_costs
 from dabp.solvers.local_costs.cost_units import Units
-from dabp.solvers.local_costs.crew import Sweepers
 from dabp.solvers.local_costs.exchanges import all_different, exchange_sets
 from dabp.solvers.local_costs.search_table import Table
 from dabp.solvers.local_costs.temperatures import Differences, joined
@@ -91,20 +89,7 @@ class LocalCosts(Table[State]):
     @cached_property
     def _cheapest(self) -> Indices:
         """Each variable's value of least own cost, the first of several, [N]."""
-        rows = self.costs.rows
-        lowest = np.minimum.reduceat(rows.unary, rows.start)
-        owner = np.repeat(np.arange(len(rows.size)), rows.width)
-        places = np.flatnonzero(rows.unary == lowest[owner])
-        first = places[np.diff(owner[places], prepend=-1) != 0]
-        return np.asarray(first - rows.start, dtype=np.int64)
-
-    def coded(self, assignment: Assignment) -> Assignment:
-        """In the order of the table."""
-        return self.inside(assignment)
-
-    def decoded(self, values: Assignment) -> Assignment:
-        """In the order of the problem, a copy."""
-        return self.outside(values.copy())
+        return first_least(self.costs.rows.unary, np.append(self.costs.rows.start, len(self.costs.rows.unary)))
 
     def saved(self, state: State) -> Saved:
         """The weights, too."""
@@ -132,21 +117,11 @@ class LocalCosts(Table[State]):
         """Halve all weights, down to the first ones; L is out of date until `put`."""
         state.weights[:] = np.maximum(self._weight, state.weights // 2)
 
-    @property
-    def owner(self) -> Indices:
-        """The variable of each place of the rows."""
-        return np.repeat(np.arange(len(self.costs.rows.size)), self.costs.rows.width)
-
-    @property
-    def taken(self) -> Indices:
-        """Where each variable's row begins."""
-        return self.costs.rows.start
-
     # ---- annealing -------------------------------------------------------------------------------
 
     @cached_property
-    def sets(self) -> Sets | None:
-        """Variables that must all differ, which annealing lets exchange their values; None if there are none."""
+    def sets(self) -> Sets | None:  # type: ignore[override]
+        """Variables that must all differ; None if there are none."""
         return exchange_sets(self.units.problem, self.costs.rows.start, self.allowed)
 
     def arranged(self, assignment: Assignment) -> Assignment:
@@ -159,37 +134,6 @@ class LocalCosts(Table[State]):
         """Gumbel numbers for `sweep`, enough for a row from any place."""
         widest = int(self.costs.rows.width.max(initial=0))
         return rng.gumbel(size=NOISE + widest).astype(np.float32)
-
-    def sweepers(self, threads: int) -> Sweepers | None:
-        """The threads for the sweeps of a search in classes; None without classes and where values are exchanged."""
-        if self.classes is None or self.sets is not None:
-            return None
-        edges, violable = self.costs.edges, len(self.costs.hard.wide)
-
-        def arranged(order: Indices) -> Edges:
-            soft = edges._replace(target=edges.target[order], soft_at=edges.soft_at[order])
-            return soft._replace(hard_at=edges.hard_at[order], weight=edges.weight[order]) if violable else soft
-
-        return Sweepers(self.classes.starts, edges, violable, threads, arranged)
-
-    def sweep(
-        self,
-        state: State,
-        noise: NDArray[np.float32],
-        temperatures: NDArray[np.float64],
-        lowest: NDArray[np.int64],
-        sweepers: Sweepers | None = None,
-    ) -> None:
-        """Resample every variable once per temperature (in units); `lowest` gets each sweep's least feasible cost.
-
-        Variables that must differ are also offered exchanges. With `sweepers`, in classes: `lowest` then gets the cost
-        after each sweep if it is feasible.
-        """
-        if sweepers is not None:
-            part = partial(sweep_together, self.costs, state, noise, None, temperatures, lowest)
-            sweepers.sweep(part, len(temperatures))
-        else:
-            sweep(self.costs, state, self.sets, noise, temperatures, lowest)
 
     def differences(self, state: State, rng: np.random.Generator, most: int) -> Differences:
         """What other values cost, for a sample of at most `most` variables with values uphill; of exchanges, too."""

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.flips import Couplings
+from dabp.kernels.local_search.exchange import Sets
+from dabp.kernels.local_search.flips import Couplings, flip_sweep
+from dabp.kernels.local_search.heat_bath import sweep
 from dabp.kernels.local_search.moves import remember_now
 from dabp.kernels.local_search.search_arrays import LANES, TALLY, Costs
+from dabp.kernels.local_search.shared_sweep import sweep_together
 from dabp.kernels.local_search.tabu_moves import BLOCK, CLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices
 from dabp.solvers.base import State as Saved
 from dabp.solvers.local_costs.colouring import Classes
 from dabp.solvers.local_costs.cost_units import Units
+from dabp.solvers.local_costs.crew import Sweepers
 
 S = TypeVar("S", bound=Any)
 """The state of a search: `kernels.local_search.search_arrays.State` or `kernels.local_search.flips.Flips`."""
@@ -37,12 +42,15 @@ class Table(ABC, Generic[S]):
         The order that `units`, and all that is made of them, have the variables in; None for the problem's own.
     costs, couplings
         What the kernels read; one of them is None.
+    sets
+        Variables that must all differ, which annealing lets exchange their values; None if there are none.
     infeasible
         Whether a factor or all values of a variable forbid everything.
     """
 
     costs: Costs | None = None
     couplings: Couplings | None = None
+    sets: Sets | None = None
     infeasible: bool
     hot_share: ClassVar[float] = 0.25
     """The share of updates in a local minimum that go uphill at the temperature that annealing begins with."""
@@ -86,13 +94,13 @@ class Table(ABC, Generic[S]):
     def put(self, state: S, assignment: Assignment) -> None:
         """Continue from an assignment; values that are forbidden by themselves are replaced."""
 
-    @abstractmethod
     def coded(self, assignment: Assignment) -> NDArray[Any]:
         """An assignment as `state.x` and `state.best` hold it, [N]."""
+        return self.inside(assignment)
 
-    @abstractmethod
     def decoded(self, values: NDArray[Any]) -> Assignment:
-        """The assignment that `state.x` or `state.best` holds."""
+        """The assignment that `state.x` or `state.best` holds, a copy."""
+        return self.outside(values.copy())
 
     def blank(self, seed: int) -> dict[str, NDArray[Any]]:
         """The arrays that all kinds of states have, with nothing in them."""
@@ -133,32 +141,49 @@ class Table(ABC, Generic[S]):
         state.tally["best"] = self.cost_of(saved["best"]) if saved["feasible"] else 0
         state.random[:] = saved["random"]
 
-    # ---- weights of violations -------------------------------------------------------------------
+    # ---- annealing -------------------------------------------------------------------------------
 
-    def strengthen(self, state: S) -> None:
-        """Make what the assignment violates weigh half as much again; the table is then out of date until `put`."""
+    def sweepers(self, threads: int) -> Sweepers | None:
+        """The threads for the sweeps of a search in classes; None without classes and where values are exchanged."""
+        if self.classes is None or self.sets is not None:
+            return None
+        edges: Any = self.couplings if self.costs is None else self.costs.edges
 
-    def relax(self, state: S) -> None:
-        """Halve all weights if sums might leave the integers' range; the table is then out of date until `put`."""
+        def arranged(order: Indices) -> Any:
+            each = {"target", "weight", "soft_at", "hard_at"}.intersection(edges._fields)
+            return edges._replace(**{name: getattr(edges, name)[order] for name in each})
 
-    def forgive(self, state: S) -> None:
-        """Halve all weights, down to what they were at first; the table is then out of date until `put`."""
+        violable = 0 if self.costs is None else len(self.costs.hard.wide)
+        return Sweepers(self.classes.starts, edges, violable, threads, arranged)
+
+    def sweep(
+        self,
+        state: S,
+        noise: NDArray[np.float32],
+        temperatures: NDArray[np.float64],
+        lowest: NDArray[np.int64],
+        sweepers: Sweepers | None = None,
+    ) -> None:
+        """Offer every variable a new value once per temperature (in units); `lowest` gets each sweep's least cost.
+
+        With `sweepers`, in classes: `lowest` then gets the cost after each sweep. Only feasible costs count.
+        """
+        if sweepers is not None:
+            general, binary = (None, noise) if self.costs is None else (noise, None)
+            part = partial(sweep_together, self.costs, state, general, binary, temperatures, lowest)
+            sweepers.sweep(part, len(temperatures))
+        elif self.couplings is not None:
+            flip_sweep(self.couplings, state, noise, temperatures, lowest)
+        elif self.costs is not None:
+            sweep(self.costs, state, self.sets, noise, temperatures, lowest)
 
     # ---- tabu search -----------------------------------------------------------------------------
 
-    @property
-    @abstractmethod
-    def owner(self) -> Indices:
-        """The variable of each place of the table."""
-
-    @property
-    @abstractmethod
-    def taken(self) -> Indices | None:
-        """The place of each variable's first value; None where a place is a variable."""
-
     def moves(self, longest_tenure: int) -> Moves:
         """Arrays for tabu search."""
-        owner, dtype, pad = self.owner, self.units.dtype, self.units.pad
+        dtype, pad, owner = self.units.dtype, self.units.pad, np.arange(self.problem.num_variables)
+        if self.costs is not None:
+            owner = np.repeat(owner, self.costs.rows.width)
         blocks, ring = max(1, -(-self.problem.num_variables // BLOCK)), 2 * longest_tenure + 2
         padded = -(-blocks // LANES) * LANES
         return Moves(
@@ -195,8 +220,8 @@ class Table(ABC, Generic[S]):
         moves.until[:], moves.clock["step"], moves.clock["minima"] = until, step, minima
         moves.closed[:] = 0
         moves.closed[order] = self.units.pad
-        if self.taken is not None:
-            moves.closed[self.taken + state.x] = self.units.pad
+        if self.costs is not None:
+            moves.closed[self.costs.rows.start + state.x] = self.units.pad
         moves.ending[:] = -1
         for node, place in zip((nodes % ring).tolist(), order.tolist(), strict=True):
             moves.made[node], moves.following[node] = place, moves.ending[until[place] % ring]

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from dabp.errors import ParameterError
 from dabp.kernels.local_search.breakout import Breakout, Rules, gdba, place_all
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import cell_strides, offsets_of, ragged_positions
+from dabp.problem.columns import offsets_of
+from dabp.problem.incidence import Incidence
 from dabp.solvers.base import Budget, Search, Solver, State
+from dabp.solvers.forests import entries_of
 from dabp.solvers.local_costs.cost_units import Units
 from dabp.solvers.local_search.distributed_search import DistributedSearch
 
@@ -99,30 +101,22 @@ class _GdbaSearch(DistributedSearch):
 def _breakout(units: Units, violation: str, rules: Rules) -> Breakout:
     """The factors of two or more variables; modifiers start at what changes nothing."""
     problem = units.problem
-    wide = np.flatnonzero(problem.arities >= 2)
-    entries = ragged_positions(problem.scope_offsets, wide)
-    arities, tables = problem.arities[wide], problem.factor_table[wide]
-    variable = problem.scope_variables[entries]
+    entries = entries_of(Incidence(problem))
+    tables = problem.factor_table[problem.arities >= 2]
     cells = np.where(units.forbids, units.dominant_weight(), units.cells).astype(np.float64)
     least, most = (problem.facts.per_table(extreme, cells) for extreme in (np.minimum, np.maximum))
     lengths = np.diff(problem.pool_offsets)
     violated = {"NZ": cells != 0, "NM": cells != np.repeat(least, lengths), "MX": cells == np.repeat(most, lengths)}
-    domains = problem.domain_sizes[variable]
-    others = np.repeat(lengths[tables], arities) // domains
+    domains = problem.domain_sizes[entries.variable]
+    others = lengths[tables][entries.factor] // domains
     modifier_at = offsets_of(np.where(rules.by_own, domains, 1) * np.where(rules.by_others, others, 1))
     return Breakout(
-        scope_offsets=offsets_of(arities),
-        variable=variable,
-        stride=cell_strides(problem)[entries],
-        factor=np.repeat(np.arange(len(wide)), arities),
-        cells_at=problem.pool_offsets[tables],
+        entries=entries,
         zero=np.minimum(least[tables], 0.0),
-        start=offsets_of(np.bincount(variable, minlength=problem.num_variables)),
-        entry=np.argsort(variable, kind="stable"),
         cells=cells,
         violated=violated[violation],
         modifier_at=modifier_at[:-1],
         modifier=np.full(int(modifier_at[-1]), 1.0 if rules.multiply else 0.0),
-        position=np.zeros(len(wide), dtype=np.int64),
+        position=np.zeros(len(tables), dtype=np.int64),
         effective=np.zeros(int(problem.domain_sizes.max(initial=0))),
     )
