@@ -39,7 +39,6 @@ ELSEWHERE = {
     "solvers/dual/passes": "solvers/dual/test_solver",
     "lab/cost_model/subtree": "lab/cost_model/test_microstructure",
     "solvers/local_costs/search_table": "kernels/local_search/test_tabu_moves",
-    "solvers/local_search/distributed_search": "solvers/local_search/test_mgm",
     "solvers/toulbar2/child": "solvers/toulbar2/test_toulbar2",
 }
 """Modules without a test file of their name, and the one that tests them: compiled code is tested by what calls it."""

@@ -62,7 +62,7 @@ def exchange_sets(problem: Problem, starts: Indices, allowed: NDArray[np.bool_])
         holder, named = np.nonzero(value >= 0)
         places = starts[members[holder]] + value[holder, named]
         label[places] = named
-        # Of a set that takes all values there are, nobody can move alone.
+        # In a set that takes all values there are, no variable can move alone.
         only[members] = clique.alone and len(members) == value.shape[1] and len(places) == value.size
         only[members] &= bool(allowed[places].all())
     sizes = np.array([len(clique.members) for clique in found])
