@@ -28,6 +28,7 @@ ELSEWHERE = {
     "problem/differences": "driver/test_several",
     "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
     "kernels/local_search/compilation": "kernels/test_cache",
+    "kernels/local_search/entries": "kernels/local_search/test_forest_move",
     "kernels/presolve/cliques": "presolve/test_joining",
     "kernels/presolve/union_find": "graph/test_components",
     "kernels/presolve/arc_consistency": "presolve/test_consistency",
@@ -39,7 +40,7 @@ ELSEWHERE = {
     "solvers/dual/general_passes": "solvers/dual/test_message_passing",
     "presolve/rule": "presolve/test_pipeline",
     "lab/cost_model/subtree": "lab/cost_model/test_microstructure",
-    "solvers/local_costs/search_table": "solvers/local_costs/test_local_costs",
+    "solvers/local_costs/search_table": "kernels/local_search/test_tabu_moves",
     "solvers/toulbar2/child": "solvers/toulbar2/test_toulbar2",
 }
 """Modules without a test file of their name, and the one that tests them: compiled code is tested by what calls it."""

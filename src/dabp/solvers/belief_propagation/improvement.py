@@ -9,7 +9,7 @@ import numpy as np
 
 from dabp.compiling import working_seconds
 from dabp.graph.islands import crossed, has_islands
-from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.kernels.local_search.tabu_moves import Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
@@ -102,18 +102,18 @@ class TableSearch:
     def put(self, start: Assignment, chance: float) -> None:
         """Start from an assignment, with random numbers that follow from one between 0 and 1."""
         self._state.random[:] = int(chance * 2**63) + 1
-        self._state.tally[FEASIBLE] = 0
+        self._state.tally["feasible"] = 0
         self._table.put(self._state, self._table.arranged(start))
         self._table.remember(self._state)
 
     @property
     def lowest(self) -> int:
         """The least cost since `put`, in units of the table."""
-        return int(self._state.tally[BEST]) if self._state.tally[FEASIBLE] else NOTHING
+        return int(self._state.tally["best"]) if self._state.tally["feasible"] else NOTHING
 
     def best(self) -> Assignment | None:
         """The best assignment since `put`, None if all were forbidden."""
-        return self._table.best(self._state) if self._state.tally[FEASIBLE] else None
+        return self._table.best(self._state) if self._state.tally["feasible"] else None
 
 
 class TabuWalks(TableSearch):

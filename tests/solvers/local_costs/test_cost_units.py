@@ -7,7 +7,7 @@ import pytest
 
 import dabp
 from dabp.problem import Problem
-from dabp.solvers.local_costs.scaled_costs import Units
+from dabp.solvers.local_costs.cost_units import Units
 
 
 def test_large_integers_stay_exact() -> None:

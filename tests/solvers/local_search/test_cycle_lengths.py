@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dabp.solvers.local_search.lengths import FACTOR, CycleLengths
+from dabp.solvers.local_search.cycle_lengths import FACTOR, CycleLengths
 
 
 def _spent(result: Callable[[float, np.random.Generator], float], total: float) -> dict[int, float]:

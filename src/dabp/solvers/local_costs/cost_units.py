@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices
 
-_SMALL = 2.0**15
-_NARROW, _NARROW_PAD = 2.0**24, 2**29
-_WIDE, _WIDE_PAD = 2.0**44, 2**60
-_WIDE_TOTAL = 2.0**60
-_BLOCK = 2**18  # costs that are rounded at a time
-_LARGEST_EXPONENT = 1023.0  # of a float64: costs near 1e-300 are scaled no further
+NARROW = 2.0**24
+"""Local costs below this, in units, fit 32 bits with their sums."""
+
+SMALL = 2.0**15
+"""Costs below this, in units, fit 16 bits."""
+
+WIDE = 2.0**44
+"""The largest local cost in units where costs are scaled."""
+
+WIDE_TOTAL = 2.0**60
+"""The largest total in units where costs are scaled."""
 
 
 class Units:
@@ -28,16 +33,16 @@ class Units:
     Parameters
     ----------
     wide
-        64 bits in any case: half as many kernels to compile, for those that need not be fast.
+        64 bits in any case: half as many kernels to compile, for solvers that need not be fast.
     small_tables
-        Whether 32 bits are only for costs that fit 16, which tables of two variables are then kept in.
+        Whether 32 bits require costs that fit 16, in which tables of two variables are then stored.
 
     Attributes
     ----------
     dtype
         int32 or int64.
     table_dtype
-        Of the tables of two variables, int16 or int64: moves spend most of their time waiting for them.
+        Of the tables of two variables, int16 or int64: moves spend most of their time reading them.
     scale
         Units in a cost of 1.
     pad
@@ -50,17 +55,19 @@ class Units:
 
     def __init__(self, problem: Problem, *, wide: bool = False, small_tables: bool = True):
         self.problem = problem
-        self._moved = _moved(problem)
+        self._moved = np.zeros(len(problem.pool_offsets) - 1, dtype=bool)
+        """Whether a variable moves in each table: fixing variables may leave others, [T]."""
+        self._moved[problem.factor_table[problem.arities > 0]] = True
         self._largest, total = self._bounds()
         self.hard_factor = problem.facts.forbidding[problem.factor_table]
         busiest = self._most_hard_factors()
-        narrow = not wide and problem.facts.integral and self._largest * (1 + busiest) < _NARROW
-        narrow = narrow and (not small_tables or float(self._table_magnitudes.max(initial=0.0)) < _SMALL)
+        narrow = not wide and problem.facts.integral and self._largest * (1 + busiest) < NARROW
+        narrow = narrow and (not small_tables or float(self._table_magnitudes.max(initial=0.0)) < SMALL)
         self.dtype: Any = np.int32 if narrow else np.int64
         self.table_dtype: Any = np.int16 if narrow else np.int64
-        self.pad = _NARROW_PAD if narrow else _WIDE_PAD
-        finest = min(_WIDE / self._largest, _WIDE_TOTAL / total) if self._largest else 1.0
-        exponent = min(float(np.floor(np.log2(finest))), _LARGEST_EXPONENT)
+        self.pad = 2**29 if narrow else 2**60
+        finest = min(WIDE / self._largest, WIDE_TOTAL / total) if self._largest else 1.0
+        exponent = min(float(np.floor(np.log2(finest))), 1023.0)  # of a float64
         self.scale = 1.0 if problem.facts.integral else 2.0**exponent
         self.heaviest = self.pad // 8 // max(busiest, 1)
         lowest, highest = self._table_extremes
@@ -83,9 +90,9 @@ class Units:
         return ~np.isfinite(self.problem.pool)
 
     def rounded(self, costs: NDArray[np.float64]) -> NDArray[Any]:
-        """Costs in units, 0 where they are infinite; a part at a time, so that little memory is taken beside them."""
+        """Costs in units, 0 where they are infinite; computed in blocks, which take little memory."""
         result = np.empty(costs.shape, dtype=self.dtype)
-        block = max(1, _BLOCK // max(1, costs[:1].size))
+        block = max(1, 2**18 // max(1, costs[:1].size))
         for start in range(0, len(costs), block):
             part = costs[start : start + block] * self.scale
             part[np.isinf(part)] = 0.0
@@ -95,11 +102,8 @@ class Units:
     @cached_property
     def _table_extremes(self) -> tuple[Indices, Indices]:
         """The least and the largest finite cost of each table in units, 0 where no variable moves in it, [T]."""
-        lowest, highest = (
-            np.rint(np.where(self._moved, costs, 0.0) * self.scale).astype(np.int64)
-            for costs in self.problem.facts.finite_extremes
-        )
-        return lowest, highest
+        lowest, highest = (np.where(self._moved, costs, 0.0) for costs in self.problem.facts.finite_extremes)
+        return np.rint(lowest * self.scale).astype(np.int64), np.rint(highest * self.scale).astype(np.int64)
 
     @cached_property
     def _table_magnitudes(self) -> NDArray[np.float64]:
@@ -133,12 +137,12 @@ class Units:
     def first_weight(self) -> int:
         """What violating a factor costs at first: the largest range of finite costs of one factor, at least 1."""
         lowest, highest = self._table_extremes
-        zero = self.problem.facts.forbidding  # what is forbidden has no finite cost, which counts as 0
+        zero = self.problem.facts.forbidding  # the finite cost of a forbidden combination is 0
         span = np.where(zero, np.maximum(highest, 0), highest) - np.where(zero, np.minimum(lowest, 0), lowest)
         return int(np.clip(span.max(initial=0), 1, self.heaviest))
 
     def dominant_weight(self, movers: int = 1) -> int:
-        """A weight above what the finite costs of the factors of so many variables can differ by."""
+        """A weight above what the finite costs of the factors of `movers` variables can differ by."""
         return min(int(2 * movers * self._largest * self.scale) + 1, self.heaviest)
 
     @cached_property
@@ -149,12 +153,12 @@ class Units:
 
     @cached_property
     def floor(self) -> int:
-        """What no assignment is below: the least of every factor."""
+        """A lower bound of all assignments: the sum of the least cost of every factor."""
         return int(self._lowest[self.problem.arities > 0].sum())
 
     @cached_property
     def floors(self) -> Indices:
-        """For each variable the least its factors could cost together, [N]."""
+        """A lower bound of the cost of each variable's factors, [N]."""
         problem = self.problem
         result = np.zeros(problem.num_variables, dtype=np.int64)
         np.add.at(result, problem.scope_variables, np.repeat(self._lowest, problem.arities))
@@ -172,10 +176,3 @@ class Units:
                 places = group.bases + (assignment[group.variables] * group.strides).sum(axis=1)
                 total += int(self.rounded(self.problem.pool[places]).sum(dtype=np.int64))
         return total
-
-
-def _moved(problem: Problem) -> NDArray[np.bool_]:
-    """Whether a variable moves in each table: fixing variables may leave others, [T]."""
-    tables = np.zeros(len(problem.pool_offsets) - 1, dtype=bool)
-    tables[problem.factor_table[problem.arities > 0]] = True
-    return tables
