@@ -13,7 +13,6 @@ ELSEWHERE = {
     "__main__": "cli/test_cli",  # a call of the command line
     "kernels/belief_propagation/message_arrays": "graph/test_message_layout",
     "kernels/compiler": "kernels/test_cache",
-    "kernels/cost_model/columns": "kernels/cost_model/test_cost_model",
     "kernels/decorators": "kernels/test_cache",
     "kernels/dual/certificate": "solvers/dual/test_solver",
     "kernels/dual/passes": "solvers/dual/test_solver",
@@ -35,7 +34,6 @@ ELSEWHERE = {
     "solvers/every_kernel": "solvers/test_kernel_build",
     "solvers/dual/pairs": "kernels/dual/test_pairs",
     "solvers/dual/passes": "solvers/dual/test_solver",
-    "lab/cost_model/subtree": "lab/cost_model/test_microstructure",
     "solvers/local_costs/search_table": "solvers/local_costs/test_local_costs",
     "solvers/toulbar2/child": "solvers/toulbar2/test_toulbar2",
 }

@@ -30,7 +30,7 @@ class Columns(NamedTuple):
     state_bias: Floats  # c, [3 units]
 
 
-@part()
+@part(_nrt=False)
 def _gates(cell: Columns, x: Floats, state: Floats, of_input: Floats, of_state: Floats) -> None:
     """Write i and h of some rows, [AT_ONCE, 3 units] each."""
     for r in range(len(x)):
@@ -41,7 +41,7 @@ def _gates(cell: Columns, x: Floats, state: Floats, of_input: Floats, of_state: 
     product(state, cell.state, of_state[: len(x)], False)
 
 
-@part()
+@part(_nrt=False)
 def _tanh(x: Any) -> Any:
     two = full_like(2.0, x)
     return two * sigmoid_of(two * x) - full_like(1.0, x)
@@ -93,7 +93,7 @@ def advance_backward(
             add_rows(changed_state, own[inputs + 1 + UNITS])
 
 
-@part()
+@part(_nrt=False)
 def _gate_gradients(state: Floats, gradient: Floats, of_input: Floats, of_state: Floats, grad_state: Floats) -> None:
     """Replace i and h by their gradients; of the state's write what does not go through the gates."""
     for r in range(len(state)):

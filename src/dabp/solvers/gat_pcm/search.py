@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
-from dabp.kernels.cost_model.columns import Cycle
 from dabp.kernels.cost_model.cost_model import level_tables
-from dabp.kernels.cost_model.repair import destroy, repair
+from dabp.kernels.cost_model.repair import Cycle, destroy, repair
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
-from dabp.solvers.gat_pcm.parameters import fold, load
-from dabp.solvers.gat_pcm.structure import structure
+from dabp.solvers.gat_pcm.cost_tables import structure
+from dabp.solvers.gat_pcm.weights import fold, load
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped
 

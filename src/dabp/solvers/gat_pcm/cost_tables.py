@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.cost_model.columns import Structure
+from dabp.kernels.cost_model.repair import Structure
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
 from dabp.problem.guard import Guard

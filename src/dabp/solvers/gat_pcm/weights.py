@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from dabp.errors import FormatError
-from dabp.kernels.cost_model.columns import Array, Parameters
+from dabp.kernels.cost_model.cost_model import Array, Parameters
 
 CONSTRAINT = 0
 """The column of a node's features that is 1 for a constraint."""
