@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.problem.columns import offsets_of
-from dabp.solvers.gat_pcm.weights import AMOUNT, CONSTRAINT, COST, VALUE
+from dabp.solvers.gat_pcm.weights import Feature
 
 Index = NDArray[np.int64]
 
@@ -107,10 +107,10 @@ def _whole_graph(subtrees: Sequence[Subtree]) -> _WholeGraph:
     cost_nodes = num_values + np.arange(len(costs))
     pair_nodes, unary_nodes = cost_nodes[:num_pairs], cost_nodes[num_pairs:]
     features = np.zeros((first_constraint + num_constraints, 4), dtype=np.float32)
-    features[:num_values, VALUE] = 1
-    features[cost_nodes, COST] = 1
-    features[cost_nodes, AMOUNT] = costs
-    features[first_constraint:, CONSTRAINT] = 1
+    features[:num_values, Feature.VALUE] = 1
+    features[cost_nodes, Feature.COST] = 1
+    features[cost_nodes, Feature.AMOUNT] = costs
+    features[first_constraint:, Feature.CONSTRAINT] = 1
 
     same_cost = np.arange(len(features))
     _, first, inverse = np.unique(costs[:num_pairs], return_index=True, return_inverse=True)

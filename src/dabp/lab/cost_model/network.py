@@ -15,9 +15,6 @@ from torch.nn import functional
 
 from dabp.lab.cost_model.microstructure import Level, Microstructure
 
-SLOPE = 0.2
-"""Of the leaky ReLU inside the attention."""
-
 
 class AttentionLayer(nn.Module):
     r"""A graph attention layer between two levels of a microstructure.
@@ -53,7 +50,7 @@ class AttentionLayer(nn.Module):
         from_target = kept @ torch.einsum("hci,hc->ih", by_head, self.target)
         source, count = torch.from_numpy(level.source), len(kept)
         target = torch.repeat_interleave(torch.arange(count), torch.from_numpy(np.diff(level.offsets)))
-        score = functional.leaky_relu(from_source[source] + from_target[target], SLOPE)
+        score = functional.leaky_relu(from_source[source] + from_target[target], 0.2)
         top = score.new_full((count, self.heads), -torch.inf).scatter_reduce(
             0, target[:, None].expand_as(score), score.detach(), "amax"
         )
