@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from dabp.solvers.dabp.parameters import COLORS, HIDDEN, AdamW, initial_parameters
+from dabp.kernels.attention.gated_units import HIDDEN
+from dabp.solvers.dabp.parameters import COLORS, AdamW, initial_parameters
 
 
 def drawn(seed: int = 0, dtype: str = "float64") -> dict[str, np.ndarray]:

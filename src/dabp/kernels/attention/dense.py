@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.decorators import inner, kernel, part
+from dabp.kernels.decorators import array_inner, inner, kernel, part
 from dabp.kernels.simd import full_like, lanes_of, load, splat, store
 from dabp.kernels.simd_functions import exponential_of
 
@@ -34,14 +34,14 @@ def whole_blocks(count: int) -> int:
     return (count + BLOCK - 1) // BLOCK * BLOCK
 
 
-@part()
+@part(_nrt=False)
 def sigmoid_of(x: Any) -> Any:
     """1 / (1 + exp(−x)) of each lane."""
     one = full_like(1.0, x)
     return one / (one + exponential_of(full_like(0.0, x) - x))
 
 
-@part()
+@part(_nrt=False)
 def _four_rows(a: Floats, b: Floats, c: Floats, r: int, x: int, fresh: bool, lanes: Any) -> None:
     """Write a vector of rows r to r + 3 of C from column x."""
     row, step = a.strides[0] // a.itemsize, a.strides[1] // a.itemsize
@@ -64,7 +64,7 @@ def _four_rows(a: Floats, b: Floats, c: Floats, r: int, x: int, fresh: bool, lan
     store(c, place + 3 * wide, four)
 
 
-@inner
+@array_inner
 def product(a: Floats, b: Floats, c: Floats, fresh: bool) -> None:
     """C = A B, or C += A B unless `fresh`.
 
@@ -91,7 +91,7 @@ def product(a: Floats, b: Floats, c: Floats, fresh: bool) -> None:
         r += 1
 
 
-@part()
+@part(_nrt=False)
 def add_rows(rows: Floats, total: Floats) -> None:
     """Add all rows, whole vectors one after the other, to `total`."""
     for n in range(0, len(total), BLOCK):

@@ -15,9 +15,9 @@ from dabp.kernels.attention.dense import AT_ONCE, BLOCK, LANES, ROWS, Floats, ad
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.simd import full_like, load, store
 
-UNITS = BLOCK
-"""Units of the cell: one vector holds a row's."""
-GATES = 3 * UNITS
+HIDDEN = BLOCK
+"""Units of the cell, one vector a row."""
+GATES = 3 * HIDDEN
 """Columns of r, z and n."""
 
 
@@ -30,18 +30,18 @@ class Columns(NamedTuple):
     state_bias: Floats  # c, [3 units]
 
 
-@part()
+@part(_nrt=False)
 def _gates(cell: Columns, x: Floats, state: Floats, of_input: Floats, of_state: Floats) -> None:
     """Write i and h of some rows, [AT_ONCE, 3 units] each."""
     for r in range(len(x)):
-        for n in range(0, GATES, UNITS):
+        for n in range(0, GATES, HIDDEN):
             store(of_input, r * GATES + n, load(cell.input_bias, n, LANES))
             store(of_state, r * GATES + n, load(cell.state_bias, n, LANES))
     product(x, cell.inputs, of_input[: len(x)], False)
     product(state, cell.state, of_state[: len(x)], False)
 
 
-@part()
+@part(_nrt=False)
 def _tanh(x: Any) -> Any:
     two = full_like(2.0, x)
     return two * sigmoid_of(two * x) - full_like(1.0, x)
@@ -58,10 +58,10 @@ def advance(first: int, last: int, cell: Columns, x: Floats, state: Floats, new:
         for r in range(rows):
             i = r * GATES
             reset = sigmoid_of(load(of_input, i, LANES) + load(of_state, i, LANES))
-            update = sigmoid_of(load(of_input, i + UNITS, LANES) + load(of_state, i + UNITS, LANES))
-            fresh = _tanh(load(of_input, i + 2 * UNITS, LANES) + reset * load(of_state, i + 2 * UNITS, LANES))
-            before = load(state, (row + r) * UNITS, LANES)
-            store(new, (row + r) * UNITS, fresh + update * (before - fresh))
+            update = sigmoid_of(load(of_input, i + HIDDEN, LANES) + load(of_state, i + HIDDEN, LANES))
+            fresh = _tanh(load(of_input, i + 2 * HIDDEN, LANES) + reset * load(of_state, i + 2 * HIDDEN, LANES))
+            before = load(state, (row + r) * HIDDEN, LANES)
+            store(new, (row + r) * HIDDEN, fresh + update * (before - fresh))
 
 
 @kernel
@@ -89,20 +89,20 @@ def advance_backward(
             product(changed_state, rows_of_state, grad_state[here], False)
             product(near.T, changed_input, own[:inputs], False)
             add_rows(changed_input, own[inputs])
-            product(before.T, changed_state, own[inputs + 1 : inputs + 1 + UNITS], False)
-            add_rows(changed_state, own[inputs + 1 + UNITS])
+            product(before.T, changed_state, own[inputs + 1 : inputs + 1 + HIDDEN], False)
+            add_rows(changed_state, own[inputs + 1 + HIDDEN])
 
 
-@part()
+@part(_nrt=False)
 def _gate_gradients(state: Floats, gradient: Floats, of_input: Floats, of_state: Floats, grad_state: Floats) -> None:
     """Replace i and h by their gradients; of the state's write what does not go through the gates."""
     for r in range(len(state)):
-        i, place = r * GATES, r * UNITS
+        i, place = r * GATES, r * HIDDEN
         given, before = load(gradient, place, LANES), load(state, place, LANES)
-        one, candidate = full_like(1.0, given), load(of_state, i + 2 * UNITS, LANES)
+        one, candidate = full_like(1.0, given), load(of_state, i + 2 * HIDDEN, LANES)
         reset = sigmoid_of(load(of_input, i, LANES) + load(of_state, i, LANES))
-        update = sigmoid_of(load(of_input, i + UNITS, LANES) + load(of_state, i + UNITS, LANES))
-        fresh = _tanh(load(of_input, i + 2 * UNITS, LANES) + reset * candidate)
+        update = sigmoid_of(load(of_input, i + HIDDEN, LANES) + load(of_state, i + HIDDEN, LANES))
+        fresh = _tanh(load(of_input, i + 2 * HIDDEN, LANES) + reset * candidate)
         through = given * update
         of_fresh = (given - through) * (one - fresh * fresh)
         of_reset = of_fresh * candidate * (one - reset) * reset
@@ -110,7 +110,7 @@ def _gate_gradients(state: Floats, gradient: Floats, of_input: Floats, of_state:
         store(grad_state, place, through)
         store(of_input, i, of_reset)
         store(of_state, i, of_reset)
-        store(of_input, i + UNITS, of_update)
-        store(of_state, i + UNITS, of_update)
-        store(of_input, i + 2 * UNITS, of_fresh)
-        store(of_state, i + 2 * UNITS, of_fresh * reset)
+        store(of_input, i + HIDDEN, of_update)
+        store(of_state, i + HIDDEN, of_update)
+        store(of_input, i + 2 * HIDDEN, of_fresh)
+        store(of_state, i + 2 * HIDDEN, of_fresh * reset)

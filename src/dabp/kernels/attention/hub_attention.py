@@ -28,8 +28,6 @@ from dabp.kernels.simd_functions import exponential_of
 HEADS = 4
 """Heads of every GAT layer: a constant of the kernels, so that loops over heads unroll."""
 EACH_HEAD = lanes_of(HEADS)
-MOST_AHEAD = 32
-"""Message nodes of the next hub that are fetched from memory during the work on a hub."""
 
 
 class Hubs(NamedTuple):
@@ -108,7 +106,7 @@ def _shares(hub: int, outward: int, edges: Integers, nodes: Floats, shape: Shape
 def _fetch(edges: Integers, node: int, rows: Floats) -> None:
     """Start to load the rows of the nodes ``node + e``, which lie anywhere in memory, before their hub is computed."""
     wide = rows.shape[1]
-    for n in range(min(len(edges), MOST_AHEAD)):
+    for n in range(min(len(edges), 32)):  # of a hub with more the first rows would be gone from the cache again
         here = node + edges[n]
         for x in range(0, wide, 16):  # a cache line of float32
             prefetch(rows, here * wide + x)

@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike
 
 from dabp.kernels.attention.dense import BLOCK, LANES, Floats, product, sigmoid_of, whole_blocks
 from dabp.kernels.attention.one_variable import MOST_NODES, BackwardScratch, Gathered, Results, Scratch
-from dabp.kernels.decorators import inner, part
+from dabp.kernels.decorators import array_inner, part
 from dabp.kernels.simd import full_like, load, store, sum_of
 from dabp.kernels.simd_functions import exponential_of
 
@@ -47,7 +47,7 @@ def interpolation(dtype: DTypeLike) -> Interpolation:
     return Interpolation(limits.astype(dtype), cosines.astype(dtype))
 
 
-@inner
+@array_inner
 def nodes_for(half: float, limits: Floats) -> int:
     """The least sufficient number of nodes, `MOST_NODES` + 1 if there is none."""
     nodes = 2
@@ -56,7 +56,7 @@ def nodes_for(half: float, limits: Floats) -> int:
     return nodes
 
 
-@inner
+@array_inner
 def range_of(keys: Floats, degree: int, limits: Floats) -> tuple[Any, Any, int]:
     """Middle and half of the keys' range, and how many nodes it takes."""
     low = high = keys[0]
@@ -66,7 +66,7 @@ def range_of(keys: Floats, degree: int, limits: Floats) -> tuple[Any, Any, int]:
     return low + half, half, nodes_for(half, limits)
 
 
-@inner
+@array_inner
 def pays(keys: Floats, degree: int, limits: Floats) -> bool:
     """Whether interpolation is cheaper than all pairs, for every head."""
     if degree < 6:
@@ -78,7 +78,7 @@ def pays(keys: Floats, degree: int, limits: Floats) -> bool:
     return True
 
 
-@part()
+@part(_nrt=False)
 def _basis(keys: Floats, degree: int, middle: float, half: float, nodes: int, basis: Floats) -> None:
     """T_n(t_m) into `basis` [nodes, d], zero beyond d."""
     one, stride = keys.dtype.type(1.0), basis.shape[1]
@@ -97,7 +97,7 @@ def _basis(keys: Floats, degree: int, middle: float, half: float, nodes: int, ba
         basis[n, degree : whole_blocks(degree)] = keys.dtype.type(0.0)
 
 
-@inner
+@array_inner
 def _transformed(cosines: Floats, values: Floats, result: Floats) -> None:
     """2/R times `cosines` [R, R] times `values` [R, length] into `result`.
 
@@ -113,7 +113,7 @@ def _transformed(cosines: Floats, values: Floats, result: Floats) -> None:
             store(row, x, full_like(share, value) * value)
 
 
-@part()
+@part(_nrt=False)
 def _own_terms(queries: Floats, keys: Floats, degree: int, rows: Floats) -> None:
     """Each target's own a and exp(a) into rows 0 and 1; rows 2 and 3 start at their negatives."""
     stride = rows.shape[1]
@@ -126,7 +126,7 @@ def _own_terms(queries: Floats, keys: Floats, degree: int, rows: Floats) -> None
         store(rows, 3 * stride + m, zero - own)
 
 
-@part()
+@part(_nrt=False)
 def _node_terms(
     queries: Floats, degree: int, nodes: int, middle: float, half: float, cosines: Floats, scratch: Scratch
 ) -> None:
@@ -148,7 +148,7 @@ def _node_terms(
         store(rows, 3 * stride + m, score_sum)
 
 
-@part()
+@part(_nrt=False)
 def _prepare(k: int, degree: int, variable: Gathered, table: Interpolation, scratch: Scratch) -> Any:
     """Write what both directions need of a head to `scratch`; return how many nodes its keys take.
 
@@ -170,7 +170,7 @@ def _prepare(k: int, degree: int, variable: Gathered, table: Interpolation, scra
     return nodes
 
 
-@part()
+@part(_nrt=False)
 def _subtract_own(degree: int, rows: Floats, own: Floats, out: Floats) -> None:
     """Take the target's own term off each row of `out`: rows 2 and 1 are scales and own powers."""
     wide = out.shape[1]
@@ -182,7 +182,7 @@ def _subtract_own(degree: int, rows: Floats, own: Floats, out: Floats) -> None:
             store(out, target * wide + x, into - full_like(less, mine) * mine)
 
 
-@part()
+@part(_nrt=False)
 def interpolated(degree: int, variable: Gathered, table: Interpolation, scratch: Scratch, results: Results) -> None:
     """Write the results of one variable."""
     heads, kind, messages = len(variable.queries), variable.queries.dtype.type, variable.messages
@@ -205,7 +205,7 @@ def interpolated(degree: int, variable: Gathered, table: Interpolation, scratch:
         product(powers[:nodes, :degree].T, scratch.at_nodes[:nodes, :wide], out[:degree], False)
 
 
-@part()
+@part(_nrt=False)
 def _to_columns(degree: int, messages: Floats, given: Floats, columns: Floats, own_dot: Floats) -> None:
     """Gradients of the sums as columns, zero up to whole blocks, and each target's own product with its message."""
     wide = messages.shape[1]
@@ -220,7 +220,7 @@ def _to_columns(degree: int, messages: Floats, given: Floats, columns: Floats, o
     columns[:, degree:whole] = own_dot[degree:whole] = messages.dtype.type(0.0)
 
 
-@part()
+@part(_nrt=False)
 def _head_gradients(
     degree: int, nodes: int, scratch: Scratch, more: BackwardScratch, damping: Floats, share: float, query: Floats,
     key: Floats,
@@ -264,7 +264,7 @@ def _head_gradients(
         store(query, m, of_query)
 
 
-@part()
+@part(_nrt=False)
 def interpolated_backward(
     degree: int, variable: Gathered, table: Interpolation, scratch: Scratch, more: BackwardScratch, given: Results,
     gradients: Gathered,

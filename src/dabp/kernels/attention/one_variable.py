@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.dense import BLOCK, LANES, Floats, product, sigmoid_of, whole_blocks
-from dabp.kernels.decorators import inner, part
+from dabp.kernels.decorators import array_inner, inner, part
 from dabp.kernels.elementary import sigmoid
 from dabp.kernels.scratch import rows_apart
 from dabp.kernels.simd import full_like, load, splat, store, sum_of
@@ -111,7 +111,7 @@ def backward_scratch_for(largest: int, wide: int, like: Floats) -> BackwardScrat
     )
 
 
-@inner
+@array_inner
 def gather(edges: Integers, factor: Integers, inputs: Inputs, variable: Gathered) -> None:
     """Copy the inputs of a variable with these edges; the rest of the last block repeats the first of them."""
     gather_terms(edges, factor, inputs.terms, 0, variable.queries)
@@ -122,7 +122,7 @@ def gather(edges: Integers, factor: Integers, inputs: Inputs, variable: Gathered
             variable.queries[k, m], variable.keys[k, m] = variable.queries[k, 0], variable.keys[k, 0]
 
 
-@inner
+@array_inner
 def gather_terms(edges: Integers, factor: Integers, terms: Floats, begin: int, result: Floats) -> None:
     """K columns from column `begin` on, [F, …] → [K, d]."""
     for m in range(len(edges)):
@@ -130,7 +130,7 @@ def gather_terms(edges: Integers, factor: Integers, terms: Floats, begin: int, r
             result[k, m] = terms[factor[edges[m]], begin + k]
 
 
-@inner
+@array_inner
 def gather_rows(edges: Integers, by_edge: Floats, result: Floats) -> None:
     """[E, D] → [d, wide], zero beyond D."""
     width = by_edge.shape[1]
@@ -139,14 +139,14 @@ def gather_rows(edges: Integers, by_edge: Floats, result: Floats) -> None:
             result[m, x] = by_edge[edges[m], x] if x < width else by_edge.dtype.type(0.0)
 
 
-@part()
+@part(_nrt=False)
 def _mark(degree: int, valid: Floats) -> None:
     """1 for every neighbour, 0 beyond, up to whole blocks."""
     valid[:degree] = valid.dtype.type(1.0)
     valid[degree : whole_blocks(degree)] = valid.dtype.type(0.0)
 
 
-@part()
+@part(_nrt=False)
 def all_pairs(degree: int, variable: Gathered, scratch: Scratch, results: Results) -> None:
     """Write the results of one variable."""
     queries, keys, messages = variable
@@ -177,7 +177,7 @@ def all_pairs(degree: int, variable: Gathered, scratch: Scratch, results: Result
         product(rows[:1, :degree], messages[:degree], out[target : target + 1], True)
 
 
-@part()
+@part(_nrt=False)
 def all_pairs_backward(
     degree: int, variable: Gathered, scratch: Scratch, more: BackwardScratch, given: Results, gradients: Gathered
 ) -> None:

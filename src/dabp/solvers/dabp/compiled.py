@@ -15,10 +15,11 @@ import psutil
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.attentive_messages import weight_range
-from dabp.solvers.dabp.folding import F2V, V2F, VARIABLE, Network
+from dabp.kernels.attention.gated_units import HIDDEN
+from dabp.solvers.dabp.folding import Network
 from dabp.solvers.dabp.loss import Loss
 from dabp.solvers.dabp.operations import Operations, Tape, Value
-from dabp.solvers.dabp.parameters import EMBEDDING, HIDDEN, NODE_TYPES, Parameters
+from dabp.solvers.dabp.parameters import EMBEDDING, NODE_TYPES, Parameters
 from dabp.solvers.dabp.structure import Structure
 from dabp.solvers.dabp.window import Backend, Iteration, Messages, Unrolled
 
@@ -29,9 +30,6 @@ ACTIVATION_BYTES = 6 * 2**30
 and states only, and computes the rest of each iteration again."""
 PROJECTED_BYTES = 2**28
 """A window that keeps at most this for its backward pass keeps the projections of GAT layers as well, about as much."""
-
-_STATE = slice(NODE_TYPES, NODE_TYPES + HIDDEN)
-"""Columns of the GRU's state, or of the colour, in a node's first features."""
 
 
 class Learned(NamedTuple):
@@ -128,14 +126,15 @@ class CompiledWindow(Unrolled):
         structure, network = self.backend.structure, self.network
         width = len(network.layers[0].product.columns)
         features = Value(network.features(self.operations.empty((structure.num_nodes, width))))
-        states = {V2F: hidden_v2f, F2V: hidden_f2v}
-        for kind, state in states.items():
-            features.array[network.nodes[kind], _STATE] = state.array
+        own = slice(NODE_TYPES, NODE_TYPES + HIDDEN)  # columns of a GRU's state, or of the colour
+        states = (structure.nodes.v2f, hidden_v2f), (structure.nodes.f2v, hidden_f2v)
+        for nodes, state in states:
+            features.array[nodes, own] = state.array
 
         def push(gradient: Array) -> None:
-            for kind, state in states.items():
-                state.receive(np.ascontiguousarray(gradient[network.nodes[kind], _STATE]))
-            network.color_gradient += gradient[network.nodes[VARIABLE], _STATE]
+            for nodes, state in states:
+                state.receive(np.ascontiguousarray(gradient[nodes, own]))
+            network.color_gradient += gradient[structure.nodes.variables, own]
 
         tape.append(push, features)
         for layer, count in zip(network.layers, structure.needed, strict=True):

@@ -8,17 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.dense import BLOCK
-from dabp.kernels.attention.gated_units import GATES, UNITS, Columns
+from dabp.kernels.attention.gated_units import GATES, HIDDEN, Columns
 from dabp.kernels.attention.hub_attention import HEADS
-from dabp.solvers.dabp.parameters import COLORS, EMBEDDING, HIDDEN, LAYERS, NODE_TYPES, Parameters
+from dabp.solvers.dabp.parameters import COLORS, EMBEDDING, LAYERS, NODE_TYPES, Parameters
 from dabp.solvers.dabp.structure import Structure
 
 Array = NDArray[np.floating]
-
-VARIABLE = 0
-FACTOR = 1
-V2F = 2
-F2V = 3
 
 
 class Product:
@@ -38,25 +33,25 @@ class Product:
 class Cell:
     """A GRU cell's parameters one below the other: W [D], b, U [8], c, of 24 columns each."""
 
+    ORDER = ("weight_ih", "bias_ih", "weight_hh", "bias_hh")
+
     def __init__(self, parameters: Parameters, name: str):
         self.name, self.width = name, parameters[f"{name}.weight_ih"].shape[1]
-        parts = [parameters[f"{name}.{part}"] for part in ("weight_ih", "bias_ih", "weight_hh", "bias_hh")]
+        parts = [parameters[f"{name}.{part}"] for part in self.ORDER]
         stacked = np.ascontiguousarray(np.concatenate([np.atleast_2d(part.T) for part in parts]))
         of_input, input_bias, of_state, state_bias = self._parts(stacked)
         self.columns = Columns(of_input, of_state, input_bias[0], state_bias[0])
         self.rows_of_state = parameters[f"{name}.weight_hh"].copy()
-        self.gradient: Array = np.zeros((self.width + UNITS + 2, GATES), stacked.dtype)
+        self.gradient: Array = np.zeros((self.width + HIDDEN + 2, GATES), stacked.dtype)
 
     def unfold(self, gradient: Parameters) -> None:
         """Write the parameters' gradients."""
-        of_input, input_bias, of_state, state_bias = self._parts(self.gradient)
-        for part, value in (("weight_ih", of_input.T), ("bias_ih", input_bias[0])):
-            gradient[f"{self.name}.{part}"][...] = value
-        for part, value in (("weight_hh", of_state.T), ("bias_hh", state_bias[0])):
-            gradient[f"{self.name}.{part}"][...] = value
+        for part, value in zip(self.ORDER, self._parts(self.gradient), strict=True):
+            own = gradient[f"{self.name}.{part}"]
+            own[...] = value.T.reshape(own.shape)
 
     def _parts(self, stacked: Array) -> list[Array]:
-        return np.split(stacked, [self.width, self.width + 1, self.width + 1 + UNITS])
+        return np.split(stacked, [self.width, self.width + 1, self.width + 1 + HIDDEN])
 
 
 class Layer:
@@ -108,14 +103,14 @@ class Network:
         self.terms_bias[: self.heads] = parameters["score_bias"]
         self.colors = structure.colors.clip(max=COLORS - 1)
         self.color_gradient: Array = np.zeros((len(self.colors), HIDDEN), parameters.flat.dtype)
-        self.nodes = _nodes(structure)
+        self.nodes = structure.nodes
 
     def features(self, like: Array) -> Array:
         """Of all nodes before the first layer, without the GRUs' states: [nodes, 4 + 8 and up to whole vectors]."""
         like[...] = 0.0
-        for kind, rows in self.nodes.items():
+        for kind, rows in enumerate(self.nodes):
             like[rows, kind] = 1.0
-        like[self.nodes[VARIABLE], NODE_TYPES : NODE_TYPES + HIDDEN] = self.parameters["color_embedding"][self.colors]
+        like[self.nodes.variables, NODE_TYPES : NODE_TYPES + HIDDEN] = self.parameters["color_embedding"][self.colors]
         return like
 
     def unfold(self) -> Parameters:
@@ -134,14 +129,3 @@ class Network:
             gradient["score"][:, k * EMBEDDING : (k + 1) * EMBEDDING] = of_half
         gradient["score_bias"][...] = whole[-1, :heads]
         return gradient
-
-
-def _nodes(structure: Structure) -> dict[int, slice]:
-    """The rows of each type of node: factors, v2f message nodes, variables, f2v message nodes."""
-    factors, edges, variables = structure.num_factors, structure.num_edges, structure.num_variables
-    return {
-        FACTOR: slice(0, factors),
-        V2F: slice(factors, factors + edges),
-        VARIABLE: slice(factors + edges, factors + edges + variables),
-        F2V: slice(factors + edges + variables, factors + 2 * edges + variables),
-    }

@@ -10,12 +10,6 @@ from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.stopped import NotPrepared, Stopped
 
-LARGEST = 1e30
-"""Of the numbers that float32 must hold."""
-
-MOST_HEADS = 1024
-"""The paper has four; each has weights of its own."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Dabp(Solver):
@@ -30,8 +24,8 @@ class Dabp(Solver):
     update_interval
         T_upd, iterations of a window, after which the network is updated.
     network_interval
-        The network is asked every so many iterations of a window, from its first; λ and w stay in between. 1 is the
-        paper's; with T_upd the network is asked once a window, and an iteration costs a fraction.
+        The network infers λ and w in every `network_interval`-th iteration of a window, from its first; they stay in
+        between. 1 is the paper's; with T_upd the network runs once a window, and an iteration costs a fraction.
     effective_iterations
         T_eff, how many of a window's iterations the loss averages: the best, without the first.
     learning_rate, weight_decay
@@ -89,10 +83,10 @@ class Dabp(Solver):
                 f"{self.effective_iterations} of {self.update_interval} does not fit"
             )
         for name in ("learning_rate", "weight_decay", "tolerance"):
-            if not 0 <= getattr(self, name) <= LARGEST:
-                raise ParameterError(f"{name} is 0 to {LARGEST:g}, not {getattr(self, name)}")
-        if self.heads > MOST_HEADS:
-            raise ParameterError(f"heads is at most {MOST_HEADS}, not {self.heads}")
+            if not 0 <= getattr(self, name) <= 1e30:  # what float32 can hold
+                raise ParameterError(f"{name} is 0 to 1e+30, not {getattr(self, name)}")
+        if self.heads > 1024:
+            raise ParameterError(f"heads is at most 1024, not {self.heads}")
         for name, words in (
             ("weights", ("learned", "uniform")),
             ("damping", ("edge", "mean")),

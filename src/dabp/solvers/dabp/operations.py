@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dabp.graph import FactorGroup
 from dabp.kernels.attention import attentive_messages, composition, dense, gated_units, hub_attention, pair_minima
 from dabp.kernels.attention.composition import Edges
-from dabp.kernels.attention.gated_units import GATES, UNITS
+from dabp.kernels.attention.gated_units import GATES, HIDDEN
 from dabp.kernels.attention.hub_attention import Given, Hubs, Shape
 from dabp.kernels.attention.interpolated_attention import interpolation
 from dabp.kernels.attention.one_variable import Inputs, Results
@@ -35,8 +35,6 @@ Array = NDArray[np.floating]
 
 PRODUCT_NANOSECONDS = 0.012
 """Of a multiplication and addition, in vectors."""
-GATE_NANOSECONDS = 20.0
-"""Of the units of a row, besides products."""
 
 
 class Value:
@@ -177,9 +175,9 @@ class Operations:
 
     def gru(self, tape: Tape, cell: Cell, inputs: Array, state: Value) -> Value:
         """The next state of a GRU cell (Eq. 8), [E, D], [E, 8] → [E, 8]; no gradient flows to the inputs."""
-        nanoseconds = GATE_NANOSECONDS + PRODUCT_NANOSECONDS * GATES * (inputs.shape[1] + UNITS)
+        nanoseconds = 20.0 + PRODUCT_NANOSECONDS * GATES * (inputs.shape[1] + HIDDEN)  # gates and products of a row
         rows = len(inputs)
-        new = Value(self.empty((rows, UNITS)))
+        new = Value(self.empty((rows, HIDDEN)))
         parts = self._parts_of(rows, nanoseconds)
         self._run(parts, gated_units.advance, cell.columns, inputs, state.array, new.array)
 
@@ -315,12 +313,11 @@ class Operations:
 
 def _hubs(structure: Structure, threads: int) -> list[tuple[Parts, Hubs]]:
     """Factors and variables as hubs of their edges, with thread shares."""
-    graph, edges = structure.graph, structure.num_edges
-    v2f, variable = structure.num_factors, structure.num_factors + edges
-    f2v = variable + structure.num_variables
+    graph = structure.graph
+    variables, factors, v2f, f2v = (nodes.start for nodes in structure.nodes)
     both = (
-        Hubs(0, structure.factor_offsets, np.arange(edges), v2f, f2v),
-        Hubs(variable, graph.variable_edge_offsets, graph.variable_edges, f2v, v2f),
+        Hubs(factors, structure.factor_offsets, np.arange(structure.num_edges), v2f, f2v),
+        Hubs(variables, graph.variable_edge_offsets, graph.variable_edges, f2v, v2f),
     )
     return [(even_shares(50.0 * (np.diff(hubs.offsets) + 1.0), threads), hubs) for hubs in both]
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from dabp.kernels.attention.gated_units import HIDDEN  # also width of the colour embedding, channels of a GAT head
 from dabp.kernels.attention.hub_attention import HEADS
 
-HIDDEN = 8
-"""Units of each GRU, width of the colour embedding, channels of a GAT head."""
 EMBEDDING = 16
 """Channels of the last GAT layer."""
 NODE_TYPES = 4

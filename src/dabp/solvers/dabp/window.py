@@ -17,9 +17,6 @@ from dabp.solvers.base import Step
 from dabp.solvers.dabp.loss import Array, Loss, probabilities, theorem1_bound
 from dabp.solvers.dabp.parameters import Parameters
 
-SETTLED_SHARE = 1e-3
-"""Costs have settled when their standard deviation is at most this share of their mean (of at least 1)."""
-
 
 class Messages(NamedTuple):
     """What passes from one window to the next; no gradient flows through it."""
@@ -117,11 +114,11 @@ class Window:
 
     @property
     def settled(self) -> bool:
-        """Whether the costs, without the first, have stopped to change."""
+        """Whether the standard deviation of the costs but the first is at most 0.001 of their mean (at least 1)."""
         costs = self.costs[1:]
         if len(costs) < 2 or not np.isfinite(costs).all():
             return False
-        return bool(costs.std(ddof=1) <= SETTLED_SHARE * max(abs(costs.mean()), 1.0))
+        return bool(costs.std(ddof=1) <= 1e-3 * max(abs(costs.mean()), 1.0))
 
     def record(self, effective: list[int], loss: Loss) -> dict[str, Any]:
         """Facts about the best effective iteration, and the range of λ and w × (d − 1) in the last one of the window.

@@ -11,8 +11,8 @@ import torch
 from dabp.errors import FormatError
 from dabp.lab.cost_model.examples import Examples
 from dabp.lab.cost_model.pretraining import Pretraining, Trainer
-from dabp.solvers.gat_pcm import parameters
-from dabp.solvers.gat_pcm.parameters import SHAPES, fold, load
+from dabp.solvers.gat_pcm import weights
+from dabp.solvers.gat_pcm.weights import SHAPES, fold, load
 
 
 def test_exported_weights_load(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_exported_weights_load(tmp_path: Path) -> None:
 
 def test_shipped_parameters_are_those_of_their_report() -> None:
     """The file in the package is the result of the curve beside it, on subtrees that were not trained on."""
-    folder = Path(parameters.__file__).parent
+    folder = Path(weights.__file__).parent
     report = json.loads((folder / "weights.json").read_text())
     shipped = Pretraining(**{**report["settings"], "examples": Examples(**report["settings"]["examples"])})
     trainer = Trainer(shipped)

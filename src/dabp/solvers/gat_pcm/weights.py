@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntEnum
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,17 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from dabp.errors import FormatError
-from dabp.kernels.cost_model.columns import Array, Parameters
+from dabp.kernels.cost_model.cost_model import Array, Parameters
 
-CONSTRAINT = 0
-"""The column of a node's features that is 1 for a constraint."""
-COST = 1
-"""The column that is 1 for a cost of a table."""
-VALUE = 2
-"""The column that is 1 for a value of a variable."""
-AMOUNT = 3
-"""The column that holds a cost, in the model's units."""
+
+class Feature(IntEnum):
+    """Columns of a node's features: 1 for a constraint, for a cost and for a value, and a cost in the model's units."""
+
+    CONSTRAINT = 0
+    COST = 1
+    VALUE = 2
+    AMOUNT = 3
+
 
 SHAPES: dict[str, tuple[int, ...]] = {
     "layers.0.weight": (64, 4),
@@ -47,7 +49,7 @@ def fold(state: Mapping[str, NDArray[Any]]) -> Parameters:
         raise FormatError(f"these are not parameters of the cost model: {name!r} is missing, unknown or misshapen")
     first = state["layers.0.weight"]
     last = state["layers.3.weight"].reshape(4, 16, 64)
-    parts: list[NDArray[Any]] = [first[:, VALUE], first[:, COST], first[:, AMOUNT]]
+    parts: list[NDArray[Any]] = [first[:, Feature.VALUE], first[:, Feature.COST], first[:, Feature.AMOUNT]]
     parts += [state[f"layers.0.{key}"].ravel() for key in ("source", "target", "bias")]
     for i in (1, 2):
         parts.append(state[f"layers.{i}.weight"].T)

@@ -8,21 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.cost_model.columns import Structure
+from dabp.kernels.cost_model.repair import Structure
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.stopped import ask
 
 MAX_LEVELS = 4096
-"""Different costs that the model tells apart; beyond these, costs are rounded to as many even steps."""
-
-FORBIDDEN = 2.0
-"""What a forbidden combination looks like to the model: twice the largest cost that it met in training."""
-
+"""Different costs in the model's tables; if there are more, costs are rounded to as many even steps."""
 
 BLOCK = 2**20
-"""Cells that are worked on between two questions to the guard; it bounds the index arrays, too."""
+"""Cells that are processed between two checks of the guard; this bounds the index arrays, too."""
 
 
 def structure(problem: Problem, cost_scale: float | None = None, guard: Guard | None = None) -> Structure:
@@ -56,12 +52,9 @@ def structure(problem: Problem, cost_scale: float | None = None, guard: Guard | 
 class _Units:
     """Penalised costs and amounts of a factor's cells."""
 
-    low: NDArray[np.float64]
-    """The least finite cost of each factor, but not above 0, [F]."""
-    scale: float
-    """The cost that is 1 for the model."""
-    penalty: float
-    """What a forbidden combination costs."""
+    low: NDArray[np.float64]  # the least finite cost of each factor, but not above 0, [F]
+    scale: float  # the cost that is 1 for the model
+    penalty: float  # what a forbidden combination costs
 
     @classmethod
     def of(cls, problem: Problem, cost_scale: float | None) -> _Units:
@@ -72,12 +65,15 @@ class _Units:
         return cls(low, cost_scale or largest or 1.0, 1.0 + float(spread.sum()))
 
     def cells(self, problem: Problem, factors: Indices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Penalised costs and amounts of all cells of some factors, one factor after the other."""
+        """Penalised costs and amounts of all cells of some factors, one factor after the other.
+
+        The model reads a forbidden combination as twice the largest cost of its training.
+        """
         tables = problem.factor_table[factors]
         costs = problem.pool[ragged_positions(problem.pool_offsets, tables)]
         low = np.repeat(self.low[factors], np.diff(problem.pool_offsets)[tables])
         finite = np.isfinite(costs)
-        return np.where(finite, costs, self.penalty), np.where(finite, (costs - low) / self.scale, FORBIDDEN)
+        return np.where(finite, costs, self.penalty), np.where(finite, (costs - low) / self.scale, 2.0)
 
 
 def _unary(problem: Problem, units: _Units, first_value: Indices) -> dict[str, NDArray[Any]]:
@@ -136,23 +132,21 @@ def _targets(shapes: Indices, scope: Indices, starts: Indices) -> Indices:
 def _levels(amounts: NDArray[np.float32], guard: Guard) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """The different amounts, or even steps over their range if they are too many, and which comes nearest to each."""
     blocks = [slice(start, start + BLOCK) for start in range(0, len(amounts), BLOCK)]
-    values = np.zeros(0, dtype=np.float32)
+    values, rounded = np.zeros(0, dtype=np.float32), False
     for block in blocks:
         ask(guard)
         values = np.union1d(values, amounts[block])
-        if len(values) > MAX_LEVELS:
+        rounded = len(values) > MAX_LEVELS
+        if rounded:
+            values = np.linspace(amounts.min(), amounts.max(), MAX_LEVELS, dtype=np.float32)
             break
     level = np.empty(len(amounts), dtype=np.int32)
-    if len(values) <= MAX_LEVELS:
-        for block in blocks:
-            ask(guard)
-            level[block] = np.searchsorted(values, amounts[block])
-        return level, values
-    lowest, highest = amounts.min(), amounts.max()
-    values = np.linspace(lowest, highest, MAX_LEVELS, dtype=np.float32)
     for block in blocks:
         ask(guard)
-        level[block] = np.rint((amounts[block] - values[0]) / (values[-1] - values[0]) * (MAX_LEVELS - 1))
+        if rounded:
+            level[block] = np.rint((amounts[block] - values[0]) / (values[-1] - values[0]) * (MAX_LEVELS - 1))
+        else:
+            level[block] = np.searchsorted(values, amounts[block])
     return level, values
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import dabp
 from dabp.problem.guard import Guard
-from dabp.solvers.gat_pcm import structure as structures
-from dabp.solvers.gat_pcm.structure import structure
+from dabp.solvers.gat_pcm import cost_tables as structures
+from dabp.solvers.gat_pcm.cost_tables import structure
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped
 from tests.lab.cost_model.trees import pairwise
