@@ -76,5 +76,5 @@ def v2f_of(engine: MinSum) -> np.ndarray:
         for k, place in enumerate(range(graph.variable_edge_offsets[i], graph.variable_edge_offsets[i + 1])):
             edge, start = graph.variable_edges[place], layout.message_start[i] + k * width
             message = engine.memory.v2f[start : start + graph.domain_sizes[i]]
-            result[graph.edge_offsets[edge] : graph.edge_offsets[edge + 1]] = message * layout.edge_scale[place]
+            result[graph.edge_offsets[edge] : graph.edge_offsets[edge + 1]] = message * layout.scales[place % 2]
     return result
