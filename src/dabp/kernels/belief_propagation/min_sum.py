@@ -27,7 +27,7 @@ from dabp.kernels.belief_propagation.message_arrays import (
     Memory,
 )
 from dabp.kernels.decorators import array_inner, array_kernel, part
-from dabp.kernels.pair_minimum import pair_minimum
+from dabp.kernels.pair_minimum import pair_minima, pair_minimum
 from dabp.kernels.simd import (
     Lanes,
     first_equal,
@@ -227,19 +227,22 @@ def _update_narrow(layout: Layout, memory: Memory, gain: Any, change: Any, lanes
     incoming = first = outgoing if memory.f2v_of_all else 0
     belief = load(variables.unary, place, lanes) + load(memory.field, place, lanes)
     for at in range(edge // copies, last // copies):
-        made = memory.fused and item(pairs.table, at) >= 0
+        table, rows, source = item(pairs.table, at), item(pairs.rows, at), UNIT * item(pairs.source, at)
         if memory.fused:
             fetch(layout, v2f, layout.tables, at)
-        for copy in range(copies):
-            if made:
-                rows = item(pairs.rows, at)
-                source = UNIT * item(pairs.source, at) + copy * ((rows + width - 1) // width * width)
-                message = pair_minimum(layout.tables, item(pairs.table, at), step, v2f, source, rows, lanes)
-                store(f2v, incoming, message)
-            else:
-                message = load(f2v, incoming, lanes)
-            belief = belief + splat(variables.scales, copy, lanes) * message
-            incoming += width
+        if not memory.fused or table < 0:
+            message, other = load(f2v, incoming, lanes), load(f2v, incoming + (copies - 1) * width, lanes)
+        elif copies == 1:
+            message = other = pair_minimum(layout.tables, table, step, v2f, source, rows, lanes)
+        else:
+            second = source + (rows + width - 1) // width * width
+            message, other = pair_minima(layout.tables, table, step, v2f, source, second, rows, lanes)
+        store(f2v, incoming, message)
+        belief = belief + splat(variables.scales, 0, lanes) * message
+        if copies == 2:
+            store(f2v, incoming + width, other)
+            belief = belief + splat(variables.scales, 1, lanes) * other
+        incoming += copies * width
     low, mask = least(belief), load(variables.mask, place, lanes)
     if gain >= 0:
         store(memory.field, place, full_like(gain, mask) * mask * (belief - full_like(low, mask)))

@@ -200,32 +200,22 @@ def _send_softly(
 
 @array_inner
 def _mend(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes, start: int, stop: int) -> None:
-    """Make messages of factors of arity 2 another way where a sum was too small for its range."""
-    variables, pairs, copies = layout.variables, layout.pairs, len(soft.share)
-    zero = full_like(0.0, load(memory.v2f, 0, lanes))
+    """Make messages of factors of arity 2 whose sums were too small with the minimum taken out of the sum."""
+    variables, pairs, copies, tables, v2f = layout.variables, layout.pairs, len(soft.share), layout.tables, memory.v2f
+    zero = full_like(0.0, load(v2f, 0, lanes))
     for i in range(start, stop):
         for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
             for copy in range(copies if pairs.table[at] >= 0 else 0):
-                own = c * soft.share[copy]
-                passage = passage_at(layout, i, at, copy, lanes)
-                for block in range(0, passage.width, len(lanes)):
-                    place = passage.target + block
-                    if any_below(zero - load(memory.f2v, place, lanes), (28.0 - LIFT) / own):
-                        store(memory.f2v, place, _log_sum_exp(layout, memory, passage, block, own, lanes))
-
-
-@array_inner
-def _log_sum_exp(layout: Layout, memory: Memory, passage: Passage, block: int, c: float, lanes: Lanes) -> Any:
-    """One vector of a message at any temperature: the minimum is taken out of the sum."""
-    tables, v2f = layout.tables, memory.v2f
-    place = passage.table + block
-    low = pair_minimum(tables, place, passage.step, v2f, passage.source, passage.rows, lanes)
-    total = low - low
-    factor = full_like(-c, low)
-    for row in range(passage.rows):
-        costs = load(tables, place + row * passage.step, lanes) + splat(v2f, passage.source + row, lanes)
-        total = total + power_or_zero(factor * (costs - low))
-    return low - full_like(1.0 / c, low) * logarithm(total)
+                own, p = c * soft.share[copy], passage_at(layout, i, at, copy, lanes)
+                for block in range(0, p.width, len(lanes)):
+                    if not any_below(zero - load(memory.f2v, p.target + block, lanes), (28.0 - LIFT) / own):
+                        continue
+                    place, total = p.table + block, zero
+                    low = pair_minimum(tables, place, p.step, v2f, p.source, p.rows, lanes)
+                    for row in range(p.rows):
+                        costs = load(tables, place + row * p.step, lanes) + splat(v2f, p.source + row, lanes)
+                        total = total + power_or_zero(full_like(-own, low) * (costs - low))
+                    store(memory.f2v, p.target + block, low - full_like(1.0 / own, low) * logarithm(total))
 
 
 @array_inner
