@@ -40,7 +40,7 @@ test-browser: $(VENV)/.developing
 	$(BIN)/python -m pytest -n 0 tests/lab/experiments/test_browser.py
 
 paper-small: $(VENV)/.experimenting
-	for plan in paper/small/*.toml; do $(BIN)/dabp experiment run $$plan -o build/paper-small --jobs 2 || exit 1; done
+	for plan in paper/small/*.toml; do $(BIN)/dabp lab experiment run $$plan -o build/paper-small --jobs 2 || exit 1; done
 	$(BIN)/python paper/render.py build/paper-small build/paper-small/rendered
 	@echo "Tables, figures and the report are in build/paper-small/rendered."
 

@@ -79,7 +79,7 @@ def overhead(folder: Path, count: int, jobs: int) -> None:
 
 
 def table(folder: Path, count: int) -> None:
-    """Reading and averaging many results, as ``dabp experiment table`` does."""
+    """Reading and averaging many results, as ``dabp lab experiment table`` does."""
     plan = plan_in(folder, 10)
     run_plan(plan, folder / "out", jobs=2)
     sample = (folder / "out" / "runs" / f"{plan.runs[0].key}.jsonl").read_bytes()

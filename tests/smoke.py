@@ -60,7 +60,7 @@ def command_line(folder: Path) -> None:
     lacking = {
         "pytoulbar2": ("needs pytoulbar2", ("solve", "p.cfn", "-s", "toulbar2")),
         "matplotlib": ("dabp[plots]", ("plot", "problem", "p.cfn", "-o", "p.png")),
-        "torch": ("dabp[torch]", ("train-gat-pcm", "w.safetensors")),
+        "torch": ("dabp[torch]", ("lab", "train-gat-pcm", "w.safetensors")),
     }
     for module, (sentence, words) in lacking.items():
         if not installed(module):

@@ -96,9 +96,12 @@ def colouring(tmp_path: Path) -> Path:
     [
         (["solve", "FILE", "-s", "toulbar2"], "solver 'toulbar2' needs pytoulbar2, which is not installed; install it"),
         (["solve", "FILE", "-s", "toulbar2-vns"], "solver 'toulbar2-vns' needs pytoulbar2, which is not installed"),
-        (["train-gat-pcm", "w.safetensors"], "the cost model needs PyTorch, which is not installed; install it with"),
         (
-            ["train-policy", "p.json"],
+            ["lab", "train-gat-pcm", "w.safetensors"],
+            "the cost model needs PyTorch, which is not installed; install it with",
+        ),
+        (
+            ["lab", "train-policy", "p.json"],
             "needs cma, which is not installed; install it with `pip install 'dabp[training]'",
         ),
         (["plot", "problem", "FILE", "-o", "p.png"], "a picture needs Matplotlib, which is not installed; install it"),

@@ -49,16 +49,19 @@ def command_pages() -> dict[str, str]:
 
 
 def _command_page(name: str, command: Any) -> str:
-    blocks = [f"# dabp {name}\n\n{_help(command)}\n"]
+    blocks = [f"# dabp {name}\n\n{_help(command)}\n", *_sections(f"dabp {name}", command)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _sections(path: str, command: Any) -> list[str]:
+    """Usage and parameters of a command; of a group, those of each command in it, below a heading."""
     inner = getattr(command, "commands", None)
     if inner is None:
-        blocks.append(_usage(f"dabp {name}", command))
-        blocks.append("\n".join(_parameters(command)))
-    for key, each in (inner or {}).items():
-        blocks.append(f"## dabp {name} {key}\n\n{_help(each)}\n")
-        blocks.append(_usage(f"dabp {name} {key}", each))
-        blocks.append("\n".join(_parameters(each)))
-    return "\n\n".join(blocks) + "\n"
+        return [_usage(path, command), "\n".join(_parameters(command))]
+    blocks = []
+    for key, each in inner.items():
+        blocks += [f"## {path} {key}\n\n{_help(each)}\n", *_sections(f"{path} {key}", each)]
+    return blocks
 
 
 def _help(command: Any) -> str:

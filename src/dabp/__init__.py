@@ -21,6 +21,8 @@ _HOMES = {
     "Checkpoint": "driver.checkpoint.saving",
     "solve_restarts": "cluster.restarts",
     "solve_together": "cluster.together",
+    "CPM_dabp": "integrations.cpmpy_solver",
+    "DabpSampler": "integrations.sampler",
     "conflict": "driver.conflict",
     "Conflict": "driver.conflict",
     "Result": "driver.result",
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
     from dabp.formats import write as write
     from dabp.formats.solution import read_solution as read_solution
     from dabp.formats.solution import write_solution as write_solution
+    from dabp.integrations.cpmpy_solver import CPM_dabp as CPM_dabp
+    from dabp.integrations.sampler import DabpSampler as DabpSampler
     from dabp.lab.generators import generate as generate
     from dabp.problem import Problem as Problem
     from dabp.problem import interop as interop

@@ -1,4 +1,4 @@
-"""``python -m dabp``, and the program ``dabp``: nothing is imported before an interrupt is answered quietly."""
+"""``python -m dabp``, and the program ``dabp``: nothing is imported before an interrupt is answered in a line."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C while it is being loaded, or after it has ended, is no traceback."""
+    """Run the command line; Ctrl-C while it is being loaded, or after it has ended, gives no traceback."""
     try:
         from dabp.cli import main as command_line
 
         command_line()
     except KeyboardInterrupt:
+        sys.stderr.write("dabp: interrupted before it was done\n")
         sys.exit(130)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left is to end

@@ -36,10 +36,15 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return call
 
 
+def params(**values: object) -> list[str]:
+    """Values as options: ``--param name=value`` for each."""
+    return [word for name, value in values.items() for word in ("--param", f"{name}={value}")]
+
+
 @pytest.fixture
 def problem_file(run: Run, tmp_path: Path) -> Path:
     """A small generated colouring problem."""
     path = tmp_path / "p.xml"
-    outcome = run("generate", "graph-coloring", "--variables", 8, "--domain", 3, "--density", 0.4, "-o", path)
+    outcome = run("generate", "graph-coloring", *params(variables=8, domain=3, density=0.4), "-o", path)
     assert outcome == (0, "", "")
     return path

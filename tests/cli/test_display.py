@@ -12,6 +12,7 @@ from dabp.cli.display import print_comparison, print_summary
 from dabp.cli.evaluate import _print as print_factors
 from dabp.cli.info import _print as print_facts
 from dabp.cli.info import describe
+from dabp.problem.interop import from_tables
 from dabp.problem.shown import shown
 from tests.cli.conftest import Run
 from tests.cli.terminal import HARMFUL, NAMES, named_file, named_problem
@@ -62,3 +63,19 @@ def test_the_summary_says_which_limit_ended_it(run: Run, problem_file: Path) -> 
     assert "LIMIT: the iteration limit was reached" in run("solve", problem_file, "-s", "dsa", "-i", 5).out
     assert json.loads(run("solve", problem_file, "-s", "dsa", "-i", 5, "--json").out)["limit"] == "iteration limit"
     assert json.loads(run("solve", problem_file, "-s", "mbe", "--json").out)["limit"] is None
+
+
+@pytest.mark.parametrize(("factors", "words"), [("0 1, 1 2", "exact"), ("0 1, 1 2, 2 0", "approximate")])
+def test_marginals_are_a_table_that_says_whether_it_is_exact(
+    run: Run, tmp_path: Path, factors: str, words: str
+) -> None:
+    """A row for each variable with the probability of each value; with cycles a note says so, too."""
+    scopes = [tuple(map(int, scope.split())) for scope in factors.split(", ")]
+    dabp.write(from_tables([2] * 3, [(scope, [[0, 1], [1, 0.3]]) for scope in scopes]), tmp_path / "p.cfn")
+    out = run("solve", tmp_path / "p.cfn", "-s", "bp", "-p", "temperature=1", "--time", 5).out
+    lines = out.splitlines()
+    place = lines.index(f"marginals       {words}")
+    chances = lines[place + 1].split()[2::2]
+    assert [float(chance) for chance in chances] == pytest.approx([0.5, 0.5], abs=0.2)
+    assert len(lines) == place + 4
+    assert ("beliefs are approximate" in out) == (words == "approximate")

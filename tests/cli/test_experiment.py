@@ -1,4 +1,4 @@
-"""``dabp experiment`` from the command line."""
+"""``dabp lab experiment`` from the command line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_unpacked_results_say_the_same(results, run, tmp_path):
     call("pack", results.path, "-o", tmp_path / "all.jsonl.xz")
     call("unpack", tmp_path / "all.jsonl.xz", "-o", tmp_path / "again")
     assert call("table", tmp_path / "again") == call("table", results.path)
-    code, _, err = run("experiment", "unpack", results.path, "-o", tmp_path / "third")
+    code, _, err = run("lab", "experiment", "unpack", results.path, "-o", tmp_path / "third")
     assert (code, "is a folder already" in err, (tmp_path / "third").exists()) == (2, True, False)
 
 
@@ -51,7 +51,7 @@ def test_packed_results_are_not_replaced_by_what_is_made_of_them(results, run, t
     call("pack", results.path, "-o", packed)
     before = packed.read_bytes()
     options = ["--figure", "memory"] if command == "plot" else []
-    code, _, err = run("experiment", command, packed, *options, "-o", packed)
+    code, _, err = run("lab", "experiment", command, packed, *options, "-o", packed)
     assert (code, packed.read_bytes()) == (2, before)
     assert "choose another file" in err
 
@@ -85,9 +85,9 @@ def test_failed_runs_give_a_nonzero_exit_code(run, tmp_path):
     """Counts and the last failure's reason, also on a second call; a solver's module is found beside the plan."""
     (tmp_path / "mine_beside.py").write_text(OWN)
     plan = plan_of(tmp_path, "mine_beside:Broken")
-    code, out, err = run("experiment", "run", plan, "-o", tmp_path / "out", "--trust", "mine_beside")
+    code, out, err = run("lab", "experiment", "run", plan, "-o", tmp_path / "out", "--trust", "mine_beside")
     assert (code, "1 run, 0 already there, 1 failed, of 1" in out, "broken on purpose" in err) == (1, True, True)
-    code, out, _ = run("experiment", "run", plan, "-o", tmp_path / "out", "--trust", "mine_beside")
+    code, out, _ = run("lab", "experiment", "run", plan, "-o", tmp_path / "out", "--trust", "mine_beside")
     assert (code, "0 run, 1 already there (1 of them failed" in out) == (1, True)
 
 
@@ -96,7 +96,9 @@ def test_a_solver_that_does_not_exist_is_refused_before_anything_runs(run, tmp_p
     """No module, no class of that name, no solver, or a module that cannot be imported: one sentence, and no folder."""
     (tmp_path / "broken_module.py").write_text("1 / 0\n")
     module = solver.partition(":")[0]
-    code, out, err = run("experiment", "run", plan_of(tmp_path, solver), "-o", tmp_path / "out", "--trust", module)
+    code, out, err = run(
+        "lab", "experiment", "run", plan_of(tmp_path, solver), "-o", tmp_path / "out", "--trust", module
+    )
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert solver in err
     assert not (tmp_path / "out").exists()
@@ -104,7 +106,7 @@ def test_a_solver_that_does_not_exist_is_refused_before_anything_runs(run, tmp_p
 
 def test_a_plan_runs_no_program_that_the_caller_did_not_allow(run, tmp_path):
     """Refused in a sentence that says how to allow it; nothing is imported, made or written."""
-    code, out, err = run("experiment", "run", plan_of(tmp_path, "subprocess:Popen"), "-o", tmp_path / "out")
+    code, out, err = run("lab", "experiment", "run", plan_of(tmp_path, "subprocess:Popen"), "-o", tmp_path / "out")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "--trust subprocess" in err
     assert not (tmp_path / "out").exists()
@@ -137,7 +139,7 @@ def test_damaged_results_are_left_out_with_a_line_that_names_them(run, damaged, 
     """One damaged file of many costs neither the others nor a traceback."""
     folder, files = damaged
     target = [str(tmp_path / word) if word.startswith("OUT") else word for word in words]
-    code, _, err = run("experiment", target[0], folder, *target[1:])
+    code, _, err = run("lab", "experiment", target[0], folder, *target[1:])
     assert code == 0
     lines = [line for line in err.splitlines() if "left out" in line]
     assert sorted(line.split(":")[1].strip() for line in lines if "this result" in line) == sorted(map(str, files[:3]))
@@ -148,11 +150,11 @@ def test_damaged_results_are_made_again(run, damaged, tmp_path, monkeypatch):
     """Run says which, and afterwards all are whole."""
     folder, files = damaged
     (tmp_path / "small.toml").write_text(SMALL)
-    code, out, err = run("experiment", "run", tmp_path / "small.toml", "-o", folder, "--trust", "faults")
+    code, out, err = run("lab", "experiment", "run", tmp_path / "small.toml", "-o", folder, "--trust", "faults")
     assert code == 1  # some of the plan's runs fail
     assert "3 run, 33 already there" in out
     assert sum(str(file) in err for file in files[:3]) == 3
-    assert "left out" not in run("experiment", "table", folder).err
+    assert "left out" not in run("lab", "experiment", "table", folder).err
 
 
 def test_a_damaged_plan_is_one_sentence(run, damaged):
@@ -160,7 +162,7 @@ def test_a_damaged_plan_is_one_sentence(run, damaged):
     folder, _ = damaged
     for content in (b"", b"{}", b"[1]", b"\xff", b'{"runs": 3}'):
         (folder / "plans" / "small.json").write_bytes(content)
-        code, out, err = run("experiment", "table", folder)
+        code, out, err = run("lab", "experiment", "table", folder)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert "small.json" in err
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from pathlib import Path
 
-import psutil
 import pytest
 
-from dabp.cli.options import available_cores, check_fixed, pairs
+import dabp
+from dabp.cli.options import ReadingBar, check_fixed, pairs, read_problem
 from dabp.errors import ParameterError, ProblemError
+from dabp.formats import large
 from dabp.problem import Problem
+from tests.cli.terminal import NAMES, terminal
 
 
 def test_pairs_are_names_and_values() -> None:
@@ -23,16 +25,6 @@ def test_pairs_are_names_and_values() -> None:
         pairs(["a=1", "a=1", "a=2"], "--fix")
 
 
-def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A container's share, not the machine; where the system cannot tell, the machine."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
-    monkeypatch.setattr(psutil.Process, "cpu_affinity", lambda _: [2, 3], raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 8)
-    for platform, cores in (("linux", 1), ("win32", 2), ("darwin", 8)):
-        monkeypatch.setattr(sys, "platform", platform)
-        assert available_cores() == cores
-
-
 def test_a_variable_that_is_not_there_has_a_nearest_name() -> None:
     """Or a way to see the names, when none is near; values are those of the variable."""
     problem = Problem([2, 2], variable_names=["left", "right"], name="p")
@@ -42,3 +34,28 @@ def test_a_variable_that_is_not_there_has_a_nearest_name() -> None:
             check_fixed(problem, {name: 0})
     with pytest.raises(ProblemError, match="it takes 0, 1"):
         check_fixed(problem, {"left": 2})
+
+
+@pytest.mark.parametrize("name", ["plain", *NAMES[:1], "\x1b[2Jx"])
+def test_a_large_file_is_read_with_a_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """In a terminal, with the file's name as it is safe to show; the answer is the same."""
+    monkeypatch.setattr(large, "LARGE", 1)
+    folder = tmp_path / name.replace("/", "-")
+    folder.mkdir()
+    path = folder / "x.wcsp"
+    problem = dabp.generate("random-cop", variables=20, domain=3, density=0.5, seed=0)
+    dabp.write(problem, path)
+    screen = terminal(monkeypatch)
+    assert read_problem(str(path), None, None, None).num_factors == problem.num_factors
+    assert "reading" in screen.getvalue()
+    assert "\x1b[2Jx" not in screen.getvalue()
+
+
+def test_no_terminal_no_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pipes and files get nothing of it, and a program without standard error reads all the same."""
+    with ReadingBar("x") as bar:
+        bar(1, 2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys, "stderr", None)
+    with ReadingBar("x") as bar:
+        bar(1, 2)

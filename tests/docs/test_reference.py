@@ -32,14 +32,12 @@ def pages(reference: ModuleType) -> dict[str, str]:
     return made
 
 
-def commands() -> dict[str, Any]:
+def commands(command: Any = None, name: str = "") -> dict[str, Any]:
     """Commands by their whole name, those of groups included."""
-    group: Any = typer.main.get_command(app)
-    found = {}
-    for name, command in group.commands.items():
-        inner = getattr(command, "commands", None)
-        found.update({name: command} if inner is None else {f"{name} {key}": each for key, each in inner.items()})
-    return found
+    inner = getattr(typer.main.get_command(app) if command is None else command, "commands", None)
+    if inner is None:
+        return {name: command}
+    return {path: one for key, each in inner.items() for path, one in commands(each, f"{name} {key}".strip()).items()}
 
 
 @pytest.mark.parametrize("name", commands())
@@ -49,7 +47,7 @@ def test_a_command_has_all_its_options_on_its_page(pages: dict[str, str], name: 
     text = pages[f"commands/{page}.md"]
     section = text.split(f"## dabp {name}\n")[1].split("\n## ")[0] if part else text
     for one in commands()[name].params:
-        row = f"`{one.opts[0]}`" if one.param_type_name == "option" else f"`{one.name.upper()}`"
+        row = f"`{one.opts[0]}`" if one.param_type_name == "option" else f"`{(one.metavar or one.name).upper()}`"
         assert section.count(f"| {row}") == 1, one.name
         assert " ".join((one.help or "").split()).replace("|", "\\|") in section
     assert f"({page}.md)" in pages["commands/index.md"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -10,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 import dabp
-from dabp.driver.arguments import as_callbacks, as_cost, as_count, as_number, as_path, as_seed
+from dabp.driver.arguments import as_callbacks, as_cost, as_count, as_number, as_path, as_seed, available_cores
 from dabp.errors import DabpError, ParameterError, ProblemError
 
 PROBLEM = dabp.generate("random-cop", variables=4, domain=3, density=0.9, seed=1)
@@ -69,3 +72,13 @@ def test_numbers_of_all_kinds_are_taken() -> None:
     assert as_path("a") == Path("a")
     assert as_callbacks(iter([print])) == (print,)
     assert as_number("time", None) is None
+
+
+def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container's share, not the machine; where the system cannot tell, the machine."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
+    monkeypatch.setattr(psutil.Process, "cpu_affinity", lambda _: [2, 3], raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    for platform, cores in (("linux", 1), ("win32", 2), ("darwin", 8)):
+        monkeypatch.setattr(sys, "platform", platform)
+        assert available_cores() == cores

@@ -8,21 +8,19 @@ import importlib
 import io
 import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
 from dabp import __version__
-from dabp.errors import DabpError
+from dabp.errors import DabpError, ParameterError
 
-_UNDERSCORES = {"token_normalize_func": lambda name: name.replace("_", "-")}
-"""Options may be written as pyDCOP does, ``--row_count``."""
-
-COMPLETION = "_DABP_COMPLETE"
-"""Set where a shell asks what could come next, which any command can."""
-
-BROKEN_PIPE = 141
-"""The exit code of a command whose output nobody reads any more, as a shell counts SIGPIPE."""
+COMMANDS = (
+    *("solve", "info", "evaluate", "explain", "convert", "presolve", "generate", "solvers", "plot"),
+    *("doctor", "uai", "lab"),
+)
+"""In the order of the help; each is a module of this package."""
 
 
 def _version(shown: bool) -> None:
@@ -39,16 +37,6 @@ def _options(
     pass
 
 
-COMMANDS = (
-    *("solve", "info", "evaluate", "explain", "convert", "presolve", "generate", "solvers", "train-gat-pcm"),
-    *("train-policy", "uai", "doctor", "experiment", "plot"),
-)
-"""In the order of the help; each is a module of this package."""
-
-MODULES = {"uai": "uai_competition"}
-"""Commands whose module has another name."""
-
-
 @functools.cache
 def application(only: str | None = None) -> typer.Typer:
     """The command line with all commands, or with one: loading the others would take longer than some commands do."""
@@ -56,21 +44,24 @@ def application(only: str | None = None) -> typer.Typer:
         name="dabp",
         help="Solve constraint optimisation problems: weighted CSPs, cost function networks, MAP/MPE, DCOPs.",
         no_args_is_help=True,
-        add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     made.callback()(_options)
     for name in COMMANDS if only is None else (only,):
-        spoken = name.replace("-", "_")
-        module = importlib.import_module(f"dabp.cli.{MODULES.get(name, spoken)}")
-        if hasattr(module, "app"):
-            made.add_typer(module.app, name=name)
-        else:
-            settings = _UNDERSCORES if name == "generate" else None
-            made.command(name, context_settings=settings)(getattr(module, spoken))
+        add(made, name)
     return made
+
+
+def add(group: typer.Typer, name: str) -> None:
+    """Add a command that a module of this package defines: a group `app`, or a function of the command's name."""
+    spoken = name.replace("-", "_")
+    module = importlib.import_module(f"dabp.cli.{'uai_competition' if name == 'uai' else spoken}")
+    if hasattr(module, "app"):
+        group.add_typer(module.app, name=name)
+    else:
+        group.command(name, context_settings=getattr(module, "SETTINGS", None))(getattr(module, spoken))
 
 
 def __getattr__(name: str) -> typer.Typer:
@@ -79,24 +70,51 @@ def __getattr__(name: str) -> typer.Typer:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def readable(command: Any) -> Any:
+    """A click command whose help names values in words, lists whole sentences, and appears without arguments, too."""
+    command.short_help = " ".join((command.help or "").partition("\n\n")[0].split())
+    words = {"int": "NUMBER", "integer": "NUMBER", "float": "NUMBER", "path": "FILE", "str": "NAME", "text": "NAME"}
+    for each in command.params:
+        if each.param_type_name == "argument":
+            name = (each.metavar or each.name).upper() + ("..." if each.nargs == -1 else "")
+            each.make_metavar = functools.partial(_shown, name if each.required else f"[{name}]")
+        elif each.metavar is None:
+            each.metavar = words.get(each.type.name.partition(" ")[0])
+    group = getattr(command, "commands", {})
+    command.no_args_is_help = bool(group) or any(each.required for each in command.params)
+    for inner in group.values():
+        readable(inner)
+    return command
+
+
+def _shown(name: str, *_: object, **__: object) -> str:
+    return name
+
+
 def main() -> None:
     """Run the command line; whatever goes wrong is one line on standard error and exit code 2."""
     _ready_streams()
     asked = sys.argv[1] if len(sys.argv) > 1 else None
+    completing = "_DABP_COMPLETE" in os.environ  # a shell asks what could come next, which any command can
     try:
-        app = application(asked if asked in COMMANDS and COMPLETION not in os.environ else None)
-        code = app(standalone_mode=False)
+        if asked in ("experiment", "train-policy", "train-gat-pcm"):
+            raise ParameterError(f"`dabp {asked}` is called `dabp lab {asked}` now, with the same options")
+        command = typer.main.get_command(application(asked if asked in COMMANDS and not completing else None))
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: print(f"dabp: {_line(message)}", file=sys.stderr)
+            code = readable(command)(prog_name="dabp", standalone_mode=False)
         sys.stdout.flush()  # while a closed pipe can still be told from an error
     except DabpError as error:
-        code = _complain(str(error))
+        code = _complain(error)
     except KeyboardInterrupt:
         code = 130
     except SystemExit as stop:  # how Typer and Rich end when nobody reads on; commands raise typer.Exit
-        code = BROKEN_PIPE if stop.code == 1 else stop.code
+        code = 141 if stop.code == 1 else stop.code
     except OSError as error:
         if is_closed_pipe(error):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # keeps the interpreter's exit quiet
-            code = BROKEN_PIPE
+            code = 141  # as a shell counts SIGPIPE
         else:
             code = _complain(f"{error.filename or 'system'}: {error.strerror or error}")
     except MemoryError:
@@ -104,7 +122,13 @@ def main() -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # click's usage errors, wherever typer keeps click
             raise
-        code = _complain(error.format_message())
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())
+            code = 0
+        else:
+            code = _complain(error.format_message())
+    if code == 130:
+        print("dabp: interrupted before it was done", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -116,7 +140,7 @@ def is_closed_pipe(error: OSError) -> bool:
 
 
 def _ready_streams() -> None:
-    """Have streams that take any text: one that was closed is none, and an old encoding has no words for all names."""
+    """Make a closed stream an empty one, and let streams of a small encoding take any text."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -125,9 +149,13 @@ def _ready_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _complain(message: str) -> int:
+def _line(message: object) -> str:
+    """A message as one line that is safe to print."""
     from dabp.problem.shown import shown
 
-    text = shown(" ".join(message.split()))
-    print(f"dabp: {text or 'stopped'}", file=sys.stderr)
+    return shown(" ".join(str(message).split()))
+
+
+def _complain(message: object) -> int:
+    print(f"dabp: {_line(message) or 'stopped'}", file=sys.stderr)
     return 2

@@ -1,4 +1,4 @@
-"""How answers are told: to people, as one object of JSON, or in the words of other programs."""
+"""How answers are printed: for people, as one JSON object, or in the layout of another program."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from dabp.cli.display import print_comparison, print_summary
 if TYPE_CHECKING:
     from dabp.driver.result import Result
     from dabp.problem import Problem
-
-LAYOUTS = ("maxsat", "pydcop")
-"""Formats that also say how answers look."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class Telling:
     """Whether costs that are maximised are weights of cuts."""
 
     layout: str | None
-    """Whose words answers are told in, one of `LAYOUTS`; None for ours."""
+    """The format whose layout answers have, ``maxsat`` or ``pydcop``; None for ours."""
 
     @classmethod
     def of(cls, files: list[str], format: str | None, *, as_json: bool, quiet: bool, verbose: bool) -> Telling:
@@ -41,7 +38,7 @@ class Telling:
         from dabp.formats import format_of
 
         lines = [format_of(file, format) for file in files]
-        layout = format if format in LAYOUTS and not as_json else None
+        layout = format if format in ("maxsat", "pydcop") and not as_json else None
         return cls(
             as_json=as_json,
             quiet=quiet or layout is not None,
@@ -53,7 +50,7 @@ class Telling:
         )
 
     def show(self, rows: list[tuple[Problem, Result]]) -> None:
-        """Show the answers; several files give one form of JSON, however many were solved in the end."""
+        """Print the answers; with several files JSON has a list of them, however many were solved."""
         if self.as_json:
             facts = [self._facts(problem, result) for problem, result in rows]
             print(json.dumps({"results": facts} if self.several else facts[0], allow_nan=False))

@@ -34,6 +34,20 @@ def complete_family(incomplete: str) -> list[str]:
     return [name for name in GENERATORS if name.startswith(incomplete)]
 
 
+def complete_family_parameter(context: typer.Context, incomplete: str) -> list[str]:
+    """``name=`` of the parameters of the family that was named before."""
+    import inspect
+
+    from dabp.errors import DabpError
+    from dabp.lab.generators import generator_function
+
+    try:
+        known = inspect.signature(generator_function(context.params.get("family") or "")).parameters
+    except DabpError:
+        return []
+    return [f"{name}=" for name in known if name.startswith(incomplete)]
+
+
 def complete_format(incomplete: str) -> list[str]:
     """Formats of problem files."""
     from dabp.formats import FORMATS

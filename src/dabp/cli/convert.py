@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from dabp.cli.completion import complete_format
-from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.options import Format, MaxBytes, MaxCells, ProblemFile, To, read_problem, report
 from dabp.cli.paths import check_apart, check_target
 
 
 def convert(
-    source: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
+    source: ProblemFile,
     target: Annotated[str, typer.Argument(help="File to write, or - for standard output.")],
-    to: Annotated[
-        str | None,
-        typer.Option("--to", help="Format to write, if the suffix does not tell.", autocompletion=complete_format),
-    ] = None,
+    to: To = None,
     format: Format = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
@@ -28,6 +23,4 @@ def convert(
 
     check_target(target, to)
     check_apart({"TARGET": target}, [source])
-    problem = read_problem(source, format, max_cells, max_bytes)
-    for note in write(problem, target, to):
-        print(f"dabp: {note}", file=sys.stderr)
+    report(write(read_problem(source, format, max_cells, max_bytes), target, to))

@@ -6,7 +6,7 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dabp.driver.wording import number, percent
+from dabp.driver.wording import counted, number, percent
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
     from dabp.driver.result import Result
     from dabp.problem import Problem
-
-
-LISTED = 8
-"""Violated constraints that the summary names."""
 
 
 def console(stderr: bool = False) -> Console:
@@ -51,7 +47,7 @@ def print_summary(problem: Problem, result: Result, limit: int = 20, measure: st
         ("solver", result.solver),
         ("status", f"{result.status.value}: {result.sentence}"),
         *_valued(problem, result, measure),
-        ("time", f"{result.runtime:.2f} s, {result.iterations} iterations, seed {result.seed}"),
+        ("time", f"{result.runtime:.2f} s, {counted(result.iterations, 'iteration')}, seed {result.seed}"),
     ]
     for key, value in rows:
         print(f"{key:15s} {_safe(value)}")
@@ -61,6 +57,20 @@ def print_summary(problem: Problem, result: Result, limit: int = 20, measure: st
         taken = [shown(f"{name}={label}") for name, label in list(result.values.items())[:limit]]
         rest = len(result.values) - len(taken)
         print(f"{'assignment':15s} " + " ".join(taken) + (f" … and {rest} more (--output FILE)" if rest else ""))
+    if result.beliefs is not None:
+        _print_marginals(problem, result, limit)
+
+
+def _print_marginals(problem: Problem, result: Result, limit: int) -> None:
+    """The probabilities of each variable's values, for the first variables."""
+    exact = "exact" if result.status.value == "OPTIMAL" else "approximate"
+    rest = len(result.beliefs or ()) - limit
+    print(f"{'marginals':15s} {exact}" + (f"; … and {rest} more variables (--json)" if rest > 0 else ""))
+    for variable, chances in enumerate((result.beliefs or ())[:limit]):
+        shares = [
+            f"{label} {chance:.4f}" for label, chance in zip(problem.names.labels(variable), chances, strict=True)
+        ]
+        print(f"  {_safe(problem.names.variable(variable)):13s} {_safe('  '.join(shares))}")
 
 
 def _safe(text: str) -> str:
@@ -70,7 +80,7 @@ def _safe(text: str) -> str:
 
 def _sizes(problem: Problem) -> str:
     hidden = f" and {problem.auxiliaries.count} auxiliary" if problem.auxiliaries.count else ""
-    return f"{problem.auxiliaries.num_visible} variables{hidden}, {problem.num_factors} factors"
+    return f"{counted(problem.auxiliaries.num_visible, 'variable')}{hidden}, {counted(problem.num_factors, 'factor')}"
 
 
 def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, str]]:
@@ -83,9 +93,8 @@ def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, s
         return rows if result.bound is None else [*rows, ("at most", number(-result.bound + 0.0) + gap)]
     rows = [(measure, number(result.cost))]
     if result.violated:
-        listed = ", ".join(result.violated[:LISTED]) + (", …" if len(result.violated) > LISTED else "")
-        plural = "" if len(result.violated) == 1 else "s"
-        rows.append(("violated", shown(f"{len(result.violated)} hard constraint{plural}: {listed}")))
+        listed = ", ".join(result.violated[:8]) + (", …" if len(result.violated) > 8 else "")
+        rows.append(("violated", shown(f"{counted(len(result.violated), 'hard constraint')}: {listed}")))
     normalized = result.to_dict(problem)["normalized_cost"]
     if measure == "cost" and normalized is not None:
         rows.append(("per constraint", f"{normalized:.4f}"))

@@ -14,7 +14,6 @@ from typing import Annotated
 import typer
 
 from dabp import __version__
-from dabp.cli.options import available_cores
 from dabp.errors import DabpError
 from dabp.packages import COMMANDS, installed
 
@@ -34,6 +33,8 @@ def doctor(
     if compile_:
         _compile()
         return
+    from dabp.driver.arguments import available_cores
+
     checks = [
         ("dabp", __version__, True),
         ("python", platform.python_version(), True),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.options import AsJson, Format, MaxBytes, MaxCells, ProblemFile, Top, read_problem
 from dabp.cli.paths import check_answer, check_apart, check_input
 from dabp.errors import ParameterError
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    file: Annotated[str, typer.Argument(help="Problem file.")],
+    file: ProblemFile,
     solution: Annotated[Path, typer.Argument(help="Solution file (.json, .sol, .MPE, .csv).")],
-    top: Annotated[int, typer.Option("--top", help="How many factors to list.")] = 10,
+    top: Top = 10,
     lift: Annotated[
         str | None,
         typer.Option("--lift", help="What `dabp presolve FILE` wrote, if the solution is one of that smaller problem."),
@@ -29,7 +29,7 @@ def evaluate(
         Path | None,
         typer.Option("--output", "-o", help="Write the solution, lifted or in another form (.json, .sol, .MPE, .csv)."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     format: Format = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,

@@ -1,4 +1,4 @@
-"""``dabp experiment``: run a plan, and read tables, figures, comparisons and a report out of its results."""
+"""``dabp lab experiment``: run a plan, and read tables, figures, comparisons and a report out of its results."""
 
 from __future__ import annotations
 
@@ -18,26 +18,8 @@ from dabp.driver.interruption import ENDING
 from dabp.errors import ParameterError, suggestion
 
 app = typer.Typer(
-    help="Run plans of experiments, and make tables, figures and reports of their results.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+    help="Run plans of experiments, and make tables, figures and reports of their results.", rich_markup_mode=None
 )
-
-
-@app.callback()
-def _each_command(context: typer.Context) -> None:
-    context.with_resource(_warnings_in_a_line())
-
-
-@contextmanager
-def _warnings_in_a_line() -> Iterator[None]:
-    """Print a warning, such as that of a damaged file, as one line on standard error."""
-    from dabp.problem.shown import shown
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: typer.echo(f"dabp: {shown(str(message))}", err=True)
-        yield
 
 
 ResultsPath = Annotated[Path, typer.Argument(help="Folder of results, or a packed file (.jsonl.xz).")]
@@ -57,7 +39,7 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to wri
 def run(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder that results are kept in.")] = Path("results"),
-    jobs: Annotated[int, typer.Option(help="Runs at a time on this machine.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Runs at a time on this machine.", min=1, max=1000)] = 1,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, tcp://host:8786, to run there instead.")
     ] = None,
@@ -89,7 +71,7 @@ def run(
     typer.echo(
         f"{state.done} run, {state.skipped} already there{_failed_before(state.failed_before)}, "
         f"{state.failed} failed, of {state.total}; "
-        f"'dabp experiment table {output}' shows them"
+        f"'dabp lab experiment table {output}' shows them"
     )
     if state.failed:
         typer.echo(f"last failure: {shown(state.last_failure)}", err=True)

@@ -9,28 +9,38 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dabp.cli.evaluate import evaluate
-from dabp.cli.options import Format, MaxBytes, MaxCells, check_fixed, pairs, read_problem
+from dabp.cli.options import (
+    AsJson,
+    Fix,
+    Format,
+    MaxBytes,
+    MaxCells,
+    ProblemFile,
+    Top,
+    check_fixed,
+    pairs,
+    read_problem,
+)
 from dabp.errors import ParameterError
 
 if TYPE_CHECKING:
     from dabp.driver.conflict import Conflict
 
-SHOWN = 8
-"""Variables of a constraint that are listed."""
-
 
 def explain(
-    file: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
+    file: ProblemFile,
     solution: Annotated[
         Path | None, typer.Argument(help="Solution file (.json, .sol, .MPE, .csv); not with --conflict.")
     ] = None,
     conflict: Annotated[
         bool, typer.Option("--conflict", help="Look for few hard constraints that contradict each other.")
     ] = False,
-    top: Annotated[int, typer.Option("--top", help="How many factors to list.")] = 10,
-    time: Annotated[float, typer.Option("--time", "-t", help="Seconds to look for a conflict.")] = 60.0,
-    fix: Annotated[list[str] | None, typer.Option("--fix", help="Hold a variable, name=value; repeatable.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    top: Top = 10,
+    time: Annotated[
+        float, typer.Option("--time", "--time-limit", "-t", metavar="SECONDS", help="Time limit of --conflict.")
+    ] = 60.0,
+    fix: Fix = None,
+    as_json: AsJson = False,
     format: Format = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
@@ -79,5 +89,5 @@ def _print(problem: str, found: Conflict | None) -> None:
     print(f"{shown(problem)}: {found.sentence}")
     if found.proved:
         for name, scope in zip(found.constraints, found.scopes, strict=True):
-            rest = f", … {len(scope) - SHOWN} more" if len(scope) > SHOWN else ""
-            print(f"  {shown(name)} ({shown(', '.join(scope[:SHOWN]))}{rest})")
+            rest = f", … {len(scope) - 8} more" if len(scope) > 8 else ""
+            print(f"  {shown(name)} ({shown(', '.join(scope[:8]))}{rest})")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.options import AsJson, Format, MaxBytes, MaxCells, ProblemFile, read_problem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def info(
-    file: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
+    file: ProblemFile,
     presolve: Annotated[bool, typer.Option("--presolve", help="Also say what presolve removes.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     format: Format = None,
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,

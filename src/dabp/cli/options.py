@@ -1,10 +1,9 @@
-"""Options that several commands share, and how their text becomes values."""
+"""Options that several commands share, how their text becomes values, and the bar that a large file is read with."""
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,10 +11,13 @@ from dabp.cli.completion import complete_format
 from dabp.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from rich.progress import Progress
 
     from dabp.problem import Label, Problem
 
+ProblemFile = Annotated[str, typer.Argument(help="Problem file, or - for standard input.")]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -25,25 +27,38 @@ Format = Annotated[
         autocompletion=complete_format,
     ),
 ]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to", help="Format to write, if the suffix does not tell (xml for -).", autocompletion=complete_format
+    ),
+]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File to write, or - for standard output.")]
 MaxCells = Annotated[
     int | None, typer.Option("--max-cells", help="Refuse problems with more costs than this.", show_default=False)
 ]
 MaxBytes = Annotated[
     int | None, typer.Option("--max-bytes", help="Refuse files that unpack to more bytes.", show_default=False)
 ]
-
-
-MANY = 20_000
-"""Variables up to which the nearest name is looked for."""
+Fix = Annotated[
+    list[str] | None, typer.Option("--fix", metavar="NAME=VALUE", help="Value that a variable keeps; repeatable.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Top = Annotated[int, typer.Option("--top", min=0, help="How many factors to list.")]
 
 
 def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes: int | None) -> Problem:
     """Read a problem as the options ask, a large one with a bar; ``-`` is standard input."""
-    from dabp.cli.reading import ReadingBar
     from dabp.formats import read
 
     with ReadingBar(file) as bar:
         return read(file, format, max_cells=max_cells, max_bytes=max_bytes, progress=bar)
+
+
+def report(lines: Iterable[object]) -> None:
+    """Print what a command did, a line each, on standard error."""
+    for line in lines:
+        print(f"dabp: {line}", file=sys.stderr)
 
 
 def pairs(texts: list[str], option: str) -> dict[str, str]:
@@ -63,18 +78,43 @@ def check_fixed(problem: Problem, fixed: Mapping[str, Label], option: str = "--f
     """Complain about a variable or a value that the problem does not have, and name the nearest."""
     for name, value in fixed.items():
         if name not in problem.names.variables:
-            near = suggestion(name, problem.names.variables) if problem.num_variables <= MANY else ""
+            near = suggestion(name, problem.names.variables) if problem.num_variables <= 20_000 else ""
             hint = near if "did you mean" in near else "; `dabp info FILE` counts them, `dabp convert` shows them"
             raise ParameterError(f"{option}: there is no variable {name!r} in {problem.name!r}{hint}")
         problem.names.value_index(problem.names.variable_index(name), value)
 
 
-def available_cores() -> int:
-    """Cores that this process may use: fewer than the machine's in a container or a batch job."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    if sys.platform == "win32":
-        import psutil
+class ReadingBar:
+    """A callback of `dabp.read` that draws a bar on a terminal, and nothing elsewhere."""
 
-        return len(psutil.Process().cpu_affinity())
-    return os.cpu_count() or 1  # macOS binds no process to cores
+    def __init__(self, file: str):
+        self._file = file
+        self._bar: Progress | None = None
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
+
+    def __enter__(self) -> ReadingBar:
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that `done` of `total` bytes are read."""
+        if not self._shown:
+            return
+        if self._bar is None:
+            self._bar = self._drawn(total)
+        self._bar.update(self._bar.task_ids[0], completed=done)
+
+    def _drawn(self, total: int) -> Progress:
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        from dabp.cli.display import console
+        from dabp.problem.shown import shown
+
+        columns = (TextColumn("reading {task.description}", markup=False), BarColumn(), DownloadColumn())
+        bar = Progress(*columns, TimeRemainingColumn(), console=console(stderr=True), transient=True)
+        bar.add_task(shown(self._file), total=total)
+        bar.start()
+        return bar
+
+    def __exit__(self, *_: Any) -> None:
+        if self._bar is not None:
+            self._bar.stop()

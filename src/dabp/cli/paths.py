@@ -17,8 +17,8 @@ def check_problems(files: Iterable[str], format: str | None) -> None:
     from dabp.formats import format_of
 
     for file in files:
-        format_of(file, format)
         check_input(file)
+        format_of(file, format)
 
 
 def check_input(place: str | Path | None) -> None:
@@ -31,7 +31,7 @@ def check_input(place: str | Path | None) -> None:
     if not os.path.exists(place):
         raise FormatError("there is no such file", source=str(place))
     if os.path.isdir(place):
-        raise FormatError("this is a directory, not a file", source=str(place))
+        raise FormatError("this is a folder, not a file", source=str(place))
     if not os.access(place, os.R_OK):
         raise FormatError("reading it is not permitted", source=str(place))
 
@@ -40,7 +40,10 @@ def check_target(place: str, format: str | None) -> None:
     """Complain if a problem cannot be written to a place: unknown format, or `check_output`."""
     from dabp.formats import format_of
 
-    format_of(place, format)
+    try:
+        format_of(place, format)
+    except FormatError as error:
+        raise FormatError(error.message.replace("--format", "--to"), source=error.source) from None
     check_output(place)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dabp.cli.options import Format, MaxBytes, MaxCells, read_problem
+from dabp.cli.options import Format, MaxBytes, MaxCells, ProblemFile, read_problem, report
 from dabp.cli.paths import check_apart, check_output
 from dabp.errors import FormatError, ParameterError
 
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
     from dabp.driver.trace import Trace
 
-app = typer.Typer(
-    help="Draw a problem, a trace, or several traces together.", no_args_is_help=True, rich_markup_mode=None
-)
-
-LONGEST = 1e12
-"""Seconds, and (below) iterations, beyond which a trace is not one of a solve."""
-MOST_ITERATIONS = 2**53
+app = typer.Typer(help="Draw a problem, a trace, or several traces together.", rich_markup_mode=None)
 
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="File to write (.png, .svg, .pdf); shown on screen without it.")
@@ -34,7 +28,7 @@ Output = Annotated[
 
 @app.command()
 def problem(
-    file: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
+    file: ProblemFile,
     output: Output = None,
     format: Format = None,
     max_cells: MaxCells = None,
@@ -99,7 +93,7 @@ def _load(file: Path) -> Trace:
 def _plausible(trace: Trace) -> Trace:
     """A trace whose moments can stand on an axis; `ValueError` for other numbers, `TypeError` for none."""
     for time, iteration, _ in (*trace.improvements, *trace.bounds, *((*block, 0.0) for block in trace.blocks)):
-        if not (0 <= time < LONGEST and 0 <= iteration < MOST_ITERATIONS and iteration == int(iteration)):
+        if not (0 <= time < 1e12 and 0 <= iteration < 2**53 and iteration == int(iteration)):
             raise ValueError(f"an event at {time} s, iteration {iteration}")
     return trace
 
@@ -126,3 +120,4 @@ def _finish(ax: Axes, output: Path | None) -> None:
         raise FormatError(f"cannot write this kind of picture: {error}", source=str(output)) from None
     finally:
         plt.close(figure)
+    report([f"wrote {output}"])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ import typer
 
 from dabp.cli.answers import Telling
 from dabp.cli.completion import complete_parameter, complete_solver
-from dabp.cli.options import Format, MaxBytes, MaxCells, available_cores, check_fixed, pairs, read_problem
+from dabp.cli.options import AsJson, Fix, Format, MaxBytes, MaxCells, check_fixed, pairs, read_problem, report
 from dabp.cli.paths import check_answer, check_apart, check_input, check_output, check_problems, places
 from dabp.driver.interruption import Interruption
 from dabp.errors import FormatError, ParameterError
@@ -25,24 +24,30 @@ if TYPE_CHECKING:
     from dabp.driver.trace import Trace
     from dabp.problem import Label, Problem
 
-NOTICEABLE = 0.05
-"""The part of the time limit from which on reading a file counts in it."""
-
 Solver = Annotated[
     str, typer.Option("--solver", "-s", help="Solver; `dabp solvers` lists them.", autocompletion=complete_solver)
 ]
 Seconds = Annotated[
     float | None,
     typer.Option(
-        "--time", "-t", help="Seconds, reading the file included; 30 if nothing else ends it.", show_default=False
+        *("--time", "--time-limit", "-t"),
+        metavar="SECONDS",
+        help="Time limit, reading the file included; 30 if nothing else ends the solve; inf for none.",
     ),
 ]
-Iterations = Annotated[int | None, typer.Option("--iterations", "-i", help="Iterations.", show_default=False)]
-Target = Annotated[float | None, typer.Option("--target", help="Stop at a cost as good as this.")]
-Stagnation = Annotated[
-    int | None, typer.Option("--stagnation", help="Stop after so many iterations without improvement.")
+Iterations = Annotated[
+    int | None, typer.Option("--iterations", "--max-iterations", "-i", help="Stop after this number of iterations.")
 ]
-Megabytes = Annotated[int | None, typer.Option("--memory", help="Stop when the process holds more MB.")]
+Target = Annotated[float | None, typer.Option("--target", metavar="COST", help="Stop at a cost as good as this.")]
+Stagnation = Annotated[
+    int | None, typer.Option("--stagnation", help="Stop after this number of iterations without improvement.")
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory", "--memory-limit", metavar="SIZE", help="Stop when the process holds more, such as 500MB or 2GiB."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of all randomness.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", help="Cores to use; by default all for auto, one for others.")
@@ -50,16 +55,18 @@ Threads = Annotated[
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
-        "--param", "-p", help="A solver's parameter, name=value; repeatable.", autocompletion=complete_parameter
+        *("--param", "-p"),
+        metavar="NAME=VALUE",
+        help="A solver's parameter; repeatable.",
+        autocompletion=complete_parameter,
     ),
 ]
-Fixed = Annotated[list[str] | None, typer.Option("--fix", help="Hold a variable, name=value; repeatable.")]
 Relax = Annotated[
     bool, typer.Option("--relax", help="Violate hard constraints, as few as possible, if they cannot all hold.")
 ]
 Prices = Annotated[
     list[str] | None,
-    typer.Option("--price", help="What violating a constraint costs with --relax, name=number; repeatable."),
+    typer.Option("--price", metavar="NAME=PRICE", help="What violating a constraint costs with --relax; repeatable."),
 ]
 Initial = Annotated[Path | None, typer.Option("--initial", help="Solution file to start from.")]
 Presolve = Annotated[
@@ -74,18 +81,21 @@ Output = Annotated[
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", help="Write the history as JSON lines; of several files, a folder.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No live display.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the answer only: no live line, no remarks.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
 Evidence = Annotated[
     list[str] | None,
-    typer.Option("--evidence", help="Hold what is observed: an evidence file, or variable=value; repeatable."),
+    typer.Option(
+        *("--evidence",),
+        metavar="FILE|NAME=VALUE",
+        help="Values that were observed, as a file or one by one; repeatable.",
+    ),
 ]
 
 
 @dataclass(frozen=True)
 class _Files:
-    """What is read beside the problems, and what is written."""
+    """Files that are read or written beside the problems."""
 
     initial: Path | None
     evidence: list[str]
@@ -109,6 +119,11 @@ class _Files:
                 check_input(evidence)
         check_output(self.checkpoint, replaced=True)
 
+    def remarks(self, problems: list[str]) -> list[str]:
+        """Files beside the problems that look like evidence and are not used."""
+        unused = [] if self.evidence else [f"{file}.evid" for file in problems if os.path.exists(f"{file}.evid")]
+        return [f"{file} is not used; --evidence {file} holds what it says" for file in unused]
+
     def written(self, problems: list[str]) -> list[tuple[Path | None, Path | None]]:
         """Where each problem's answer and trace go, once it is clear that they can."""
         answers = places(problems, self.output, ".json", "--output")
@@ -122,17 +137,17 @@ class _Files:
 
 
 def solve(
-    files: Annotated[list[str], typer.Argument(help="Problem files, or - for standard input.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Problem files, or - for standard input.")],
     solver: Solver = "auto",
     time: Seconds = None,
     iterations: Iterations = None,
     target: Target = None,
     stagnation: Stagnation = None,
-    memory: Megabytes = None,
+    memory: Memory = None,
     seed: Seed = 0,
     threads: Threads = None,
     param: Parameters = None,
-    fix: Fixed = None,
+    fix: Fix = None,
     relax: Relax = False,
     price: Prices = None,
     initial: Initial = None,
@@ -161,9 +176,9 @@ def solve(
         "max_iterations": iterations,
         "target": target,
         "stagnation": stagnation,
-        "memory_limit": None if memory is None else memory * 1_000_000,
+        "memory_limit": _size(memory),
         "seed": seed,
-        "threads": threads if threads is not None else available_cores() if solver == "auto" else 1,
+        "threads": threads,
         "fix": pairs(fix or [], "--fix"),
         "relax": _prices(relax, price or [], format),
         "presolve": presolve,
@@ -172,6 +187,8 @@ def solve(
     }
     beside.check(files, format)
     display = Telling.of(files, format, as_json=as_json, quiet=quiet, verbose=verbose)
+    if not (display.quiet or display.as_json):
+        report(beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
     _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
 
@@ -190,14 +207,16 @@ def _solve_all(
         for source, written in sources:
             begun = perf_counter()
             problem = source()
-            held = {**options, **_given(problem, options["fix"], beside)}
-            held["time_limit"] = _left(options["time_limit"], perf_counter() - begun)
-            if announcement and not rows:
-                print(f"dabp: {announcement} (--time)", file=sys.stderr)
             with Interruption() as interruption:  # also while the answer is written: it is not lost to a signal
+                held = {**options, **_given(problem, options["fix"], beside)}
+                held["time_limit"] = _left(options["time_limit"], perf_counter() - begun)
+                if announcement and not rows:
+                    report([f"{announcement} (--time)"])
                 result = _solved(problem, solver, held, display)
                 rows.append((problem, result))
-                _save(problem, result, *written)
+                files = _save(problem, result, *written)
+                if files and not (display.as_json or display.quiet):
+                    report([f"wrote {' and '.join(map(str, files))}"])
             if interruption.requested or result.status.value == "INTERRUPTED":
                 break
     finally:
@@ -208,10 +227,17 @@ def _solve_all(
 
 
 def _left(limit: float | None, reading: float) -> float | None:
-    """What is left of the time after a file was read, if that took long; a solve has half of it in any case."""
-    if limit is None or not limit > 0 or reading < NOTICEABLE * limit:
+    """What is left of the time after a file was read, if that took 5 % of it or more; a solve has at least half."""
+    if limit is None or not limit > 0 or reading < 0.05 * limit:
         return limit
     return max(limit - reading, limit / 2)
+
+
+def _size(text: str | None) -> str | None:
+    """An amount of memory; earlier versions took a number of megabytes, which is refused."""
+    if text is not None and text.strip().isdigit() and int(text) < 1_000_000:
+        raise ParameterError(f"--memory takes bytes, or a unit: {text.strip()}MB for megabytes, as before")
+    return text
 
 
 def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[str, float]:
@@ -251,11 +277,15 @@ def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, A
 
 
 def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
-    from dabp.formats.evidence import read_evidence
+    from dabp.formats.evidence import is_text, read_evidence
 
     held: dict[int, int] = {}
     for one in evidence:
-        for variable, value in read_evidence(one, problem).items():
+        try:
+            found = read_evidence(one, problem)
+        except FormatError as error:
+            raise ParameterError(f"--evidence {one}: {error.message}") if is_text(one) else error from None
+        for variable, value in found.items():
             if held.setdefault(variable, value) != value:
                 raise ParameterError(f"--evidence gives variable {problem.names.variable(variable)!r} two values")
     return {problem.names.variable(i): problem.names.labels(i)[v] for i, v in held.items()}
@@ -265,40 +295,42 @@ def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: Telli
     from dabp.driver.live import LiveLine
     from dabp.driver.solve import solve as run
 
-    with LiveLine(verbose=shown.verbose, shown=not shown.quiet) as line, warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)
+    with LiveLine(verbose=shown.verbose, shown=not shown.quiet) as line:
         return run(problem, solver, callbacks=[line], **options)
 
 
-def _save(problem: Problem, result: Result, output: Path | None, trace: Path | None) -> None:
-    """Write what was asked for, each whether or not the other can be; the answer first, as long as there is space."""
-    failure: FormatError | None = None
-    if output is not None:
+def _save(problem: Problem, result: Result, output: Path | None, trace: Path | None) -> list[Path]:
+    """Write what was asked for, each whether or not the other can be, the answer first; the files that were written."""
+    written: list[Path] = []
+    failures: list[FormatError] = []
+    for path, write in (
+        (output, partial(_write_answer, problem, result)),
+        (trace, partial(_write_trace, result.trace)),
+    ):
         try:
-            _write_answer(problem, result, output)
+            if path is not None and write(path):
+                written.append(path)
         except FormatError as error:
-            failure = error
-    try:
-        if trace is not None:
-            _write_trace(result.trace, trace)
-    finally:
-        if failure is not None:
-            raise failure
+            failures.append(error)
+    if failures:
+        raise failures[0]
+    return written
 
 
-def _write_answer(problem: Problem, result: Result, path: Path) -> None:
-    """Write a solution; that there is none is an answer, too, which a file of values has no words for."""
+def _write_answer(problem: Problem, result: Result, path: Path) -> bool:
+    """Write a solution, unless there is none and a file of values cannot say so; whether it is written."""
     from dabp.formats.solution import holds_values_only, write_solution
 
     if result.assignment is None and holds_values_only(path):
-        print(f"dabp: {path}: not written, there is no assignment to write (JSON can say so)", file=sys.stderr)
-    else:
-        write_solution(result, problem, path)
+        report([f"{path}: not written, there is no assignment to write (JSON can say so)"])
+        return False
+    write_solution(result, problem, path)
+    return True
 
 
-def _write_trace(trace: Trace, path: Path) -> None:
+def _write_trace(trace: Trace, path: Path) -> bool:
     try:
         trace.save(path)
     except OSError as error:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=str(path)) from None
+    return True

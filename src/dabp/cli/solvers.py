@@ -21,7 +21,7 @@ def solvers(
 
     if name is None:
         table = Table("solver", "what it is")
-        for key, line in SOLVERS.items():
+        for key, line in sorted(SOLVERS.items(), key=lambda row: row[0] != "auto"):  # the default first
             table.add_row(key, line.summary if line.installed else f"{line.summary} (not installed)")
         console().print(table)
         print("dabp solvers NAME shows parameters and when to use it.")

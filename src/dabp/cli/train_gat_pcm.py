@@ -1,4 +1,4 @@
-"""``dabp train-gat-pcm``: pretrain the cost model of the gat-pcm-lns solver."""
+"""``dabp lab train-gat-pcm``: pretrain the cost model of the gat-pcm-lns solver."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def train_gat_pcm(
     except KeyboardInterrupt:
         trainer.save(checkpoint)
         print(f"dabp: stopped at step {trainer.step}; the same command continues", file=sys.stderr)
-        raise
+        raise typer.Exit(130) from None
     trainer.export(output)
     report = {
         "command": shlex.join(["dabp", *sys.argv[1:]]),

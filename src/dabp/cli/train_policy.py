@@ -1,4 +1,4 @@
-"""``dabp train-policy``: train the policy of the bp-learned solver."""
+"""``dabp lab train-policy``: train the policy of the bp-learned solver."""
 
 from __future__ import annotations
 

@@ -166,6 +166,8 @@ class RunningSolve:
             self.notes.append("no beliefs: messages are no numbers any longer; another cost_scale may help")
         else:
             self.beliefs = beliefs
+            if status is not Status.OPTIMAL:
+                self.notes.append("beliefs are approximate: the problem has cycles, or the run was stopped early")
             if self.progress.cost is None:
                 self.price_guess()
             if self.progress.cost is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dabp.driver.wording import number, percent
+from dabp.driver.wording import counted, number, percent
 from dabp.problem.cards import ROWS, card, escaped, listed
 from dabp.problem.shown import shown
 
@@ -35,8 +35,7 @@ def facts_of(result: Result) -> list[tuple[str, str]]:
         gap = "" if result.gap is None else f" (gap {percent(result.gap)})"
         rows.append(("bound", number(result.bound) + gap))
     rows.append(("solver", f"{_cut(result.solver, 40)}, seed {result.seed}"))
-    count = f"{result.iterations:,} iteration{'' if result.iterations == 1 else 's'}"
-    rows.append(("time", f"{result.runtime:.3g} s, {count}"))
+    rows.append(("time", f"{result.runtime:.3g} s, {counted(result.iterations, 'iteration')}"))
     return rows
 
 

@@ -1,9 +1,6 @@
-"""Numbers and endings as people read them, in the live line and in summaries."""
+"""Numbers as people read them, in the live line and in summaries."""
 
 from __future__ import annotations
-
-NOISE = 1e-13
-"""Digits beyond this part of a number are rounding."""
 
 
 def number(value: float | None) -> str:
@@ -13,7 +10,12 @@ def number(value: float | None) -> str:
     if value == int(value) and abs(value) < 1e15:
         return f"{value:.0f}"
     short = f"{value:.12g}"
-    return short if abs(float(short) - value) <= NOISE * abs(value) else f"{value:.15g}"
+    return short if abs(float(short) - value) <= 1e-13 * abs(value) else f"{value:.15g}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with a noun, whose plural ends in s."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def percent(gap: float) -> str:

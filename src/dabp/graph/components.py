@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.presolve.components import connected_components
+from dabp.kernels.presolve.union_find import connected_components
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cells_of_tables, handed_over, offsets_of, ragged_positions
 from dabp.problem.facts import structural

@@ -84,13 +84,13 @@ def _computed(problem: Problem, widest: int | None, guard: Guard) -> tuple[Elimi
     pairs = edges(problem)
     offsets, neighbours = _rows(pairs, n)
     order = np.empty(n, dtype=np.int64)
-    count = compiled.peel(offsets, neighbours, order)
+    count = compiled.peel(offsets, neighbours, 1, order)
     width = 0 if len(pairs) == 0 else 1
     core = np.ones(n, dtype=bool)
     core[order[:count]] = False
     inside = pairs[core[pairs].all(axis=1)]
     work = int(min(guard.seconds_left, 600.0) * WORK_PER_SECOND)
-    hopeless = widest is not None and compiled.degeneracy(*_rows(inside, n), widest) > widest
+    hopeless = widest is not None and compiled.peel(*_rows(inside, n), widest, np.empty(n, dtype=np.int64)) < n
     if not hopeless and int(core.sum()) > DENSE_LIMIT:
         most = DEGREE_LIMIT if widest is None else min(widest, DEGREE_LIMIT)
         rest_order = np.empty(n, dtype=np.int64)

@@ -203,7 +203,7 @@ def _large_annealing() -> None:
 
 def _dual() -> None:
     """Passes of all kinds and, on a problem that is large enough for it, in single precision."""
-    from dabp.solvers.dual.pairs import WORTH_THREADS, PairPasses
+    from dabp.solvers.dual.pair_passes import WORTH_THREADS, PairPasses
 
     _run(["dual"])
     chain = _chain(WORTH_THREADS // 16 + 2, 8)

@@ -92,7 +92,7 @@ SOLVERS: dict[str, Entry] = {
         "expansion and fusion moves by minimum cuts; for images and other problems with binary factors",
     ),
     "dual": Entry(
-        "dual.solver", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
+        "dual.message_passing", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
     ),
     "dual-branching": Entry(
         "dual.branching",

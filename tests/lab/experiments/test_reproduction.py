@@ -41,20 +41,20 @@ def test_an_edited_result_is_told(results: Results, tmp_path: Path, change: obje
             change(row)
             path.write_text("\n".join([json.dumps(row), *rest]) + "\n")
             break
-    done = CliRunner().invoke(app, ["experiment", "check", str(folder)])
+    done = CliRunner().invoke(app, ["lab", "experiment", "check", str(folder)])
     assert done.exit_code == 1
     assert words in done.stdout
     assert "1 do not hold" in done.stdout
-    assert CliRunner().invoke(app, ["experiment", "check", str(results.path)]).exit_code == 0
+    assert CliRunner().invoke(app, ["lab", "experiment", "check", str(results.path)]).exit_code == 0
 
 
 def test_a_run_is_repeated_by_its_key(results: Results) -> None:
     """The same cost in as many iterations; without a key all runs and their seeds are listed."""
     run = next(run for run in results.plan().runs if run.label == "short")
-    listed = CliRunner().invoke(app, ["experiment", "rerun", str(results.path)])
+    listed = CliRunner().invoke(app, ["lab", "experiment", "rerun", str(results.path)])
     assert f"{run.key[:12]}  seed {run.seed}  short" in listed.stdout
     assert len(listed.stdout.splitlines()) == len(results.plan().runs)
-    command = ["experiment", "rerun", str(results.path), run.key[:12], "--trust", "faults"]
+    command = ["lab", "experiment", "rerun", str(results.path), run.key[:12], "--trust", "faults"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     _, recorded, repeated = done.stdout.splitlines()

@@ -64,7 +64,9 @@ class Results:
         elif self.path.is_file():
             self._unpack()
         if not self._plans:
-            raise ParameterError(f"{self.path} holds no results: run 'dabp experiment run PLAN -o {self.path}' first")
+            raise ParameterError(
+                f"{self.path} holds no results: run 'dabp lab experiment run PLAN -o {self.path}' first"
+            )
 
     @property
     def plan_names(self) -> list[str]:
@@ -96,7 +98,7 @@ class Results:
         try:
             return read_summary(self.path / "runs" / f"{key}.jsonl")
         except FormatError as error:
-            self._leave_out(key, f"{error}; this result is left out, 'dabp experiment run' makes it again")
+            self._leave_out(key, f"{error}; this result is left out, 'dabp lab experiment run' makes it again")
             return None
 
     def trace(self, key: str) -> Trace:

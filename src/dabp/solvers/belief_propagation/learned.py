@@ -51,7 +51,7 @@ class LearnedBeliefPropagation(Solver):
     pretrained
         False: the same moderate schedule for every instance.
     policy
-        A file of ``dabp train-policy``, read when a solve starts; none = the policy that comes with the package.
+        A file of ``dabp lab train-policy``, read when a solve starts; none = the policy that comes with the package.
     online
         False: later runs scatter around the policy's choice and do not learn from earlier ones.
     min_sum

@@ -161,14 +161,14 @@ class Policy:
 
     @classmethod
     def read(cls, path: str | Path) -> Policy:
-        """Read the policy from a file of ``dabp train-policy``."""
+        """Read the policy from a file of ``dabp lab train-policy``."""
         try:
             with open(path, "rb") as file:
                 content = file.read(LARGEST_FILE + 1)
             text = content.decode("utf-8")
         except FileNotFoundError:
             raise FormatError(
-                f"there is no file {str(path)!r} with a policy of bp-learned; `dabp train-policy FILE` makes one"
+                f"there is no file {str(path)!r} with a policy of bp-learned; `dabp lab train-policy FILE` makes one"
             ) from None
         except (OSError, ValueError) as error:
             raise FormatError(f"{path} is not a policy of bp-learned: {error}") from None

@@ -15,18 +15,15 @@ from dabp.graph import FactorGraph
 from dabp.problem import Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
-from dabp.solvers.dabp.adamw import AdamW
-from dabp.solvers.dabp.backend import Backend, Messages
 from dabp.solvers.dabp.loss import Loss
-from dabp.solvers.dabp.parameters import HIDDEN, Parameters, initial_parameters
-from dabp.solvers.dabp.record import record_of
+from dabp.solvers.dabp.parameters import HIDDEN, AdamW, Parameters, initial_parameters
 from dabp.solvers.dabp.structure import Structure
-from dabp.solvers.dabp.window import Window
+from dabp.solvers.dabp.window import Backend, Messages, Window
 from dabp.solvers.status import RESTARTS_DONE, Status
 from dabp.solvers.stopped import ask
 
 if TYPE_CHECKING:
-    from dabp.solvers.dabp.solver import Dabp
+    from dabp.solvers.dabp.hyperparameters import Dabp
 
 _NETWORK_STREAM = 0xDA
 
@@ -161,7 +158,7 @@ class DabpSearch(Search):
         where["loss"] = loss if loss is not None and math.isfinite(loss) else None
         if window.skipped:
             where["skipped"] = True
-        step.records.append(where | record_of(window, effective, self.loss, self.structure.graph.cost_scale))
+        step.records.append(where | window.record(effective, self.loss))
 
     def summary(self) -> tuple[str, ...]:
         """Says if updates were left out."""

@@ -50,7 +50,7 @@ class GatPcmLns(Solver):
     cost_scale
         The cost that is 1 for the model; by default the largest spread of costs in a factor (100 in the paper).
     weights
-        A safetensors file with other parameters than those of the package (see ``dabp train-gat-pcm``).
+        A safetensors file with other parameters than those of the package (see ``dabp lab train-gat-pcm``).
     """
 
     checkpoints: ClassVar[bool] = True

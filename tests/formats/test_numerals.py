@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dabp.formats.numbers import NUMBER, integer, parse_list
+from dabp.formats.numerals import NUMBER, integer, parse_list
 
 _words = st.one_of(
     st.integers(-(10**30), 10**30).map(str),

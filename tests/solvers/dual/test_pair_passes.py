@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
-from dabp.solvers.dual import pairs
-from dabp.solvers.dual.pairs import PairPasses
+from dabp.solvers.dual import pair_passes
+from dabp.solvers.dual.pair_passes import PairPasses
 from dabp.solvers.trials import Trials
 
 
@@ -34,8 +34,8 @@ def grid(side: int, labels: int, kind: str) -> Problem:
 @pytest.mark.parametrize("threads", [2, 3, 20])
 def test_threads_change_nothing(kind: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds, costs, values and messages, bit by bit, pass by pass."""
-    monkeypatch.setattr(pairs, "WORTH_THREADS", 0)
-    monkeypatch.setattr(pairs, "WIDE_LEVELS", 1)
+    monkeypatch.setattr(pair_passes, "WORTH_THREADS", 0)
+    monkeypatch.setattr(pair_passes, "WIDE_LEVELS", 1)
     monkeypatch.setattr(Trials, "turn", lambda self: contextlib.nullcontext(True))
     problem = grid(12, 5, kind)
     alone, together = PairPasses(problem), PairPasses(problem, threads=threads)
@@ -58,10 +58,10 @@ def test_strips_change_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [((int(i), int(j)), rng.normal(size=(sizes[i], sizes[j]))) for i, j in edges]
     problem = Problem.from_tables(sizes.tolist(), tables)
     level_by_level = PairPasses(problem)
-    monkeypatch.setattr(pairs, "WORTH_THREADS", 0)
-    monkeypatch.setattr(pairs, "WIDE_LEVELS", 1)
+    monkeypatch.setattr(pair_passes, "WORTH_THREADS", 0)
+    monkeypatch.setattr(pair_passes, "WIDE_LEVELS", 1)
     monkeypatch.setattr(Trials, "turn", lambda self: contextlib.nullcontext(True))
-    monkeypatch.setattr(pairs, "COARSE_TABLES", 0)
+    monkeypatch.setattr(pair_passes, "COARSE_TABLES", 0)
     in_strips = PairPasses(problem, threads=2)
     try:
         for number in range(6):
@@ -74,8 +74,8 @@ def test_strips_change_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_interrupted_pass_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that is interrupted leaves no other waiting for what it had to do."""
-    monkeypatch.setattr(pairs, "WORTH_THREADS", 0)
-    monkeypatch.setattr(pairs, "WIDE_LEVELS", 1)
+    monkeypatch.setattr(pair_passes, "WORTH_THREADS", 0)
+    monkeypatch.setattr(pair_passes, "WIDE_LEVELS", 1)
     monkeypatch.setattr(Trials, "turn", lambda self: contextlib.nullcontext(True))
     passes = PairPasses(grid(12, 5, "potts"), threads=2)
     part = passes._part

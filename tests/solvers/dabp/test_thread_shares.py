@@ -9,15 +9,15 @@ from time import sleep
 import numpy as np
 import pytest
 
-from dabp.solvers.dabp.sharing import Job, Threads, even_shares
+from dabp.solvers.dabp.thread_shares import Job, Threads, even_shares
 
 
 def test_short_work_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts cover all items once; there are fewer than threads where each would be too short to wake one for."""
-    monkeypatch.setattr("dabp.solvers.dabp.sharing.SHORT", 1e-3)
+    monkeypatch.setattr("dabp.solvers.dabp.thread_shares.SHORT_NANOSECONDS", 1e-3)
     assert even_shares(np.full(10, 1.0), 3) == [(0, 4), (4, 7), (7, 10)]
     assert even_shares(np.array([90.0, 1.0, 1.0, 90.0]), 2) == [(0, 2), (2, 4)]
-    monkeypatch.setattr("dabp.solvers.dabp.sharing.SHORT", 4.0)
+    monkeypatch.setattr("dabp.solvers.dabp.thread_shares.SHORT_NANOSECONDS", 4.0)
     assert even_shares(np.full(10, 1.0), 3) == [(0, 5), (5, 10)]
     assert even_shares(np.full(3, 1.0), 3) == [(0, 3)]
     assert even_shares(np.zeros(0), 3) == []

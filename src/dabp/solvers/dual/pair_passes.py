@@ -1,4 +1,4 @@
-"""Passes on problems with unary and binary factors only: same bounds as `dabp.solvers.dual.passes`, much faster."""
+"""Passes of message passing on the dual of a problem with unary and binary factors only, in threads."""
 
 from __future__ import annotations
 
@@ -13,49 +13,42 @@ from dabp.graph.message_layout import aligned_zeros
 from dabp.graph.places import Levels, Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
 from dabp.kernels.atomics import APART, zeros_apart
-from dabp.kernels.dual.certificate import certified_pairs, certified_sum
-from dabp.kernels.dual.excess import pairs_excess
-from dabp.kernels.dual.pairs import WIDTH, Answer, Pairs, pairs_cost, pairs_pass, progress_of, room_for
-from dabp.kernels.dual.tables import copy_tables
+from dabp.kernels.dual.certificate import certified_pairs, certified_sum, pairs_excess
+from dabp.kernels.dual.pairs import WIDTH, Answer, Pairs, copy_tables, pairs_cost, pairs_pass, scratch_for
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant, offsets_of, own_costs
 from dabp.problem.guard import Guard
-from dabp.solvers.dual.passes import largest_total
+from dabp.solvers.dual.general_passes import largest_total
 from dabp.solvers.stopped import ask
 from dabp.solvers.trials import Trials
 
 Costs = NDArray[np.float64]
 Allowed = NDArray[np.bool_]
-"""Of each value of a variable, whether it may be had."""
+"""Whether each value of a variable is allowed."""
 
-WORTH_THREADS, WIDE_LEVELS = 100_000, 48
-"""Costs in messages, and variables in a level on average, below which threads would wait more than they work."""
+WORTH_THREADS = 100_000
+"""Costs in messages below which passes run in one thread and in double precision."""
 
-STRIPS = 16
-"""Into how many strips variables are cut where threads may share passes, whatever their number: what is added up
-depends on how variables lie."""
+WIDE_LEVELS = 48
+"""Variables in a level on average below which threads would wait more than they work."""
 
-COARSE_TABLES, COARSE_COSTS = 50_000_000, 1e30
-"""Most costs in general tables, and the largest of them, for which passes begin in single precision: half the memory
-to read, and twice as many lanes."""
-
-BLOCK, ROWS = 2**20, 2**16
-"""Costs of tables that are copied in one go, between which the guard is asked; and of rows, which then stay in the
-processor's cache on the way."""
+COARSE_TABLES = 50_000_000
+"""Costs in general tables above which there is no second copy of them in single precision."""
 
 
 class PairPasses:
-    """A pairwise problem's relaxation; stands where `dabp.solvers.dual.passes.Passes` does.
+    """A pairwise problem's relaxation, with the methods of `dabp.solvers.dual.general_passes.Passes`.
 
-    Several threads go through strips of the variables one behind the other; this changes nothing but time. Large
-    problems are begun in single precision, which the bound is proved in spite of, until `refine`.
+    The number of threads changes no result. Passes on large problems are in single precision, with half the memory to
+    read and twice as many lanes, until `refine` is called; certified bounds are always computed in double precision.
     """
 
     def __init__(self, problem: Problem, threads: int = 1, guard: Guard | None = None):
         self.constant = nullary_constant(problem)
         self._exact, length, self._order = pairs_of(problem, guard or Guard())
         self._pairs = _coarse(self._exact) if length >= WORTH_THREADS else self._exact
-        self._rounded = not _equal(self._pairs, self._exact)  # what passes add up is not what it costs then
+        self._rounded = not _equal(self._pairs, self._exact)
+        """Whether costs that the passes add up are rounded to single precision."""
         self.messages = aligned_zeros(length, self._pairs.unary.dtype)
         self.largest = largest_total(problem)
         count = problem.num_variables
@@ -67,11 +60,11 @@ class PairPasses:
             zeros_apart(self._strips * APART, np.float64),
         )
         self._threads = threads if self._strips > 1 else 1
-        self._rooms = [room_for(self._pairs) for _ in range(self._threads)]
+        self._scratch = [scratch_for(self._pairs) for _ in range(self._threads)]
         self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
         self._trials = Trials()
         self._place = np.empty(count, dtype=np.int64)
-        """Where each variable is in the order of passes."""
+        """The position of each variable in the order of passes."""
         self._place[self._order] = np.arange(count)
         self._own: dict[int, Costs] = {}
         """The own costs of restricted variables as they were, by place."""
@@ -86,7 +79,7 @@ class PairPasses:
         coarse, self._pairs = self.messages, self._exact
         self.messages = aligned_zeros(len(coarse), np.float64)
         self.messages[:] = coarse
-        self._rooms = [room_for(self._pairs) for _ in range(self._threads)]
+        self._scratch = [scratch_for(self._pairs) for _ in range(self._threads)]
 
     def run(self, forward: bool) -> float:
         """One pass; returns the bound, which is not finite if some cost is not."""
@@ -98,13 +91,13 @@ class PairPasses:
         return float(self._answer.bound.sum() if self._strips == 1 else self._answer.sums[::APART].sum())
 
     def certified(self) -> float:
-        """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
+        """A bound, without the constant, that the messages prove; not finite if some of them are not."""
         pairs = self._exact
         first = pairs.chunk[pairs.strip]
 
         def sums(thread: int) -> list[tuple[float, float, float]]:
-            room, strips = room_for(pairs), range(thread, self._strips, self._threads)
-            return [certified_pairs(pairs, self.messages, room, first[k], first[k + 1]) for k in strips]
+            strips = range(thread, self._strips, self._threads)
+            return [certified_pairs(pairs, self.messages, first[k], first[k + 1]) for k in strips]
 
         others = [self._pool.submit(sums, k) for k in range(1, self._threads)] if self._pool is not None else []
         parts = sums(0) + [part for other in others for part in other.result()]
@@ -112,10 +105,11 @@ class PairPasses:
 
     @property
     def cost(self) -> float:
-        """The cost of the assignment that the last pass decoded, without the constant."""
+        """The cost of the assignment that the last pass decoded."""
         if self.coarse and self._rounded:
-            return float(pairs_cost(self._exact, self._answer.values))
-        return float(self._answer.cost.sum() if self._strips == 1 else self._answer.sums[1::APART].sum())
+            return float(pairs_cost(self._exact, self._answer.values)) + self.constant
+        costs = self._answer.cost if self._strips == 1 else self._answer.sums[1::APART]
+        return float(costs.sum()) + self.constant
 
     def decoded(self) -> Assignment:
         """The assignment that the last pass decoded."""
@@ -124,9 +118,9 @@ class PairPasses:
         return values
 
     def restrict(self, allowed: Mapping[int, Allowed], penalty: float) -> None:
-        """Let variables have only the values allowed, at this price for others; those restricted before have all.
+        """Add `penalty` to the values of variables that are not allowed; undo earlier restrictions.
 
-        Costs of what is allowed do not change: bounds hold for all assignments that keep to it, whatever the price.
+        Costs of allowed values do not change: bounds are valid for all assignments that take only these.
         """
         exact, passing = self._exact.unary, self._pairs.unary
         for place, costs in self._own.items():
@@ -143,7 +137,7 @@ class PairPasses:
             passing[begin:end] = row
 
     def excess(self, values: Assignment) -> Costs:
-        """How far each variable and its factors are above what the messages prove; adds up to cost less bound."""
+        """What each variable and half of each of its factors cost above their least; adds up to cost less bound."""
         excess = np.zeros(len(self._order))
         pairs_excess(self._exact, self.messages, values[self._order], excess)
         return excess[self._place]
@@ -154,12 +148,12 @@ class PairPasses:
             self._pool.shutdown()
 
     def _share(self, forward: bool, threads: int) -> None:
-        """One pass by so many threads."""
-        progress, submit = progress_of(self._pairs), self._pool.submit if self._pool is not None else None
+        """One pass by `threads` threads."""
+        progress, submit = zeros_apart(self._strips * APART), self._pool.submit if self._pool is not None else None
         others = [submit(self._part, forward, k, threads, progress) for k in range(1, threads)] if submit else []
         try:
             self._part(forward, 0, threads, progress)
-        except BaseException:  # interrupted: nobody shall wait for this thread any more
+        except BaseException:  # interrupted: the other threads must not wait for this one
             progress[:] = self._pairs.levels
             raise
         finally:
@@ -167,36 +161,41 @@ class PairPasses:
                 other.result()
 
     def _part(self, forward: bool, thread: int, threads: int, progress: Indices) -> None:
-        """A thread's part of a pass; where it had to wait for long it lets others have its core."""
-        pairs, room, chunk = self._pairs, self._rooms[thread], 0
+        """A thread's part of a pass; after a long wait the thread yields its core."""
+        pairs, scratch, chunk = self._pairs, self._scratch[thread], 0
         while True:
-            chunk = pairs_pass(forward, pairs, self.messages, room, self._answer, chunk, thread, threads, progress)
+            chunk = pairs_pass(forward, pairs, self.messages, scratch, self._answer, chunk, thread, threads, progress)
             if chunk == len(pairs.level):
                 return
             time.sleep(0)
 
 
 def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
-    """The columns of a problem with factors of arity 2 at most, how many costs messages have, and the variables.
+    """The columns of a problem with factors of arity 2 at most, the number of costs in messages, and its variables.
 
-    Variables are in an order of their own, level by level; in strips if threads may share passes.
+    Variables are ordered level by level, in 16 strips if threads may share passes: the number of strips does not
+    depend on the number of threads, since sums depend on the order of variables.
     """
     found = Levels.of(problem)
     levels = int(found.level.max(initial=-1)) + 1
     costs = -(-problem.domain_sizes // WIDTH) * WIDTH * found.degree
     shared = costs.sum() >= WORTH_THREADS and problem.num_variables >= WIDE_LEVELS * levels
-    places, order, strips = Places.in_strips(problem, found, STRIPS if shared else 1)
+    places, order, strips = Places.in_strips(problem, found, 16 if shared else 1)
     domain = problem.domain_sizes[order]
     width = -(-domain // WIDTH) * WIDTH
     message = offsets_of(width[places.variable])
     ask(guard)
     kinds, parameters = table_kinds(problem)
     ask(guard)
-    kinds[(kinds == POTTS) & (parameters[:, 0] > parameters[:, 1])] = GENERAL
+    same, different, _ = parameters.T
+    kinds[(kinds == POTTS) & (same > different)] = GENERAL
+    potts = kinds == POTTS  # truncated linear with a slope that reaches the top in one step
+    parameters[potts] = np.stack([same, 2.0 * (different - same), different], axis=1)[potts]
+    general = kinds[problem.factor_table[places.factors]] == GENERAL
     factor_table = problem.factor_table[places.factors]
-    table, kind = np.empty(len(places.variable), dtype=np.int64), np.empty(len(places.variable), dtype=np.int8)
+    table, linear = np.empty(len(places.variable), dtype=np.int64), np.empty(len(places.variable), dtype=np.bool_)
     table[places.place] = factor_table[:, None]
-    kind[places.place] = kinds[factor_table].astype(np.int8)[:, None]
+    linear[places.place] = ~general[:, None]
     row = offsets_of(width)
     pairs = Pairs(
         domain=domain,
@@ -207,9 +206,9 @@ def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
         other=places.other,
         message=message[:-1],
         other_message=message[:-1][places.partner],
-        kind=kind,
+        linear=linear,
         table=table,
-        tables=_general_tables(problem, domain, places, np.flatnonzero(kinds[factor_table] == GENERAL), table, guard),
+        tables=_general_tables(problem, domain, places, np.flatnonzero(general), table, guard),
         parameters=parameters,
         levels=levels,
         **strips._asdict(),
@@ -218,18 +217,19 @@ def pairs_of(problem: Problem, guard: Guard) -> tuple[Pairs, int, Indices]:
 
 
 def _coarse(pairs: Pairs) -> Pairs:
-    """The same in single precision; as it is where costs are too large for that, or too many to keep twice."""
-    costs = (pairs.unary, pairs.tables, pairs.parameters)
-    if len(pairs.tables) > COARSE_TABLES or any(_largest(values) > COARSE_COSTS for values in costs):
+    """The same in single precision; `pairs` itself if costs are too large for that or too many to keep twice."""
+    costs = {name: getattr(pairs, name) for name in ("unary", "tables", "parameters")}
+    if len(pairs.tables) > COARSE_TABLES or any(_largest(values) > 1e30 for values in costs.values()):
         return pairs
-    unary, tables, parameters = (values.astype(np.float32) for values in costs)
-    return pairs._replace(unary=unary, tables=tables, parameters=parameters)
+    return pairs._replace(**{name: values.astype(np.float32) for name, values in costs.items()})
 
 
-def _equal(some: Pairs, others: Pairs) -> bool:
-    """Whether two hold the same costs, in whatever precision."""
-    columns = ((some.unary, others.unary), (some.tables, others.tables), (some.parameters, others.parameters))
-    return all(mine is theirs or np.array_equal(mine, theirs) for mine, theirs in columns)
+def _equal(pairs: Pairs, others: Pairs) -> bool:
+    """Whether two have the same costs, in whatever precision."""
+    if pairs is others:
+        return True
+    columns = zip(pairs, others, strict=True)
+    return all(np.array_equal(mine, theirs) for mine, theirs in columns if mine is not theirs)
 
 
 def _largest(values: Costs) -> float:
@@ -239,11 +239,11 @@ def _largest(values: Costs) -> float:
 
 
 def _padded_rows(values: Costs, starts: Indices, order: Indices, row: Indices) -> Costs:
-    """Rows of a ragged array in an order, each made as long as `row` says by copies of its last entry."""
+    """Rows of a ragged array in an order, each padded to the lengths of `row` by copies of its last entry."""
     lengths, widths = np.diff(starts), np.diff(row)
     if len(lengths) and (lengths == lengths[0]).all():
         padded, rows = np.empty((len(lengths), widths[0])), values.reshape(len(lengths), lengths[0])
-        block = max(1, ROWS // int(widths[0]))
+        block = max(1, 2**16 // int(widths[0]))  # blocks stay in the processor's cache
         for first in range(0, len(lengths), block):
             part = padded[first : first + block]
             part[:, : lengths[0]] = rows[order[first : first + block]]
@@ -259,8 +259,8 @@ def _general_tables(
 ) -> Costs:
     """The tables of the binary factors in `rows` both ways round, padded; `table` gets where each place's begins.
 
-    They lie as passes read them: those that a pass forward needs in the order of its variables, then those that one
-    backward does; tables of one shape together. They are copied a few at a time, between which the guard is asked.
+    They are stored as passes read them: tables of one shape together, of these first those that a forward pass needs,
+    in the order of its variables, then those of a backward pass. The guard is asked after every 2²⁰ costs copied.
     """
     if len(rows) == 0:
         return np.zeros(0)
@@ -281,7 +281,7 @@ def _general_tables(
         starts.ravel()[members] = np.arange(position, end, width * others)
         padded = result[position:end].reshape(len(members), others, width)
         position = end
-        block = max(1, BLOCK // int(width * others))
+        block = max(1, 2**20 // int(width * others))
         for start in range(0, len(members), block):
             ask(guard)
             these = members[start : start + block]
@@ -300,9 +300,9 @@ def _of_one_shape(lanes: Indices, others: Indices) -> list[Indices]:
 
 
 def _different(tables: Indices, sizes: Indices, count: int) -> tuple[Indices, Indices]:
-    """The first of each set of factors with the same table, of `count`, and shape; and which of these each equals.
+    """The first factor of each set with one table (of `count`) and shape, and the set of each factor.
 
-    One table may serve factors of other shapes, told apart by the size of their first variable.
+    One table may serve factors of different shapes, distinguished by the size of their first variable.
     """
     latest = np.full(count, -1)
     latest[tables] = np.arange(len(tables))

@@ -10,7 +10,7 @@ import pytest
 from dabp.errors import ParameterError
 from dabp.problem import Problem
 from dabp.solvers.base import Budget, Search
-from dabp.solvers.dual.solver import Dual
+from dabp.solvers.dual.message_passing import Dual
 from dabp.solvers.status import Status
 from tests.problems import drawn_problem, exhaustive
 
@@ -201,7 +201,7 @@ def test_more_passes_never_prove_less(seed: int, monkeypatch: pytest.MonkeyPatch
     problem = complete(rng.normal(size=(36, 3, 3)))
     bounds = {}
     for seconds in (0.0, 1e9):  # a block is a pass, or all of them
-        monkeypatch.setattr("dabp.solvers.dual.solver.BLOCK_SECONDS", seconds)
+        monkeypatch.setattr("dabp.solvers.dual.message_passing.BLOCK_SECONDS", seconds)
         found = []
         for passes in (1, 5, 15, 40, 80, 120):
             search = Dual().start(problem, seed=0, budget=Budget(max_iterations=passes))

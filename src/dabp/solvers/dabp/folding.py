@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.attention.dense import BLOCK
 from dabp.kernels.attention.gated_units import GATES, UNITS, Columns
 from dabp.kernels.attention.hub_attention import HEADS
-from dabp.kernels.attention.vectors import BLOCK
 from dabp.solvers.dabp.parameters import COLORS, EMBEDDING, HIDDEN, LAYERS, NODE_TYPES, Parameters
 from dabp.solvers.dabp.structure import Structure
 

@@ -21,26 +21,19 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import ragged_positions
 from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
-from dabp.solvers.dual.pairs import PairPasses
-from dabp.solvers.dual.passes import Passes
+from dabp.solvers.dual.general_passes import Passes
+from dabp.solvers.dual.pair_passes import PairPasses
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped, ask
 
-CERTIFY_EVERY = 10
-"""Passes between two bounds that are computed anew, each sum with its error; this takes as long as about two passes."""
+LOOK = 10
+"""Passes after which progress is judged, and the fewest between two certified bounds (one takes about two passes)."""
 
-FINE_GAIN, FINE_GAP = 1e-6, 1e-4
-"""Passes in single precision go on in double when ten of them have raised the bound by less than this, relative to its
-size, or when a decoded assignment comes so close to it."""
+FINE_GAIN = 1e-6
+"""Passes go on in double precision when `LOOK` of them raise the bound by less than this, relative to its size."""
 
-SLOW_PASSES, SLOW_GAIN = 10, 5e-4
-"""Factors are joined when so many passes have raised the bound by less than this, relative to its size."""
-
-NARROW_GAP = 0.02
-"""Where the decoded assignments come this close to the bound, the relaxation is tight enough to go on as it is."""
-
-LARGEST_TABLE = 100_000
-"""Cells that a joined table may have."""
+FINE_GAP = 1e-4
+"""Passes go on in double precision when a decoded assignment is this close to the bound, relative to its size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +41,12 @@ class Dual(Solver):
     """Convergent message passing on the dual of the local LP relaxation (TRW-S, SRMP).
 
     Moves costs between factors and variables so that the sum of their minima, a lower bound on the optimum, never
-    falls; each pass also decodes an assignment from the moved costs. Use it for a gap where nothing can be proved:
-    one pass costs about as much as an iteration of belief propagation. Proves optimality only where the relaxation
-    is tight, and infeasibility where the bound outgrows every finite cost.
+    falls; each pass also decodes an assignment from the moved costs. One pass costs about as much as an iteration of
+    belief propagation. Proves optimality only where the relaxation is tight, and infeasibility where the bound exceeds
+    every finite cost.
 
-    When that has converged, binary factors are joined along triangles, then along cliques of four, which tightens
-    the relaxation; each time the passes begin anew, and the better bound is kept.
+    After convergence binary factors are joined along triangles, then along cliques of four, which tightens the
+    relaxation; passes then restart, and the better bound is kept.
 
     Reference: V. Kolmogorov, *Convergent tree-reweighted message passing for energy minimization*, PAMI 2006, and
     *A new look at reweighted message passing*, PAMI 2015.
@@ -101,18 +94,19 @@ class DualSearch(Search):
         self._guard, self._threads = budget.guard, budget.threads
         self._ends = contextlib.ExitStack()  # ends the threads of the passes under way
         self.bound = -np.inf
-        """Proved, in spite of all rounding."""
-        self._reached = -np.inf  # as the passes compute it, which leads the way but proves nothing
-        self._certified_at = -CERTIFY_EVERY
-        self._tried_at = -CERTIFY_EVERY  # for a verdict: counted in passes only, not in blocks, so that runs repeat
-        self._unit = min(1.0, problem.facts.magnitude)  # gains below so much, times a tolerance, count as none
+        """Certified: valid in spite of rounding."""
+        self._reached = -np.inf  # as the passes compute it, uncertified
+        self._certified_at = -LOOK
+        self._tried_at = -LOOK  # counted in passes, not in blocks, so that runs repeat
+        self._unit = min(1.0, problem.facts.magnitude)  # the least size that gains are relative to
         self.passes = 0
         self._history: list[float] = []
         self._best_cost = np.inf
         self._told = False
         self._stalled_stage = 0
         self._infeasible, self._stopped = False, ""
-        self._cut: Status | Literal[False] | None = False  # joining that the guard ended is due: the verdict before it
+        self._cut: Status | Literal[False] | None = False
+        """The verdict before a joining of factors that the guard ended, which is then repeated; False without one."""
         try:
             supported = _supported(problem, self._guard)
             self._infeasible = supported is None
@@ -124,7 +118,7 @@ class DualSearch(Search):
 
     @property
     def at_boundary(self) -> bool:
-        """Whether there is anything to save: not while factors that are due to be joined are not."""
+        """Whether the state can be saved: not while a joining of factors that the guard ended is due."""
         return not self._stopped and self._cut is False
 
     def step(self) -> Step:
@@ -146,12 +140,11 @@ class DualSearch(Search):
             finished = self._verdict()
             if finished is Status.CONVERGED or (finished is None and self._slow()):
                 if finished is None:
-                    self._certify()  # while there are the messages that prove it
+                    self._certify()  # joining drops the messages
                 finished = self._tightened(finished)
             if working_seconds() - started > BLOCK_SECONDS or self.passes == self._max_passes:
                 break
-        last = self.passes == self._max_passes  # what is told in the end must not depend on when blocks ended
-        if finished is None and last:
+        if finished is None and self.passes == self._max_passes:  # the last bound does not depend on when blocks end
             self._certify()
         if finished is Status.INFEASIBLE:
             return Step(costs=np.array(costs), finished=finished)
@@ -164,7 +157,7 @@ class DualSearch(Search):
         )
 
     def state_dict(self) -> State:
-        """The messages, and what the stopping rule remembers."""
+        """The messages and the state of the stopping rule."""
         if self._infeasible:
             return {"passes": 0}
         return {
@@ -182,7 +175,7 @@ class DualSearch(Search):
 
     def load_state_dict(self, state: State) -> None:
         """Continue from there."""
-        if "stage" not in state:  # it had ended with a proof of infeasibility, to be found again
+        if "stage" not in state:  # a proof of infeasibility, which is found again
             return
         stage = int(state["stage"])
         if stage != self._stage and not self._tighten(stage) and self._cut is not False:
@@ -216,22 +209,22 @@ class DualSearch(Search):
             self._reached = max(self._reached, bound)
         self._history.append(self._reached)
         del self._history[: -self._solver.patience - 1]
-        cost = self._passes.cost + self._passes.constant
+        cost = self._passes.cost
         if self._passes.coarse and self._exhausted(cost):
             self._passes.refine()
-            self._reached = -np.inf  # what rounding may have added is not to be waited for
+            self._reached = -np.inf  # it may contain rounding in single precision
             self._history.clear()
         return cost
 
     def _exhausted(self, cost: float) -> bool:
-        """Whether single precision has given what it can."""
+        """Whether passes in single precision have stopped to gain."""
         size = max(self._unit, abs(self._reached))
         history = self._history
-        slow = len(history) > SLOW_PASSES and history[-1] - history[-1 - SLOW_PASSES] < FINE_GAIN * size
+        slow = len(history) > LOOK and history[-1] - history[-1 - LOOK] < FINE_GAIN * size
         return slow or min(cost, self._best_cost) - self._reached < FINE_GAP * size
 
     def _certify(self) -> None:
-        """Prove a bound of the problem given, whose costs were added up here, from the messages as they are."""
+        """Raise the certified bound by the current messages."""
         self._certified_at = self.passes
         bound = math.nextafter(self._passes.certified() + self._passes.constant, -math.inf)
         if math.isfinite(bound):
@@ -258,17 +251,17 @@ class DualSearch(Search):
 
     def _slow(self) -> bool:
         """Whether joining factors now promises more than further passes."""
-        if self._stalled_stage == self._stage or len(self._history) <= SLOW_PASSES:
+        if self._stalled_stage == self._stage or len(self._history) <= LOOK:
             return False
         size = max(self._unit, abs(self._reached))
-        gain = self._whole_units(self._history[-1]) - self._whole_units(self._history[-1 - SLOW_PASSES])
-        return gain < SLOW_GAIN * size and self._best_cost - self._reached > NARROW_GAP * size
+        gain = self._whole_units(self._history[-1]) - self._whole_units(self._history[-1 - LOOK])
+        return gain < 5e-4 * size and self._best_cost - self._reached > 0.02 * size
 
     def _tightened(self, verdict: Status | None) -> Status | None:
-        """Join factors; the verdict on what there is then, `verdict` if nothing could be joined.
+        """Join factors and return the new verdict, or `verdict` if nothing could be joined.
 
-        Where the guard ends it, it is due before the next pass, in this run or, from before the pass, in a resumed one:
-        which passes follow which joining must not depend on when somebody asked to stop.
+        A joining that the guard ended is repeated before the next pass, in this run or in a resumed one: the order of
+        passes and joinings must not depend on the time of an interrupt.
         """
         self._cut = False
         if self._tighten(self._stage + 1):
@@ -279,20 +272,20 @@ class DualSearch(Search):
         return None
 
     def _whole_units(self, bound: float) -> float:
-        """What a bound, as the passes compute it, says about costs that are integers."""
+        """An uncertified bound rounded up where costs are integers."""
         if not self._whole.facts.integral or not math.isfinite(bound):
             return bound
         return float(math.ceil(bound - 1e-9 * max(1.0, abs(bound))))
 
     def _tighten(self, stage: int) -> bool:
-        """Begin anew with factors joined along larger cliques; False if that changes nothing or does not fit.
+        """Restart with factors joined along larger cliques; False if that changes nothing or does not fit.
 
-        A joint table may forbid what its parts, one by one, allow: values may go, even all of them.
+        A joint table may forbid values that each of its parts allows.
         """
-        stalled, self._stalled_stage = self._stalled_stage, self._stage  # asked once: later it would not work either
+        stalled, self._stalled_stage = self._stalled_stage, self._stage  # a later attempt would fail as well
         if stage > self._solver.largest_clique:
             return False
-        joined = join_cliques(self._base, stage, LARGEST_TABLE, self._solver.max_cells)
+        joined = join_cliques(self._base, stage, 100_000, self._solver.max_cells)
         if joined is self._base:
             return False
         try:
@@ -311,8 +304,8 @@ class DualSearch(Search):
             return Status.CONVERGED if patient else None
         gain = self._history[-1] - self._history[0]
         converged = patient and gain <= self._solver.tolerance * max(self._unit, abs(self._reached))
-        due = self.passes >= self._certified_at + max(CERTIFY_EVERY, self.passes // 4)
-        if converged or due or (self._promising() and self.passes >= self._tried_at + CERTIFY_EVERY):
+        due = self.passes >= self._certified_at + max(LOOK, self.passes // 4)
+        if converged or due or (self._promising() and self.passes >= self._tried_at + LOOK):
             self._tried_at = self.passes
             self._certify()
         if self.bound > self._passes.largest + self._passes.constant:
@@ -322,7 +315,7 @@ class DualSearch(Search):
         return Status.CONVERGED if converged else None
 
     def _promising(self) -> bool:
-        """Whether the bound, as the passes compute it, would prove something."""
+        """Whether the uncertified bound would prove optimality or infeasibility."""
         reached = self._whole_units(self._reached)
         close = 2 * self._whole.facts.rounding(reached) + 1e-9 * abs(reached)
         return self._best_cost - reached <= close or reached > self._passes.largest + self._passes.constant
@@ -331,9 +324,9 @@ class DualSearch(Search):
 def _supported(problem: Problem, guard: Guard) -> tuple[Problem, list[Restricted]] | None:
     """The problem without values that lack a support in some factor, and the step to it (none if all stay).
 
-    Then every min-marginal, hence every message, is finite. Factors that come to have one scope are added up, which
-    may take away further supports, so this goes on until nothing changes. None if the problem is infeasible.
-    Raises `Stopped` if the guard does not let it go on.
+    Then every min-marginal, hence every message, is finite. Factors with one scope are added up, which may remove
+    further supports, so this repeats until nothing changes. None if the problem is infeasible. Raises `Stopped` if the
+    guard ends it.
     """
     ask(guard)
     problem = merge_factors(problem, folding=False)

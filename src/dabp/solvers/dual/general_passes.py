@@ -1,11 +1,11 @@
-"""Passes of message passing on the dual of one problem: its columns as the kernels read them, and the messages."""
+"""Passes of message passing on the dual of a problem with factors of any arity."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.dual.certificate import certified_bound
-from dabp.kernels.dual.passes import Relaxation, Scratch, dual_pass, total_cost
+from dabp.kernels.dual.certificate import certified_bound, certified_sum
+from dabp.kernels.dual.passes import Relaxation, Scratch, dual_pass
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.exactness import UNIT_ROUNDOFF
@@ -16,10 +16,10 @@ class Passes:
     """A problem's relaxation; every pass moves costs between its factors and variables."""
 
     coarse = False
-    """Passes are in double precision."""
+    """Whether passes are in single precision."""
 
     def __init__(self, problem: Problem):
-        whole = Incidence(problem)
+        whole, self._problem = Incidence(problem), problem
         self.constant = whole.constant
         lowest = np.full(len(whole.table_start), problem.num_variables)
         np.minimum.at(lowest, whole.factor, whole.variable)
@@ -41,6 +41,7 @@ class Passes:
             is_first=lowest[whole.factor] == whole.variable,
             is_last=highest[whole.factor] == whole.variable,
             message_start=message_start,
+            incident_message=message_start[whole.incident],
             messages=np.zeros(message_start[-1]),
         )
         self._scratch = Scratch(
@@ -49,13 +50,12 @@ class Passes:
             moved=np.zeros(whole.longest + 1),
         )
         self.messages = self._relaxation.messages
-        """M, flat: what a state holds."""
+        """M, flat."""
         self.largest = largest_total(problem)
-        """No feasible assignment costs more, the constant left out."""
         self._values = np.zeros(problem.num_variables, dtype=np.int64)
 
     def refine(self) -> None:
-        """Nothing is to be refined."""
+        """Nothing: passes are in double precision."""
 
     def run(self, forward: bool) -> float:
         """One pass; returns the bound, which is not finite if some cost is not."""
@@ -63,27 +63,25 @@ class Passes:
         return float(bound) if np.isfinite(magnitude) else -np.inf
 
     def certified(self) -> float:
-        """A bound, without the constant, that the messages surely prove; not finite if some of them are not."""
-        return float(certified_bound(self._relaxation, self._scratch))
+        """A bound, without the constant, that the messages prove; not finite if some of them are not."""
+        parts = len(self._relaxation.sizes) + len(self._relaxation.table_start)
+        return certified_sum([certified_bound(self._relaxation, self._scratch)], parts)
 
     @property
     def cost(self) -> float:
-        """The cost of the assignment that the last pass decoded, without the constant."""
-        r = self._relaxation
-        return float(
-            total_cost(r.unary, r.unary_start, r.variable, r.stride, r.scope_start, r.table_start, r.pool, self._values)
-        )
+        """The cost of the assignment that the last pass decoded."""
+        return float(self._problem.cost(self._values))
 
     def decoded(self) -> Assignment:
         """The assignment that the last pass decoded."""
         return self._values.copy()
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Nothing: there are no threads."""
 
 
 def largest_total(problem: Problem) -> float:
-    """No feasible assignment costs more, the constant left out."""
+    """An upper limit of the cost of feasible assignments, without the constant."""
     _, highest = problem.facts.finite_extremes
     tops = highest[problem.factor_table[problem.arities > 0]]
     return float(tops.sum()) + UNIT_ROUNDOFF * (len(tops) + 1) * float(np.abs(tops).sum())

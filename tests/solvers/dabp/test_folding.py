@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.solvers.dabp.network import Network
+from dabp.solvers.dabp.folding import Network
 from dabp.solvers.dabp.parameters import Parameters
 from tests.solvers.dabp.graphs import mixed, parameters_of, structure_of
 
