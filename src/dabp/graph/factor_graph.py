@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph.grouping import grouped
-from dabp.graph.measure import MOST_SCALED, measured
+from dabp.graph.measure import MOST_SCALED, Measure, measured
 from dabp.problem import Problem
 from dabp.problem.columns import add_at, cells_of_tables, offsets_of
 from dabp.problem.facts import derived, structural
@@ -48,6 +48,8 @@ class FactorGroup:
     """[G]: its number in the problem."""
     first: int
     """Number of the group's first edge."""
+    used: NDArray[np.int64]
+    """[U]: the tables of the problem that `tables` are made from."""
 
     @property
     def arity(self) -> int:
@@ -81,8 +83,6 @@ class FactorGraph:
     """[N + 1]: edges of variable i are ``variable_edges[variable_edge_offsets[i]:variable_edge_offsets[i + 1]]``."""
     variable_edges: NDArray[np.int64]
     """[E]: edges by variable, ascending within one."""
-    shifted: bool
-    """Whether a constant was taken off some table (see `dabp.graph.measure`)."""
 
     @cached_property
     def edge_variable(self) -> NDArray[np.int64]:
@@ -103,12 +103,12 @@ class FactorGraph:
 
     @property
     def num_variables(self) -> int:
-        """N."""
+        """The number N of variables."""
         return len(self.domain_sizes)
 
     @property
     def num_edges(self) -> int:
-        """E, copies counted."""
+        """The number E of edges, those of split copies counted."""
         return len(self.variable_edges)
 
     @property
@@ -144,19 +144,17 @@ class FactorGraph:
         split_ratio
             Split each factor of arity 2 or more in two copies with this and the remaining share of its costs.
         dtype
-            By default float32, and float64 if anything is forbidden: the stand-in is so large that
-            single precision would lose the finite costs beside it.
+            By default float32, and float64 if anything is forbidden, as the stand-in is very large.
         cost_scale
-            What costs are divided by; by default half the median positive finite range over the factors, or more
+            Divisor of costs; by default half the median positive finite range over the factors, or more
             where others are larger by many orders of magnitude.
         seed
-            Of the perturbation.
+            Seed of the perturbation.
         perturbation
             Unary costs uniform in [0, perturbation], in scaled units, break ties between symmetric
             solutions; by default `PERTURBATION` of the smallest difference between costs of one factor.
         temperature
-            If above 0, the default perturbation is at most a millionth of it, in the problem's units, so that
-            probabilities do not depend on the perturbation.
+            If above 0, the default perturbation is at most a millionth of it, in the problem's units.
         """
         _check(problem, split_ratio, cost_scale, perturbation)
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
@@ -164,21 +162,20 @@ class FactorGraph:
         scale = measure.scale
         real = np.dtype((np.float64 if problem.facts.forbidding.any() else np.float32) if dtype is None else dtype)
         if perturbation is None:
-            smallest = PERTURBATION * derived(problem, _smallest_difference)
-            perturbation = (min(smallest, 1e-6 * temperature) if temperature > 0 else smallest) / scale
+            most = 1e-6 * temperature if temperature > 0 else math.inf
+            perturbation = min(PERTURBATION * derived(problem, smallest_difference), most) / scale
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * measure.ranges / scale + problem.num_variables * perturbation + 1.0
         skeleton = structural(problem, _skeleton, len(scales), bulky=True)
-        units = _Units(scale, measure.shifts, measure.lowest / scale + forbidden)
         rng = generator(seed, _PERTURBATION_STREAM)
         unary = rng.uniform(0.0, perturbation, size=int(skeleton.variable_offsets[-1]))
         groups = []
-        for part in skeleton.parts:
-            if len(part.shape) == 1:
-                _add_unary(problem, part, skeleton.variable_offsets, units, unary)
-                continue
-            costs = _scaled(problem, part.used, units, real).reshape(-1, *part.shape)
-            groups.append(FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first))
+        for group in skeleton.groups:
+            if group.arity == 1:
+                _add_unary(problem, group, skeleton.variable_offsets, measure, unary, forbidden)
+            else:
+                tables = _scaled(problem, group.used, measure, forbidden, real).reshape(-1, *group.shape)
+                groups.append(replace(group, tables=tables))
         return cls(
             domain_sizes=problem.domain_sizes,
             variable_offsets=skeleton.variable_offsets,
@@ -189,7 +186,6 @@ class FactorGraph:
             forbidden=float(forbidden),
             variable_edge_offsets=skeleton.variable_edge_offsets,
             variable_edges=skeleton.variable_edges,
-            shifted=bool(measure.shifts.any()),
         )
 
 
@@ -204,26 +200,19 @@ def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None
         raise ParameterError(f"perturbation is at least 0 and at most {MOST_SCALED:g}, not {perturbation}")
 
 
-class _Units(NamedTuple):
-    """How costs become numbers of the graph: shifted, then scaled."""
-
-    scale: float
-    """The divisor."""
-    shifts: NDArray[np.float64]
-    """[T]: the constant that is taken off each table."""
-    stand_ins: NDArray[np.float64]
-    """[T]: the finite number for a forbidden cell."""
-
-
-def _scaled(problem: Problem, used: NDArray[np.int64], units: _Units, dtype: np.dtype[Any]) -> NDArray[np.floating]:
-    """Some tables of one size in scaled units [U, cells], with the stand-in of its table where a cell is forbidden."""
+def _scaled(
+    problem: Problem, used: NDArray[np.int64], measure: Measure, forbidden: float, dtype: Any
+) -> NDArray[np.floating]:
+    """Some tables of one size in scaled units [U, cells]; a forbidden cell is the table's least cost + `forbidden`."""
     costs = cells_of_tables(problem, used).reshape(len(used), -1)
     tables = np.empty(costs.shape, dtype=dtype)
-    shifts = units.shifts[used][:, None]
-    np.divide(costs - shifts if shifts.any() else costs, units.scale, out=tables, casting="same_kind", dtype=np.float64)
+    shifts = measure.shifts[used][:, None]
+    shifted = costs - shifts if shifts.any() else costs
+    np.divide(shifted, measure.scale, out=tables, casting="same_kind", dtype=np.float64)
     if problem.facts.forbidding[used].any():
         barred = np.isinf(costs)
-        tables[barred] = np.broadcast_to(units.stand_ins[used][:, None], costs.shape)[barred]
+        stand_ins = measure.lowest[used] / measure.scale + forbidden
+        tables[barred] = np.broadcast_to(stand_ins[:, None], costs.shape)[barred]
     return tables
 
 
@@ -236,68 +225,53 @@ def _numbered(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], N
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
 
 
-class _Part(NamedTuple):
-    """The factors of one shape, of arity 1 and more, without costs; see `FactorGroup`."""
-
-    shape: tuple[int, ...]
-    factors: NDArray[np.int64]
-    scope: NDArray[np.int64]
-    used: NDArray[np.int64]
-    """[U]: the different tables of the problem that they use."""
-    table_index: NDArray[np.int64]
-    first: int
-
-
 class _Skeleton(NamedTuple):
     """The parts of a factor graph that do not depend on costs."""
 
     variable_offsets: NDArray[np.int64]
-    parts: tuple[_Part, ...]
+    groups: tuple[FactorGroup, ...]
+    """Of arity 1 and more, without tables."""
     variable_edge_offsets: NDArray[np.int64]
     variable_edges: NDArray[np.int64]
 
 
 def _skeleton(problem: Problem, copies: int) -> _Skeleton:
     """Edges and groups of a graph with this number of copies of each factor."""
-    parts, edges = [], 0
+    groups, edges, nothing = [], 0, np.zeros(0)
     for shape, factors, scope in _by_shape(problem):
         used, index = _numbered(problem.factor_table[factors], len(problem.pool_offsets) - 1)
-        parts.append(_Part(shape, factors, scope, used, index, edges))
+        groups.append(FactorGroup(shape, nothing, index, scope, factors, edges, used))
         edges += scope.size * copies if len(shape) > 1 else 0
-    higher = [part.scope for part in parts if len(part.shape) > 1]
+    higher = [group.scope for group in groups if group.arity > 1]
     scopes = [(scope if copies == 1 else np.repeat(scope, copies, axis=0)).ravel() for scope in higher]
     edge_variable = scopes[0] if len(scopes) == 1 else np.concatenate([np.zeros(0, dtype=np.int64), *scopes])
     variable_edges, variable_edge_offsets = grouped(edge_variable, problem.num_variables)
-    return _Skeleton(offsets_of(problem.domain_sizes), tuple(parts), variable_edge_offsets, variable_edges)
+    return _Skeleton(offsets_of(problem.domain_sizes), tuple(groups), variable_edge_offsets, variable_edges)
 
 
 def _add_unary(
     problem: Problem,
-    part: _Part,
+    group: FactorGroup,
     variable_offsets: NDArray[np.int64],
-    units: _Units,
+    measure: Measure,
     unary: NDArray[np.floating],
+    forbidden: float,
 ) -> None:
     """Add the costs of factors of arity 1, as many at a time as stay in the processor's cache."""
-    size = part.shape[0]
+    size = group.shape[0]
     block = max(1, 2**16 // size)
-    for start in range(0, len(part.factors), block):
-        tables = part.used[part.table_index[start : start + block]]
-        costs = _scaled(problem, tables, units, np.dtype(np.float64))
-        targets = variable_offsets[part.scope[start : start + block]] + np.arange(size)
+    for start in range(0, group.num_factors, block):
+        tables = group.used[group.table_index[start : start + block]]
+        costs = _scaled(problem, tables, measure, forbidden, np.float64)
+        targets = variable_offsets[group.scope[start : start + block]] + np.arange(size)
         add_at(unary, targets.ravel(), costs.ravel())
 
 
 def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64], NDArray[np.int64]]]:
     """(shape, factors [G], scope [G, arity]) for every arity ≥ 1, by arity and then by shape."""
-    size = int(problem.domain_sizes.max(initial=0))
-    uniform = bool((problem.domain_sizes == size).all())
     for arity_group in problem.facts.arity_groups:
         arity = arity_group.variables.shape[1]
         if arity == 0:
-            continue
-        if uniform:
-            yield (size,) * arity, arity_group.factors, arity_group.variables
             continue
         lengths = problem.domain_sizes[arity_group.variables]
         if (lengths == lengths[0]).all():
@@ -312,7 +286,7 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
             yield shape, arity_group.factors[members], arity_group.variables[members]
 
 
-def _smallest_difference(problem: Problem) -> float:
+def smallest_difference(problem: Problem) -> float:
     """The smallest positive difference between two finite costs of one table; 1 if there is none."""
     if problem.facts.integral:
         return 1.0

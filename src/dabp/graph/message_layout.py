@@ -29,8 +29,7 @@ from dabp.kernels.belief_propagation.message_arrays import (
     Reals,
     Variables,
 )
-from dabp.kernels.belief_propagation.pair_layout import Edges, PairColumns, PairGroups, fill_pairs, fill_ranks
-from dabp.kernels.belief_propagation.pricing import LARGEST
+from dabp.kernels.belief_propagation.pair_layout import Edges, PairColumns, PairGroups, fill_pairs
 from dabp.problem import Problem
 from dabp.problem.columns import as_fixed, cell_strides, offsets_of
 from dabp.problem.facts import structural
@@ -69,18 +68,8 @@ def make_layout(problem: Problem, graph: FactorGraph, lanes: int, *, soft: bool 
         tables=_all_tables(graph, frame.stacks, lanes, soft),
         pairs=frame.pairs,
         many=frame.many,
-        exact=frame.exact._replace(pool=problem.pool, unit=0.0 if soft else _unit(problem, graph)),
+        exact=frame.exact._replace(pool=problem.pool),
     )
-
-
-def _unit(problem: Problem, graph: FactorGraph) -> float:
-    """The factor by which numbers of tables become the costs, if these are exact integers; else 0."""
-    facts = problem.facts
-    pairs_only = all(group.arity == 2 for group in graph.groups)
-    if graph.shifted or not pairs_only or facts.forbidding.any() or not facts.integral:
-        return 0.0
-    largest = max(float(np.abs(ends).max(initial=0.0)) for ends in facts.finite_extremes)
-    return graph.cost_scale if largest <= LARGEST and facts.magnitude <= 2.0**53 else 0.0
 
 
 class _Stack(NamedTuple):
@@ -159,44 +148,13 @@ def _variables(graph: FactorGraph, lanes: int) -> Variables:
         message_start=offsets_of(np.diff(graph.variable_edge_offsets) * width),
         unary=mask[:0],
         mask=mask,
-        edge_scale=_edge_scales(graph, scales),
         scales=scales,
         inverse=1.0 / scales.astype(np.float64),
     )
 
 
-def _edge_scales(graph: FactorGraph, scales: Reals) -> Reals:
-    """[E]: the scale of the copy at each edge, edges by variable."""
-    if len(graph.scales) == 1:
-        return np.full(graph.num_edges, scales[0])
-    copies = np.arange(len(graph.scales))
-    edge_copy = _joined([np.tile(np.repeat(copies, g.arity), g.num_factors) for g in graph.groups])
-    return scales[edge_copy[graph.variable_edges]]
-
-
-def _message_positions(graph: FactorGraph, variables: Variables) -> Ints:
-    """[E]: where the message of each edge starts; those of a variable lie side by side, edges in order."""
-    degree, width = np.diff(graph.variable_edge_offsets), np.diff(variables.unary_start)
-    own = np.repeat(np.arange(graph.num_variables), degree)
-    rank = np.arange(graph.num_edges) - graph.variable_edge_offsets[own]
-    position = np.empty(graph.num_edges, dtype=np.int64)
-    position[graph.variable_edges] = variables.message_start[own] + rank * width[own]
-    return position
-
-
 def _joined(parts: list[Ints], *shape: int) -> Ints:
     return parts[0] if len(parts) == 1 else np.concatenate([np.zeros((0, *shape), dtype=np.int64), *parts])
-
-
-def _by_first_use(order: Ints, index: Ints, tables: int) -> tuple[Ints, Ints]:
-    """Tables in the order in which factors first use them, taken in `order`, and the place of each factor's table."""
-    used = index[order]
-    first = np.empty(tables, dtype=np.int64)
-    first[used[::-1]] = np.arange(len(used))[::-1]  # of equals the last, hence first use, stays
-    table_order = used[first[used] == np.arange(len(used))]
-    place = np.empty_like(table_order)
-    place[table_order] = np.arange(tables)
-    return table_order, place[index]
 
 
 def _whole(size: Any, lanes: int) -> Any:
@@ -235,13 +193,11 @@ def _all_tables(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int, soft
 def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_Stack]) -> Pairs:
     """The factors of arity 2 as variables read them; their tables are added to `stacks`."""
     count, tables = graph.num_edges // len(graph.scales), sum(len(g.tables) for g in graph.groups if g.arity == 2)
-    table, source, rows, other = (np.zeros(count + EARLY, dtype=kind) for kind in (np.int64, *[np.int32] * 3))
-    table[count:] = -1
+    table, source = np.full(count + EARLY, -1, dtype=np.int64), np.zeros(count + EARLY, dtype=np.int32)
     columns = PairColumns(
         table=table[:count],
         source=source,
-        rows=rows[:count],
-        other=other,
+        rows=np.empty(count, dtype=np.int32),
         number=np.full((2, tables), -1, dtype=np.int64),
         table_order=np.empty((2, tables), dtype=np.int64),
         used=np.zeros((len(graph.groups), 2), dtype=np.int64),
@@ -258,7 +214,7 @@ def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_S
             copies=len(graph.scales),
         )
         rank = np.empty(graph.num_edges, dtype=np.int32)
-        fill_ranks(edges.by_variable, rank)
+        rank[graph.variable_edges] = np.arange(graph.num_edges)
         fill_pairs(edges, groups, rank, columns)
     for number, side in itertools.product(np.flatnonzero(groups.binary).tolist(), range(2)):
         first, tables = groups.table[number], len(graph.groups[number].tables)
@@ -266,7 +222,7 @@ def _pairs(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_S
         order = columns.table_order[side, first : first + tables]
         step = cells // int(groups.senders[number, side])
         stacks.append(_Stack(number, side == 0, step, order, start, start + tables * cells))
-    return Pairs(columns.table, columns.source, columns.rows, columns.other)
+    return Pairs(columns.table, columns.source, columns.rows)
 
 
 def _pair_groups(graph: FactorGraph, lanes: int) -> PairGroups:
@@ -291,24 +247,25 @@ def _pair_groups(graph: FactorGraph, lanes: int) -> PairGroups:
 
 
 def _many(graph: FactorGraph, lanes: int, variables: Variables, stacks: list[_Stack]) -> Many:
-    """The factors of higher arity by first variable; their tables are added to `stacks`."""
-    copies, higher = len(graph.scales), any(group.arity > 2 for group in graph.groups)
-    position = _message_positions(graph, variables) if higher else np.zeros(0, dtype=np.int64)
+    """The factors of higher arity; their tables are added to `stacks`."""
+    copies, position = len(graph.scales), np.zeros(0, dtype=np.int64)
+    if any(group.arity > 2 for group in graph.groups):
+        position = np.empty(graph.num_edges, dtype=np.int64)  # of the message of each edge
+        widths = np.diff(variables.unary_start).repeat(np.diff(graph.variable_edge_offsets))
+        position[graph.variable_edges] = offsets_of(widths)[:-1]
     arities, domains, messages, tables = [], [], [], []
     for number, group in enumerate(graph.groups):
         if group.arity == 2:
             continue
-        order = grouped(group.scope.min(axis=1), graph.num_variables)[0]
-        table_order, index = _by_first_use(order, group.table_index, len(group.tables))
         start, step = stacks[-1].stop if stacks else 0, int(_whole(group.shape[-1], lanes))
-        size = math.prod(group.shape[:-1]) * step
-        stacks.append(_Stack(number, False, step, table_order, start, start + len(table_order) * size))
+        size, count = math.prod(group.shape[:-1]) * step, len(group.tables)
+        stacks.append(_Stack(number, False, step, np.arange(count), start, start + count * size))
         edges = group.first + np.arange(group.num_factors * copies * group.arity)
-        message = position[edges].reshape(group.num_factors, copies, group.arity)[order].transpose(0, 2, 1)
+        message = position[edges].reshape(group.num_factors, copies, group.arity).transpose(0, 2, 1)
         arities.append(np.full(group.num_factors, group.arity))
         domains.append(np.tile(np.array(group.shape), group.num_factors))
         messages.append(message.reshape(-1, copies))
-        tables.append(start + index[order] * size)
+        tables.append(start + group.table_index * size)
     return Many(
         start=offsets_of(_joined(arities)),
         domain=_joined(domains),
@@ -336,6 +293,4 @@ def _exact_costs(problem: Problem, graph: FactorGraph) -> ExactCosts:
         factor_start=factor_start,
         factor_of=factor_of,
         pool=problem.pool[:0],
-        rest=np.flatnonzero(problem.arities != 2),
-        unit=0.0,
     )

@@ -45,7 +45,6 @@ BUILD_FOLDER = "DABP_KERNELS_BUILD"
 """The environment variable with the folder that a build loads compiled kernels from and writes them to."""
 
 _IMPORT = re.compile(rb"^\s*from (dabp\.kernels(?:\.\w+)*) import ([\w, ]+|\([\w,\s]+\))", re.MULTILINE)
-_DIGEST_BYTES = 32
 
 
 def keep_compiled(dispatcher: Any) -> Any:
@@ -181,7 +180,7 @@ def read(path: Path) -> bytes | None:
             whole = file.read()
     except OSError:
         return None
-    digest, content = whole[:_DIGEST_BYTES], whole[_DIGEST_BYTES:]
+    digest, content = whole[:32], whole[32:]
     if hashlib.sha256(content).digest() != digest:
         raise ValueError("its content does not have the digest that it was written with")
     return content

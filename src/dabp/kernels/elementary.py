@@ -21,7 +21,6 @@ FAST = {"contract", "reassoc", "nsz", "arcp", "nnan", "ninf"}
 
 _SERIES = tuple(np.float32(1 / math.factorial(k)) for k in range(8))
 """Coefficients of the exponential series."""
-_ONE = np.float32(1.0)
 
 
 @kernel(inline="always")
@@ -70,7 +69,7 @@ def _sigmoid(x: Any) -> Callable[..., Any]:
     if x == types.float32:
 
         def single(x: Any) -> Any:
-            return _ONE / (_ONE + _exp32(-x))
+            return _SERIES[0] / (_SERIES[0] + _exp32(-x))
 
         return single
 

@@ -23,6 +23,20 @@ def pair_minimum(tables: Any, table: int, step: int, messages: Any, message: int
 
 
 @part(_nrt=False)
+def pair_minima(
+    tables: Any, table: int, step: int, messages: Any, first: int, second: int, rows: int, lanes: Lanes
+) -> tuple[Any, Any]:
+    """`pair_minimum` with two messages, which begin at `first` and `second`; each row of the table is read once."""
+    costs = load(tables, table, lanes)
+    low, other = costs + splat(messages, first, lanes), costs + splat(messages, second, lanes)
+    for row in range(1, rows):
+        costs = load(tables, table + row * step, lanes)
+        low = minimum(low, costs + splat(messages, first + row, lanes))
+        other = minimum(other, costs + splat(messages, second + row, lanes))
+    return low, other
+
+
+@part(_nrt=False)
 def pair_minimum_without(
     tables: Any, table: int, step: int, messages: Any, message: int, rows: int, lanes: Lanes
 ) -> Any:

@@ -52,22 +52,22 @@ def _loaded(module: str, class_name: str) -> type[Solver]:
 
 SOLVERS: dict[str, Entry] = {
     "bp": Entry(
-        "belief_propagation.solver",
+        "belief_propagation.bp",
         "BeliefPropagation",
         "min-sum belief propagation, exact on forests",
         {"damping": 0.0},
     ),
     "dbp": Entry(
-        "belief_propagation.solver", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
+        "belief_propagation.bp", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
     ),
     "dbp-scfg": Entry(
-        "belief_propagation.solver",
+        "belief_propagation.bp",
         "BeliefPropagation",
         "damped BP on the split factor graph, the paper's DBP-SCFG",
         {"damping": 0.9, "split_ratio": 0.95},
     ),
     "bp-reinforced": Entry(
-        "belief_propagation.solver",
+        "belief_propagation.bp",
         "BeliefPropagation",
         "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
         {"damping": 0.2, "reinforcement": 1e-4},

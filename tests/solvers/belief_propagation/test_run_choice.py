@@ -9,13 +9,13 @@ from dabp.graph import FactorGraph
 from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.improvement import Annealing
+from dabp.solvers.belief_propagation.learned import LearnedBeliefPropagation
 from dabp.solvers.belief_propagation.pace import Pace
 from dabp.solvers.belief_propagation.policy import SPREAD, Policy
 from dabp.solvers.belief_propagation.run_choice import (
     COOLED,
     ELITE,
     EXPLORED,
-    Choices,
     Elite,
     RunChoice,
     arm_of,
@@ -28,16 +28,16 @@ PROBLEM = dabp.generate("random-cop", variables=20, domain=5, density=0.3, seed=
 GRAPH = FactorGraph.from_problem(PROBLEM, dtype=np.float32)
 
 
-def choices(**others: object) -> Choices:
-    """As `bp-learned` has them if nothing else is asked for."""
-    usual = {"iterations": None, "temperature": True, "online": True, "min_sum": True, "consensus": 6.0}
-    return Choices(**{**usual, "per_variable": True, "local_search": True, **others})
+def run_choice(local_search: bool = True, **params: object) -> RunChoice:
+    """The choice of runs for a solver with these parameters."""
+    solver = LearnedBeliefPropagation(**params)
+    return RunChoice(solver, Policy.shipped(), GRAPH, local_search=local_search, scattered=False)
 
 
 def drawn(count: int, limit: int | None, *, hope: float = 1.0, **others: object) -> list[Run]:
     """Runs one after the other; what they cost is drawn."""
     rng = np.random.default_rng(1)
-    draws = RunChoice(choices(**others), Policy.shipped(), GRAPH, scattered=False)
+    draws = run_choice(**others)
     pace, annealing = Pace(Budget(max_iterations=limit), GRAPH, working_seconds()), Annealing(PROBLEM, 1, Guard())
     if hope == 0.0:
         annealing.load_state_dict({"cycle": None, "tried": 1000, "found": 0})
@@ -55,7 +55,7 @@ def test_the_first_run_is_soft_and_every_kind_is_tried():
     runs = drawn(30, None)
     assert (runs[0].kind, runs[0].cooled) == (SOFT, True)
     assert {arm_of(run) for run in runs} == {SOFT, HARD, PULLED, SOFT + COOLED}
-    assert set(choices(local_search=False).kinds) == {SOFT, HARD, PULLED}
+    assert set(run_choice(local_search=False).kinds) == {SOFT, HARD, PULLED}
 
 
 def test_where_few_fit_all_are_soft():
@@ -70,7 +70,7 @@ def test_without_hope_nothing_is_cooled():
 
 def test_a_run_is_resumed_as_it_was():
     """By the name of its kind, cooled or not; others are refused."""
-    draws = RunChoice(choices(), Policy.shipped(), GRAPH, scattered=False)
+    draws = run_choice()
     for run in drawn(8, None):
         assert (kind_of(arm_of(run)), cools(arm_of(run))) == (run.kind, run.cooled)
         again = draws.resumed(arm_of(run), run.drawn.tolist(), run.length, [0, 0.0])

@@ -13,7 +13,7 @@ from dabp.problem import Problem
 from dabp.problem.facts import minimized
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search
-from dabp.solvers.belief_propagation.solver import BeliefPropagation
+from dabp.solvers.belief_propagation.bp import BeliefPropagation
 from dabp.solvers.dabp import Dabp
 from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem

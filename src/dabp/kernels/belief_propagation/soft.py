@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.belief_propagation.iteration import MANY_CHANGES, note_cost, verdict
+from dabp.kernels.belief_propagation.iteration import note_cost, price, verdict
 from dabp.kernels.belief_propagation.message_arrays import (
     PADDING,
     RUNNING,
@@ -35,9 +35,9 @@ from dabp.kernels.belief_propagation.min_sum import (
     passage_at,
     receive_pairs,
     send_many,
+    send_rows,
     update_variables,
 )
-from dabp.kernels.belief_propagation.pricing import price_all, price_moved
 from dabp.kernels.decorators import array_inner, array_kernel, part
 from dabp.kernels.pair_minimum import pair_minimum
 from dabp.kernels.simd import (
@@ -45,7 +45,6 @@ from dabp.kernels.simd import (
     any_below,
     full_like,
     item,
-    least,
     load,
     maximum,
     minimum,
@@ -122,8 +121,9 @@ def weigh(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes
         return
     for i in range(start, stop):
         width = variables.unary_start[i + 1] - variables.unary_start[i]
-        for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
-            factor = full_like(-c * variables.edge_scale[edge], zero)
+        first = variables.edge_start[i]
+        for edge in range(first, variables.edge_start[i + 1]):
+            factor = full_like(-c * variables.scales[(edge - first) & 1], zero)
             for _ in range(0, width, len(lanes)):
                 power = lift + factor * load(memory.v2f, place, lanes)
                 store(soft.messages, place, power_of_two(maximum(power, zero)))
@@ -200,32 +200,22 @@ def _send_softly(
 
 @array_inner
 def _mend(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes, start: int, stop: int) -> None:
-    """Make messages of factors of arity 2 another way where a sum was too small for its range."""
-    variables, pairs, copies = layout.variables, layout.pairs, len(soft.share)
-    zero = full_like(0.0, load(memory.v2f, 0, lanes))
+    """Make messages of factors of arity 2 whose sums were too small with the minimum taken out of the sum."""
+    variables, pairs, copies, tables, v2f = layout.variables, layout.pairs, len(soft.share), layout.tables, memory.v2f
+    zero = full_like(0.0, load(v2f, 0, lanes))
     for i in range(start, stop):
         for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
             for copy in range(copies if pairs.table[at] >= 0 else 0):
-                own = c * soft.share[copy]
-                passage = passage_at(layout, i, at, copy, lanes)
-                for block in range(0, passage.width, len(lanes)):
-                    place = passage.target + block
-                    if any_below(zero - load(memory.f2v, place, lanes), (28.0 - LIFT) / own):
-                        store(memory.f2v, place, _log_sum_exp(layout, memory, passage, block, own, lanes))
-
-
-@array_inner
-def _log_sum_exp(layout: Layout, memory: Memory, passage: Passage, block: int, c: float, lanes: Lanes) -> Any:
-    """One vector of a message at any temperature: the minimum is taken out of the sum."""
-    tables, v2f = layout.tables, memory.v2f
-    place = passage.table + block
-    low = pair_minimum(tables, place, passage.step, v2f, passage.source, passage.rows, lanes)
-    total = low - low
-    factor = full_like(-c, low)
-    for row in range(passage.rows):
-        costs = load(tables, place + row * passage.step, lanes) + splat(v2f, passage.source + row, lanes)
-        total = total + power_or_zero(factor * (costs - low))
-    return low - full_like(1.0 / c, low) * logarithm(total)
+                own, p = c * soft.share[copy], passage_at(layout, i, at, copy, lanes)
+                for block in range(0, p.width, len(lanes)):
+                    if not any_below(zero - load(memory.f2v, p.target + block, lanes), (28.0 - LIFT) / own):
+                        continue
+                    place, total = p.table + block, zero
+                    low = pair_minimum(tables, place, p.step, v2f, p.source, p.rows, lanes)
+                    for row in range(p.rows):
+                        costs = load(tables, place + row * p.step, lanes) + splat(v2f, p.source + row, lanes)
+                        total = total + power_or_zero(full_like(-own, low) * (costs - low))
+                    store(memory.f2v, p.target + block, low - full_like(1.0 / own, low) * logarithm(total))
 
 
 @array_inner
@@ -243,28 +233,10 @@ def soft_many(
         for copy in range(many.message.shape[1]):
             own = c * soft.share[copy]
             if many.start[factor + 1] - many.start[factor] <= 10:  # a product of more weights exceeds float64
-                _clear(layout, memory, factor, copy, scratch, lanes)
                 _weigh_rows(layout, memory, soft, factor, copy, scratch, lanes)
                 if not _sums_to_messages(layout, memory, soft, factor, copy, own, scratch, lanes):
                     continue
-            _add_rows(layout, memory, factor, copy, own, scratch, lanes)
-
-
-@array_inner
-def _clear(layout: Layout, memory: Memory, factor: int, copy: int, scratch: Scratch, lanes: Lanes) -> None:
-    """No sums yet, and the first row."""
-    many = layout.many
-    first, last = many.start[factor], many.start[factor + 1] - 1
-    count = 0
-    for k in range(first, last):
-        scratch.values[k - first] = 0
-        count += many.domain[k]
-    for place in range(count):
-        scratch.sums[place] = 0.0
-    to_last = many.message[last, copy]
-    zero = full_like(0.0, load(memory.f2v, to_last, lanes))
-    for block in range(0, many.domain[last], len(lanes)):
-        store(memory.f2v, to_last + block, zero)
+            send_rows(layout, memory, factor, copy, own, scratch.values, lanes)
 
 
 @array_inner
@@ -279,10 +251,16 @@ def _weigh_rows(
     many, weights, messages, f2v = layout.many, soft.weights, soft.messages, memory.f2v
     first, last = many.start[factor], many.start[factor + 1] - 1
     width, to_last = -(-many.domain[last] // len(lanes)) * len(lanes), many.message[last, copy]
-    table, rows = soft.start[copy] + many.table[factor], 1
+    table, rows, count = soft.start[copy] + many.table[factor], 1, 0
     for k in range(first, last):
+        scratch.values[k - first] = 0
         rows *= many.domain[k]
+        count += many.domain[k]
+    for place in range(count):
+        scratch.sums[place] = 0.0
     zero = full_like(0.0, load(f2v, to_last, lanes))
+    for block in range(0, width, len(lanes)):
+        store(f2v, to_last + block, zero)
     once = 2.0 ** (-LIFT * (last - first - 1))
     for _ in range(rows):
         base = 1.0
@@ -325,65 +303,6 @@ def _sums_to_messages(
             low = minimum(low, sums)
             store(f2v, target + block, scale * (lift - logarithm(maximum(sums, full_like(1.0, zero)))))
     return bool(any_below(low, SMALL))
-
-
-@array_inner
-def _add_rows(layout: Layout, memory: Memory, factor: int, copy: int, c: float, scratch: Scratch, lanes: Lanes) -> None:
-    """Messages of a factor of higher arity at any temperature: row after row, the minimum taken out of each sum."""
-    many, f2v = layout.many, memory.f2v
-    first, last = many.start[factor], many.start[factor + 1] - 1
-    width = -(-many.domain[last] // len(lanes)) * len(lanes)
-    rows = 1
-    for k in range(first, last + 1):
-        scratch.values[k - first] = 0
-        rows *= many.domain[k] if k < last else 1
-        for x in range(many.domain[k] if k < last else width):
-            f2v[many.message[k, copy] + x] = PADDING
-    table = many.table[factor]
-    for _ in range(rows):
-        _add_row(layout, memory, factor, copy, c, scratch.values, table, lanes)
-        table += width
-        next_row(layout, factor, scratch.values)
-
-
-@array_inner
-def _add_row(
-    layout: Layout, memory: Memory, factor: int, copy: int, c: float, values: Any, table: int, lanes: Lanes
-) -> None:
-    """Add the row of a table that starts at `table` to all messages of its factor."""
-    many, v2f, f2v = layout.many, memory.v2f, memory.f2v
-    first, last = many.start[factor], many.start[factor + 1] - 1
-    width = -(-many.domain[last] // len(lanes)) * len(lanes)
-    from_last = many.message[last, copy]
-    base = v2f[many.message[first, copy] + values[0]]
-    for k in range(first + 1, last):
-        base += v2f[many.message[k, copy] + values[k - first]]
-    nothing = full_like(PADDING, load(v2f, from_last, lanes))
-    whole = nothing
-    for block in range(0, width, len(lanes)):
-        costs = load(layout.tables, table + block, lanes)
-        old = load(f2v, from_last + block, lanes)
-        store(f2v, from_last + block, _either(old, costs + full_like(base, old), c))
-        whole = _either(whole, costs + load(v2f, from_last + block, lanes), c)
-    low = full_like(least(whole), nothing)
-    sums = full_like(sum_of(power_or_zero(full_like(c, low) * (low - whole))), low)
-    row_cost = low - full_like(1.0 / c, low) * logarithm(sums)
-    for k in range(first, last):
-        # Summed anew without k: base minus its own message would lose digits to a stand-in.
-        rest = row_cost
-        for other in range(first, last):
-            if other != k:
-                rest = rest + splat(v2f, many.message[other, copy] + values[other - first], lanes)
-        place = many.message[k, copy] + values[k - first]
-        f2v[place] = least(_either(splat(f2v, place, lanes), rest, c))
-
-
-@array_inner
-def _either(a: Any, b: Any, c: float) -> Any:
-    """``−1/c log₂(2^(−ca) + 2^(−cb))`` for each lane."""
-    high, low = maximum(a, b), minimum(a, b)
-    over = power_or_zero(full_like(c, a) * (low - high))
-    return low - full_like(1.0 / c, a) * logarithm(full_like(1.0, a) + over)
 
 
 class Course(NamedTuple):
@@ -436,11 +355,8 @@ def iterate_softly(
             soft_many(layout, memory, soft, c, share.scratch, lanes, first_many, last_many)
         if stages & UPDATE:
             memory.progress[0].iterations += 1
-            change, changed, _ = update_variables(layout, memory, course.gain[t], False, lanes, first, last)
-            if MANY_CHANGES * changed > len(layout.variables.domain):
-                price_all(layout.exact, memory, first, len(memory.priced))
-            elif changed > 0:
-                price_moved(layout.exact, memory, first, last)
+            change, changed = update_variables(layout, memory, course.gain[t], lanes, first, last)
+            price(layout, memory, changed)
             note_cost(memory, rules, changed)
             trace[t - 1] = memory.progress[0].current
             why = verdict(memory, rules, float(change))

@@ -22,7 +22,8 @@ import numpy as np
 from dabp.kernels.atomics import APART, heard, tell, zeros_apart
 from dabp.kernels.decorators import array_kernel, kernel, part
 from dabp.kernels.dual.passes import LENIENT
-from dabp.kernels.simd import full_like, lanes_of, least, load, maximum, minimum, prefetch, splat, store
+from dabp.kernels.pair_minimum import pair_minimum_without
+from dabp.kernels.simd import full_like, lanes_of, least, load, maximum, minimum, prefetch, store
 
 Array = Any
 WIDTH = 8
@@ -108,10 +109,7 @@ def scratch_for(pairs: Pairs) -> Scratch:
 def _general(tables: Array, table: int, m: Array, other: int, domain: int, out: int, size: int) -> None:
     """m(out + a) = min_b f(a, b) − m(other + b)."""
     for a in range(0, size, WIDTH):
-        best = load(tables, table + a, LANES) - splat(m, other, LANES)
-        for b in range(1, domain):
-            best = minimum(best, load(tables, table + b * size + a, LANES) - splat(m, other + b, LANES))
-        store(m, out + a, best)
+        store(m, out + a, pair_minimum_without(tables, table + a, size, m, other, domain, LANES))
 
 
 @part(**OPTIONS)

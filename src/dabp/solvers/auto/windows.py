@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dabp.compiling import working_seconds
-from dabp.graph.window import Surroundings, Window
+from dabp.graph.subproblem import Surroundings, Window
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
 from dabp.solvers.auto.plan import (

@@ -20,13 +20,12 @@ from dabp.kernels.belief_propagation.iteration import (
     iterate,
     lean,
     note_cost,
-    note_total,
-    prices_next,
+    price_all,
+    price_moved,
     verdict,
 )
 from dabp.kernels.belief_propagation.message_arrays import PROGRESS, RUNNING, Layout, Memory, Reals, Rules
 from dabp.kernels.belief_propagation.min_sum import send_many, update_variables
-from dabp.kernels.belief_propagation.pricing import price_across, price_all, price_moved, price_rest
 from dabp.kernels.simd import lanes_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
@@ -34,8 +33,6 @@ from dabp.solvers.base import State
 
 WORTH_THREADS = 400_000
 """Table cells read in an iteration, padding and copies counted, below which threads cost more than they save."""
-WORTH_SHARING = 20_000
-"""Factors not priced by updates of variables, below which one thread prices them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +42,8 @@ class Part:
     many: tuple[int, int]
     """Factors of arity 3 and more."""
     variables: tuple[int, int]
-    across: tuple[int, int]
-    """Factors of arity 2 between variables of two parts."""
     factors: tuple[int, int]
     """All factors."""
-    rest: tuple[int, int]
-    """Factors that are not of arity 2."""
     values: NDArray[np.int64]
     f2v: Reals
 
@@ -84,12 +77,12 @@ class MinSum:
 
     @property
     def iterations(self) -> int:
-        """Since the start."""
+        """The number of iterations since the start."""
         return int(self.memory.progress["iterations"][0])
 
     @property
     def best_cost(self) -> float:
-        """Of `memory.best`, over all starts."""
+        """The cost of `memory.best`, the best of all starts."""
         return float(self.memory.progress["best"][0])
 
     @property
@@ -103,14 +96,14 @@ class MinSum:
         self.memory.progress["best"] = self._problem.cost(best)
 
     def reset(self, damping: ArrayLike, extra_unary: Reals | None = None) -> None:
-        """Back to zero messages, with a damping factor (one, or one per edge) and unary costs on top of the graph's."""
+        """Zero all messages; set damping (one factor, or one per edge) and unary costs on top of the graph's."""
         memory = self.memory
-        if not self._untouched:  # fresh memory is zero, and takes no time until it is used
+        if not self._untouched:  # writing zeros to new memory takes time
             for array in (memory.v2f, memory.f2v, memory.field):
                 array[:] = 0
         self._untouched = False
         memory.assignment[:] = -1
-        memory.progress[:] = (0, 0, 0, np.inf, self.best_cost, np.inf, self.layout.exact.unit > 0)
+        memory.progress[:] = (0, 0, 0, np.inf, self.best_cost, np.inf)
         given = np.asarray(damping, dtype=self.graph.dtype)
         memory.damping[:] = given if given.ndim == 0 else given[self.graph.variable_edges]
         if extra_unary is not None or self.other_unary:
@@ -137,12 +130,6 @@ class MinSum:
             done, why = self._iterate_in_parts(rules, trace)
         return trace[:done], why
 
-    def prices(self) -> NDArray[np.float64]:
-        """The exact cost of each factor under the values decoded last."""
-        if self.memory.progress["pricing"][0] and (self.memory.assignment >= 0).all():
-            price_all(self.layout.exact, self.memory, 0, len(self.memory.priced))
-        return self.memory.priced.copy()
-
     def state_dict(self) -> State:
         """What `load_state_dict` needs beside the values of the last `reset`."""
         memory, progress = self.memory, self.memory.progress[0]
@@ -151,7 +138,6 @@ class MinSum:
             "field": memory.field.copy(),
             "assignment": memory.assignment.astype(np.int64),
             "best": memory.best.copy(),
-            "priced": self.prices(),
             "counts": np.array([progress[name] for name in _COUNTS], dtype=np.int64),
             "costs": np.array([progress[name] for name in _COSTS]),
         }
@@ -159,13 +145,12 @@ class MinSum:
     def load_state_dict(self, state: State) -> None:
         """Continue bit for bit after `reset`; raises `ValueError` if no iterations can have led to this state."""
         memory, problem = self.memory, self._problem
-        for name in ("v2f", "field", "assignment", "best", "priced"):
+        for name in ("v2f", "field", "assignment", "best"):
             getattr(memory, name)[:] = state[name]
         if ((memory.assignment < -1) | (memory.assignment >= problem.domain_sizes)).any():
             raise ValueError("the assignment has values that do not exist")
-        decoded = (memory.assignment >= 0).all()  # otherwise all factors are priced after the next iteration
-        if decoded and not np.array_equal(memory.priced, problem.factor_costs(memory.assignment)):
-            raise ValueError("the factors' costs are not those of the assignment")
+        if (memory.assignment >= 0).all():  # otherwise the next iteration prices all factors
+            memory.priced[:] = problem.factor_costs(memory.assignment)
         counts, costs = np.asarray(state["counts"]), np.asarray(state["costs"])
         if counts.shape != (3,) or costs.shape != (3,) or (counts < 0).any() or np.isnan(costs).any():
             raise ValueError("counts or costs are impossible")
@@ -176,7 +161,7 @@ class MinSum:
             raise ValueError("the best cost is not that of the best assignment")
 
     def close(self) -> None:
-        """End the threads."""
+        """Shut down the pool of threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -198,35 +183,20 @@ class MinSum:
 
     def _update_in_parts(self, memory: Memory, gain: float, rules: Rules) -> int:
         """The stages of an iteration after `send_many`, in threads; returns the verdict."""
-        layout, progress, variables = self.layout, memory.progress[0], self.graph.num_variables
-        pricing = bool(progress["pricing"])
 
         def update(part: Part) -> Any:
             own = memory._replace(f2v=part.f2v)
-            return update_variables(layout, own, gain, pricing, self.lanes, *part.variables)
+            return update_variables(self.layout, own, gain, self.lanes, *part.variables)
 
-        def rest(part: Part) -> float:
-            across: float = price_across(layout, memory, *self._across, *part.across)
-            alone: float = price_rest(layout.exact, memory, *part.rest)
-            return across + alone
-
-        progress["iterations"] += 1
+        memory.progress["iterations"] += 1
         outcomes = self._each(update)
-        changed = sum(count for _, count, _ in outcomes)
-        if pricing:
-            shared = len(self._across[0]) + len(layout.exact.rest) >= WORTH_SHARING
-            rests = self._each(rest) if shared else map(rest, self._parts)
-            note_total(memory, rules.constant + sum(cost for _, _, cost in outcomes) + sum(rests), changed)
-            if MANY_CHANGES * changed <= variables:
-                self.price(variables)
-        else:
-            self.price(changed)
-            note_cost(memory, rules, changed)
-        progress["pricing"] = prices_next(layout.exact, pricing, changed, variables)
-        return int(verdict(memory, rules, max(change for change, _, _ in outcomes)))
+        changed = sum(count for _, count in outcomes)
+        self.price(changed)
+        note_cost(memory, rules, changed)
+        return int(verdict(memory, rules, max(change for change, _ in outcomes)))
 
     def price(self, changed: int) -> None:
-        """Look up the costs of factors, in threads, after this number of variables has changed its value."""
+        """`dabp.kernels.belief_propagation.iteration.price`, in threads."""
         exact, memory = self.layout.exact, self.memory
         if MANY_CHANGES * changed > self.graph.num_variables:
             self._each(lambda part: price_all(exact, memory, *part.factors))
@@ -244,16 +214,15 @@ class MinSum:
         # A message takes about as long as four rows of a table, beside its rows.
         works = (_many_cells(layout), _cells(layout, 4) + 1, np.diff(layout.exact.start) + 1)
         many, variables, factors = (_cuts(work, threads) for work in works)
-        rest = _cuts(np.ones_like(layout.exact.rest), threads)
-        self._across = _across(layout, variables)
-        across = _cuts(np.ones_like(self._across[0]), threads)
         return [
             Part(
-                *ranges,
+                many[k],
+                variables[k],
+                factors[k],
                 values=zeros_apart(len(memory.values)),
                 f2v=memory.f2v if memory.f2v_of_all else zeros_apart(len(memory.f2v), memory.f2v.dtype),
             )
-            for ranges in zip(many, variables, across, factors, rest, strict=True)
+            for k in range(threads)
         ]
 
 
@@ -281,20 +250,8 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: boo
         moved=np.zeros(graph.num_variables, dtype=np.bool_),
         priced=problem.pool[layout.exact.base],  # all variables at their first values
         values=np.zeros(int(np.diff(layout.many.start).max(initial=1)), dtype=np.int64),
-        progress=np.array([(0, 0, 0, np.inf, np.inf, np.inf, 0)], dtype=PROGRESS),
+        progress=np.array([(0, 0, 0, np.inf, np.inf, np.inf)], dtype=PROGRESS),
     )
-
-
-def _across(layout: Layout, parts: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The factors of arity 2 between variables of two parts: the later variable, and its place in `Pairs`."""
-    if layout.exact.unit == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    starts = layout.variables.edge_start // layout.many.message.shape[1]
-    variable = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    lows = np.array([low for low, _ in parts])
-    first = lows[np.searchsorted(lows, variable, side="right") - 1]
-    place = np.flatnonzero(layout.pairs.other[: len(variable)] < first)
-    return variable[place], place
 
 
 def _cells(layout: Layout, more_rows: int = 0) -> NDArray[np.int64]:

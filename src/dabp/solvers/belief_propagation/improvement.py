@@ -52,7 +52,7 @@ class Polish:
         """Whether moves of forests and islands pay."""
 
     def polished(self, start: Assignment, run: int, iterations: int) -> Assignment:
-        """The answer of a run after so many iterations, or a better one; the same for the same seed and run."""
+        """The answer of a run after this number of iterations, or a better one; the same for the same seed and run."""
         values = self.descended(start)
         moves = iterations // MOVE_ITERATIONS
         return self._moved(values, run, moves) if self.sparse and moves else values
@@ -66,7 +66,7 @@ class Polish:
         return crossed(self._problem, best, last)
 
     def _moved(self, values: Assignment, run: int, moves: int) -> Assignment:
-        """After at most so many moves, of which 15 without a better assignment are the last."""
+        """After at most this number of moves, of which 15 without a better assignment are the last."""
         if self._guard.over:
             return values
         if self._forests is None:
@@ -120,7 +120,7 @@ class TabuWalks(TableSearch):
     """Tabu search from answers near the best assignment, for about as long as the run took."""
 
     def walked(self, start: Assignment, iterations: int, part: float, chance: float) -> Assignment | None:
-        """The best on a walk after a run of so many iterations; None if nothing is better than its start.
+        """The best on a walk after a run of this number of iterations; None if nothing is better than its start.
 
         `part` and `chance` are random numbers between 0 and 1: the first sets the tenure, 10 to 60 % of the variables.
         """
@@ -184,7 +184,7 @@ class Annealing(TableSearch):
         return SWEEPS_PER_ITERATION * self._seconds / max(self._sweeps, 1)
 
     def begin(self, start: Assignment, iterations: int, heat: float, chance: float) -> None:
-        """Cool the answer of a run of so many iterations; nothing is under way afterwards if that cannot be.
+        """Cool the answer of a run of this length; nothing is under way afterwards if that cannot be.
 
         `heat` and `chance` are random numbers between 0 and 1: the first sets where the cooling begins, between 20 %
         of the way from the end of the slow part of annealing to its beginning, and its beginning.

@@ -16,12 +16,12 @@ from dabp.kernels.belief_propagation.message_arrays import RUNNING
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import Budget, Search, Solver, State, Step
-from dabp.solvers.belief_propagation.forest import Forest, ForestSearch
+from dabp.solvers.belief_propagation.exact_forest import Forest, ForestSearch
 from dabp.solvers.belief_propagation.improvement import Annealing, Polish, TabuWalks, may_search
 from dabp.solvers.belief_propagation.message_search import MessageSearch
 from dabp.solvers.belief_propagation.pace import Pace
 from dabp.solvers.belief_propagation.policy import Policy
-from dabp.solvers.belief_propagation.run_choice import Choices, RunChoice, arm_of
+from dabp.solvers.belief_propagation.run_choice import RunChoice, arm_of
 from dabp.solvers.belief_propagation.runs import PULLED, SOFT, Run, unary_of
 from dabp.solvers.belief_propagation.soft_engine import SoftMessages
 from dabp.solvers.status import RESTARTS_DONE, Status
@@ -35,39 +35,38 @@ class LearnedBeliefPropagation(Solver):
 
     A run takes a schedule (start and end of the inverse temperature β, strength and shape of the reinforcement,
     damping, perturbation, length) from a policy of the instance's features, which was learned over families of
-    problems, and goes on learning from the runs on the instance. Where many runs fit in the limits some are
-    reinforced min-sum as `bp-reinforced` draws it, and some are pulled towards the best assignment so far: a bandit
-    gives more runs to the kind that the best ones come from. What a run ends with is annealed from a temperature at
-    which much of it stays, for as long as that finds anything.
+    problems. Later runs also learn from those on the instance. If many runs fit in the limits, some are reinforced
+    min-sum as `bp-reinforced` draws it, and some are pulled towards the best assignment so far; a bandit prefers the
+    kind that the best runs are of. Annealing follows a run from a temperature at which most variables keep their
+    values, as long as that improves answers.
 
     Parameters
     ----------
     restarts
         Runs at most; none = until a limit, and 20 without one.
     iterations
-        Iterations of each run; none = as the policy and the limits have it.
+        Iterations of each run; none = chosen by the policy and the limits.
     temperature
         False: min-sum messages, the same schedules otherwise.
     pretrained
-        False: schedules from the middle of what is sensible, whatever the instance.
+        False: the same moderate schedule for every instance.
     policy
         A file of ``dabp lab train-policy``, read when a solve starts; none = the policy that comes with the package.
     online
-        False: later runs scatter around the policy's choice, and learn nothing from earlier ones.
+        False: later runs scatter around the policy's choice and do not learn from earlier ones.
     min_sum
         False: runs at a falling temperature alone.
     consensus
-        Runs of min-sum near the best assignment charge up to this, in scaled units, the variables that are not freed
-        for leaving it; 0 = no such runs.
+        Largest charge, in scaled units, for variables that leave the best assignment in runs of min-sum near it,
+        except for those that are freed; 0 = no such runs.
     per_variable
         False: the same damping for every edge.
     polish
-        False: no descent from the last assignment of each soft run, nor what sparse problems have beside it: moves of
-        forests, and the best of this and the best assignment so far, island by island.
+        False: no descent from the last assignment of each soft run, and on sparse problems no moves of forests and no
+        combination with the best assignment, island by island.
     local_search
-        False: neither annealing from the answers of runs, which a bandit gives as much time as it is worth, nor a tabu
-        walk from those of runs near the best assignment. Sparse problems, which are put together island by island, and
-        large ones have none in any case.
+        False: neither annealing from the answers of runs nor tabu walks from those of runs near the best assignment.
+        Sparse problems, whose answers are combined island by island, and large ones have none in any case.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -142,9 +141,7 @@ class LearnedSearch(MessageSearch):
         self._polish = Polish(self._problem, self._seed, self._budget) if solver.polish else None
         sparse = self._polish is not None and self._polish.sparse
         searched = solver.local_search and not sparse and may_search(self._problem)
-        names = ("iterations", "temperature", "online", "min_sum", "consensus", "per_variable")
-        choices = Choices(**{name: getattr(solver, name) for name in names}, local_search=searched)
-        self._choice = RunChoice(choices, self._policy, self._graph, scattered=sparse)
+        self._choice = RunChoice(solver, self._policy, self._graph, local_search=searched, scattered=sparse)
         self._annealing = Annealing(self._problem, self._seed, guard)
         self._walks = TabuWalks(self._problem, guard) if searched else None
         self._pace = Pace(self._budget, self._graph, self._started)

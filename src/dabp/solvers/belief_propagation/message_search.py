@@ -52,11 +52,11 @@ class MessageSearch(Search):
 
     @abstractmethod
     def _make_graph(self) -> FactorGraph:
-        """The factor graph."""
+        """Compile the problem to a factor graph."""
 
     @abstractmethod
     def _make_engine(self) -> MinSum:
-        """The engine on the graph."""
+        """Make the engine that runs iterations on the graph."""
 
     @abstractmethod
     def _prepare(self) -> None:
@@ -83,7 +83,6 @@ class MessageSearch(Search):
         return costs, why, seconds
 
     def _set_up(self) -> None:
-        """Finish the preparations."""
         if self._setup is not None:
             for _ in self._setup:
                 pass
@@ -111,6 +110,6 @@ class MessageSearch(Search):
         return {"v2f messages": memory.v2f, "f2v messages": memory.f2v, "the field": memory.field}
 
     def close(self) -> None:
-        """End the threads."""
+        """Close the engine with its threads."""
         if self._setup is None:
             self._engine.close()

@@ -143,7 +143,7 @@ class Policy:
     weights: Vector
 
     def outputs(self, features: Vector, length: float | None = None) -> Vector:
-        """The outputs for a run with so many iterations, by default as many as the policy chooses."""
+        """The outputs for a run of this number of iterations, by default as many as the policy chooses."""
         if length is None:
             length = math.exp(float(self.weights[-1] @ features))
         known = features.copy()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from dabp.solvers.belief_propagation.runs import (
     soft_run,
     within,
 )
+
+if TYPE_CHECKING:
+    from dabp.solvers.belief_propagation.learned import LearnedBeliefPropagation
 
 LONGEST = 20_000
 """Iterations of a soft run at most."""
@@ -84,46 +88,40 @@ class Elite:
         self._best = best
 
 
-@dataclass(frozen=True)
-class Choices:
-    """The parameters of `bp-learned` that decide about a run."""
-
-    iterations: int | None
-    temperature: bool
-    online: bool
-    min_sum: bool
-    consensus: float
-    per_variable: bool
-    local_search: bool
-    """Whether annealing may follow runs."""
-
-    @property
-    def kinds(self) -> dict[str, float]:
-        """Kinds of runs, and the time of one iteration of each in iterations of min-sum.
-
-        Only soft runs are cooled: those near the best assignment end in a tabu walk, and other runs of min-sum are
-        mostly too far from the best ones to catch up.
-        """
-        kept = {SOFT: True, HARD: self.min_sum, PULLED: self.min_sum and self.consensus > 0}
-        plain = {kind: KINDS[kind] for kind, taken in kept.items() if taken}
-        # A sweep takes at most 1/40 of an iteration of min-sum, and half as much with many values.
-        return {SOFT + COOLED: KINDS[SOFT] + SWEEPS_PER_ITERATION / 40, **plain} if self.local_search else plain
-
-
 class RunChoice:
-    """Chooses one run after another on one graph: by the policy first, then near the best runs on the instance."""
+    """Chooses one run after another on one graph: by the policy first, then near the best runs on the instance.
 
-    def __init__(self, choices: Choices, policy: Policy, graph: FactorGraph, *, scattered: bool):
-        self._choices, self._policy, self._graph = choices, policy, graph
+    Parameters
+    ----------
+    local_search
+        Whether annealing may follow runs.
+    scattered
+        Whether the best of several runs can be put together island by island, so that many short runs pay.
+    """
+
+    def __init__(
+        self,
+        solver: LearnedBeliefPropagation,
+        policy: Policy,
+        graph: FactorGraph,
+        *,
+        local_search: bool,
+        scattered: bool,
+    ):
+        self._solver, self._policy, self._graph = solver, policy, graph
         self._features = features_of(graph)
-        # Many short runs pay where the best of several can be put together island by island.
         self._usual = self._wanted(0.05 if scattered else 0.5)
         self._spread = SPREAD * min(1.0, math.sqrt(FEW_VARIABLES / max(1, graph.num_variables)))
-        self._kinds = choices.kinds
-        self._arms = Arms(self._kinds, PULLED)
+        # Only soft runs are cooled: those near the best assignment end in a tabu walk, and other runs of min-sum are
+        # mostly too far from the best ones. A sweep takes at most 1/40 of an iteration of min-sum.
+        self.kinds = {SOFT + COOLED: KINDS[SOFT] + SWEEPS_PER_ITERATION / 40} if local_search else {}
+        """Kinds of runs, and the time of one iteration of each in iterations of min-sum."""
+        kept = {SOFT: True, HARD: solver.min_sum, PULLED: solver.min_sum and solver.consensus > 0}
+        self.kinds |= {kind: seconds for kind, seconds in KINDS.items() if kept[kind]}
+        self._arms = Arms(self.kinds, PULLED)
         self._elites = {
             # Runs near the best assignment mostly return to it, so their costs say nothing about their parameters.
-            kind: Elite(self._spread if kind == SOFT else HARD_SPREAD, choices.online and kind != PULLED)
+            kind: Elite(self._spread if kind == SOFT else HARD_SPREAD, solver.online and kind != PULLED)
             for kind in KINDS
         }
 
@@ -134,25 +132,25 @@ class RunChoice:
 
         A run that is `alone`, without any after it, is longer.
         """
-        choices, wanted, left = self._choices, self._usual, pace.left(done)
-        if alone and choices.iterations is None:
+        solver, wanted, left = self._solver, self._usual, pace.left(done)
+        if alone and solver.iterations is None:
             wanted = min(8.0 * wanted, LONGEST)
         few = first or (left is not None and left < 6 * wanted)
         hopeless = rng.random() >= annealing.hope
-        among = [arm for arm in self._kinds if not (few and kind_of(arm) != SOFT) and not (hopeless and cools(arm))]
+        among = [arm for arm in self.kinds if not (few and kind_of(arm) != SOFT) and not (hopeless and cools(arm))]
         arm = self._arms.choose(rng, only=among)
         kind, cooled = kind_of(arm), cools(arm)
         if kind != SOFT:
-            drawn = near_draw(rng, choices.consensus) if kind == PULLED else hard_draw(rng)
+            drawn = near_draw(rng, solver.consensus) if kind == PULLED else hard_draw(rng)
             drawn = within(self._elites[kind].draw(rng, drawn), RATE[0] if left is None else 1 / max(left, 1.0))
-            return self.made(kind, drawn, choices.iterations)
+            return self.made(kind, drawn, solver.iterations)
         if cooled:
             left = pace.left(done, annealing.seconds)
-        if not few and choices.iterations is None:
+        if not few and solver.iterations is None:
             # Down to a quarter of the policy's length on small problems: more runs, of which the best counts.
             small = min(1.0, FEW_VARIABLES / self._graph.num_variables) ** 2
             wanted = max(SHORTEST, wanted * 0.25 ** (small * rng.random()))
-        length = choices.iterations or pace.fitting(wanted, left, first=first and not alone)
+        length = solver.iterations or pace.fitting(wanted, left, first=first and not alone)
         drawn = self._policy.outputs(self._features, length)
         if not first:
             noise = self._spread * rng.normal(size=len(OUTPUTS))
@@ -163,18 +161,18 @@ class RunChoice:
         """The run with these parameters; soft runs have a length."""
         if kind != SOFT or length is None:
             return hard_run(kind, drawn, length)
-        run = soft_run(drawn, self._graph, length, per_variable=self._choices.per_variable, cooled=cooled)
-        return run if self._choices.temperature else replace(run, schedule=replace(run.schedule, cold=0.0))
+        run = soft_run(drawn, self._graph, length, per_variable=self._solver.per_variable, cooled=cooled)
+        return run if self._solver.temperature else replace(run, schedule=replace(run.schedule, cold=0.0))
 
     def resumed(self, arm: str, outputs: list[float], length: int, since: list[float]) -> Run:
         """The run that a checkpoint interrupted; `ValueError` if there can be no such run."""
         kind, cooled = kind_of(arm), cools(arm)
-        if arm not in self._kinds:
+        if arm not in self.kinds:
             raise ValueError("there are no such kinds of runs")
         drawn = np.array(outputs, dtype=np.float64)
         if drawn.shape != (len(OUTPUTS if kind == SOFT else HARD_OUTPUTS),) or not np.isfinite(drawn).all():
             raise ValueError("a run has other outputs")
-        run = self.made(kind, drawn, length if kind == SOFT else self._choices.iterations, cooled=cooled)
+        run = self.made(kind, drawn, length if kind == SOFT else self._solver.iterations, cooled=cooled)
         first, part = int(since[0]), float(since[1])
         if not (0 <= first < length and 0.0 <= part <= 1.0):
             raise ValueError("a run has no such part")
@@ -189,8 +187,8 @@ class RunChoice:
 
     def _wanted(self, per_variable: float) -> float:
         """Iterations of a soft run without limits, with at least this number for each variable."""
-        if self._choices.iterations is not None:
-            return self._choices.iterations
+        if self._solver.iterations is not None:
+            return self._solver.iterations
         length = float(np.exp(np.clip(self._policy.outputs(self._features)[-1], 0.0, 12.0)))
         return min(max(SHORTEST, length, per_variable * self._graph.num_variables), LONGEST)
 

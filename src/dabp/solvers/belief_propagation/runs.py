@@ -63,11 +63,11 @@ class Run:
 
     @property
     def length(self) -> int:
-        """Iterations, at most."""
+        """The number of iterations at most."""
         return self.schedule.iterations
 
     def record(self, iterations: int) -> dict[str, Any]:
-        """For the trace, after so many iterations; only the first `soft_iterations` have a temperature."""
+        """For the trace, after this number of iterations; only the first `soft_iterations` have a temperature."""
         schedule, gain = self.schedule, self.schedule.gain
         chosen: dict[str, Any] = {
             "kind": self.kind,

@@ -74,7 +74,7 @@ class Schedule:
     """Iterations, and the share of the run that was done after them, when its length was last changed."""
 
     def progress(self, done: Any) -> Any:
-        """The share of the run that is done after so many iterations, one number or an array."""
+        """The share of the run that is done after this number of iterations, one number or an array."""
         first, before = self.since
         return np.minimum(1.0, before + (1.0 - before) * (done - first) / (self.iterations - first))
 
@@ -106,5 +106,5 @@ class Schedule:
         return Phases(np.where(beta > self.cold, np.inf, beta), self.gain_after(done))
 
     def gain_after(self, done: Any) -> Reals:
-        """The gain of reinforcement after so many iterations, one number or an array."""
+        """The gain of reinforcement after this number of iterations, one number or an array."""
         return self.gain.after(done) if isinstance(self.gain, Freezing) else self.gain.at(self.progress(done))

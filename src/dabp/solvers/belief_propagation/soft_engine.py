@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +34,7 @@ BARRED = 2e4
 class SoftMessages(MinSum):
     """Message passing at inverse temperature β, in scaled units of cost; see `dabp.kernels.belief_propagation.soft`.
 
-    The graph is in single precision: what is forbidden weighs 0, so no stand-in swallows the finite costs beside it.
+    The graph is in single precision, as forbidden cells weigh 0 and need no large number beside finite costs.
     """
 
     in_stages = True
@@ -43,15 +44,26 @@ class SoftMessages(MinSum):
         self.hottest = hottest
         """The least β of the iterations after the next reset."""
         tables = self.layout.tables
-        # Finite costs of a table spread over half of the stand-in at most: what is above is forbidden.
+        # Finite costs of a table differ by at most half of `forbidden`: larger cells are forbidden.
         self._barred = np.flatnonzero((tables >= 0.75 * graph.forbidden) & (tables < PADDING / 2))
         over = _barred_values(problem, graph)
         allowed = np.where(over, np.inf, graph.unary)
         lowest = np.minimum.reduceat(allowed, graph.variable_offsets[:-1]).repeat(graph.domain_sizes)[over]
         self._barred_unary = np.flatnonzero(self.layout.variables.mask > 0)[over], np.minimum(lowest, graph.unary[over])
-        anything = len(self._barred) or over.any()
-        self._most = min(graph.forbidden, max(BARRED, 2 * _spread(problem) / graph.cost_scale)) if anything else BARRED
-        self._soft = _softness(graph, len(tables), len(self.memory.v2f))
+        self._most = BARRED
+        if len(self._barred) or over.any():
+            ranges = table_ranges(problem)[1][problem.factor_table].repeat(problem.arities)
+            around = np.bincount(problem.scope_variables, ranges, problem.num_variables).max(initial=0.0)
+            self._most = min(graph.forbidden, max(BARRED, 2 * around / graph.cost_scale))
+        copies = np.array(graph.scales, dtype=np.float64)
+        different = len(np.unique(copies))
+        self._soft = Softness(
+            share=copies,
+            inverse=1.0 / copies,
+            messages=aligned_zeros(len(self.memory.v2f), graph.dtype),
+            weights=aligned_zeros(different * len(tables), graph.dtype),
+            start=np.arange(len(copies)) * len(tables) * (different > 1),
+        )
         vectors, width = len(tables) // len(self.lanes), len(self.lanes)
         cuts = [vectors * k // max(len(self._parts), 1) * width for k in range(len(self._parts) + 1)]
         self._whole = self._share((0, len(self.layout.many.table)), (0, graph.num_variables), (0, vectors * width))
@@ -92,13 +104,9 @@ class SoftMessages(MinSum):
         self._beta_before = float(course.beta[done])
         return trace[:done], why
 
-    def _iterate(
-        self, rules: Rules, course: Course, share: Share, stages: int, trace: NDArray[np.float64]
-    ) -> tuple[int, int]:
-        ended: tuple[int, int] = iterate_softly(
-            self.layout, self._in_place, rules, self._soft, course, share, stages, self.lanes, trace
-        )
-        return ended
+    def _iterate(self, rules: Rules, course: Course, share: Share, stages: int, trace: NDArray[np.float64]) -> Any:
+        arguments = (self.layout, self._in_place, rules, self._soft, course, share)
+        return iterate_softly(*arguments, stages, self.lanes, trace)
 
     @property
     def _in_place(self) -> Memory:
@@ -133,7 +141,8 @@ class SoftMessages(MinSum):
         self._beta_before = float(course.beta[1])
         variables = layout.variables
         owner = np.repeat(np.arange(len(variables.domain)), np.diff(variables.edge_start))
-        scale = np.repeat(variables.edge_scale.astype(np.float64), np.diff(variables.unary_start)[owner])
+        scales = np.resize(variables.scales.astype(np.float64), len(owner))
+        scale = np.repeat(scales, np.diff(variables.unary_start)[owner])
         total = variables.unary.astype(np.float64)
         total += np.bincount(ragged_positions(variables.unary_start, owner), scale * memory.f2v, len(total))
         return total[variables.mask > 0]
@@ -150,27 +159,3 @@ def _barred_values(problem: Problem, graph: FactorGraph) -> NDArray[np.bool_]:
             places = ragged_positions(graph.variable_offsets, group.variables[hard, 0])
             barred[places[np.isinf(cells)]] = True
     return barred
-
-
-def _spread(problem: Problem) -> float:
-    """The largest sum of the ranges of one variable's factors."""
-    _, ranges = table_ranges(problem)
-    around = np.zeros(problem.num_variables)
-    for group in problem.facts.arity_groups:
-        if arity := group.variables.shape[1]:
-            of_factors = ranges[problem.factor_table[group.factors]]
-            around += np.bincount(group.variables.ravel(), of_factors.repeat(arity), problem.num_variables)
-    return float(around.max(initial=0.0))
-
-
-def _softness(graph: FactorGraph, size: int, messages: int) -> Softness:
-    """Memory for the weights of `size` numbers of tables and of `messages` numbers of messages."""
-    shares = np.array(graph.scales, dtype=np.float64)
-    different = len(np.unique(shares))
-    return Softness(
-        share=shares,
-        inverse=1.0 / shares,
-        messages=aligned_zeros(messages, graph.dtype),
-        weights=aligned_zeros(different * size, graph.dtype),
-        start=np.arange(len(shares)) * size if different > 1 else np.zeros(len(shares), dtype=np.int64),
-    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
-from dabp.graph.ordering import EliminationOrder, elimination_order
+from dabp.graph.elimination_order import EliminationOrder, elimination_order
 from dabp.kernels.elimination.mini_bucket import eliminate, read_back
 from dabp.kernels.elimination.mini_bucket_plan import Buckets, Functions, make_plan
 from dabp.problem import Assignment, Problem

@@ -1,4 +1,4 @@
-"""Belief propagation, one family (paper §2): `bp`, `dbp`, `dbp-scfg` and reinforced BP are presets of one solver."""
+"""Belief propagation (paper §2): `bp`, `dbp`, `dbp-scfg` and `bp-reinforced` are presets of one solver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.belief_propagation.engine import MinSum
-from dabp.solvers.belief_propagation.forest import Forest, ForestSearch
+from dabp.solvers.belief_propagation.exact_forest import Forest, ForestSearch
 from dabp.solvers.belief_propagation.marginals import (
     BETA,
     KeptMarginals,
@@ -59,25 +59,23 @@ class BeliefPropagation(Solver):
         the beliefs b slowly into an assignment: at a temperature `beliefs` are no marginals then. Under a limit the
         first start takes a rate that lets it end in time; later starts draw damping, rate and a perturbation at random.
     temperature
-        0 = min-sum; above it a value is a sum over the others' values in place of a minimum (sum-product): messages are
-        ``−T log Σ exp(−cost / T)``, in units of the problem's costs. The result then has `beliefs`, the probability of
-        each value where an assignment has ``exp(−cost / T)``: exact without cycles, unless limits or a
-        `split_ratio` prevent it (two copies of a factor are a cycle), else an approximation. Of a probability network
-        the costs are logarithms, and T = 1 gives its marginals. Messages are of single precision: where costs of a
-        factor differ by up to 100 T, probabilities are exact to about 1e-5, up to 1,000 T to 1e-4, and where hundreds
-        of factors follow each other to 1e-4.
+        0 = min-sum; above 0 messages are sums instead of minima (sum-product): ``−T log Σ exp(−cost / T)``, in units of
+        the problem's costs. The result then has `beliefs`, the probability of each value if that of an assignment is
+        proportional to ``exp(−cost / T)``: exact without cycles, unless limits or a `split_ratio` prevent it (two
+        copies of a factor are a cycle), else an approximation. The costs of a probability network are logarithms, and
+        T = 1 gives its marginals. Messages are in single precision: if costs of a factor differ by up to 100 T,
+        probabilities are exact to about 1e-5, up to 1,000 T to 1e-4, and on paths of hundreds of factors to 1e-4.
     tolerance
-        Converged when no variable→factor message changes by as much, in scaled units; at a temperature in units of T,
-        as if it were not damped, and not counting what is rounded. Without cycles marginals have converged when they
-        are exact, unless this is 0: then nothing ever has.
+        Converged when all variable→factor messages change by less, in scaled units; at a temperature in units of T and
+        without damping and rounding. Without cycles marginals have converged when they are exact. With 0 nothing
+        converges.
     patience
-        A reinforced start ends when no value has changed for so many iterations, or when, well into freezing, its
-        best cost has not improved in the last two thirds of its iterations.
+        A reinforced start ends when no value has changed for this number of iterations, or when, well into freezing,
+        its best cost has not improved in the last two thirds of its iterations.
     max_iterations_per_restart
         None = 1000, with reinforcement until nothing changes, and as many as exact marginals take without cycles.
     cost_scale
-        What costs are divided by; none = half the median range of the factors. At a temperature between 1e-9 and 1e9
-        times it.
+        Divisor of costs; none = half the median range of the factors. At a temperature T between 1e-9 T and 1e9 T.
     perturbation
         Largest tie-breaking unary cost, in scaled units; none = far below the smallest cost difference and the
         temperature.
@@ -221,14 +219,18 @@ class BeliefPropagationSearch(MessageSearch):
         return self._engine.marginals(self._beta) if kept is None else kept
 
     def _begin(self, initial: Assignment | None = None) -> None:
-        """Start number `self._restart`: draw what it draws, zero the messages."""
+        """Start number `self._restart`: draw its parameters, zero the messages."""
         solver, graph = self._solver, self._graph
+        draw = Draw(solver.damping)
         if self._restart > 0:
-            draw = self._random_draw(generator(self._seed, _RESTART_STREAM, self._restart))
+            rng, spread = generator(self._seed, _RESTART_STREAM, self._restart), solver.jitter / 2
+            if solver.reinforcement > 0:
+                draw = random_draw(rng, graph, self._budget)
+            elif spread:
+                damping = solver.damping + rng.uniform(-spread, spread, size=graph.num_edges)
+                draw = Draw(np.clip(damping, 0.0, max(0.99, solver.damping)))
         elif solver.reinforcement > 0:
             draw = first_draw(solver.damping, solver.reinforcement, graph, self._budget)
-        else:
-            draw = Draw(solver.damping)
         self._draw = draw
         self._engine.reset(draw.damping, draw.unary)
         if initial is not None:
@@ -236,34 +238,20 @@ class BeliefPropagationSearch(MessageSearch):
         if draw.rate > 0:
             self._rules, longest = Rules(rate=draw.rate, patience=solver.patience), math.ceil(10 / draw.rate)
         else:
-            self._rules, longest = Rules(tolerance=self._enough_change()), 1000
+            tolerance = solver.tolerance
+            if solver.temperature > 0 and tolerance > 0:
+                usual_scale = solver.cost_scale is None
+                tolerance = enough_change(tolerance, self._beta, draw.damping, graph, usual_scale)
+                if self._diameter is not None:
+                    tolerance = float(np.finfo(np.float32).tiny)  # any change
+            self._rules, longest = Rules(tolerance=tolerance), 1000
         self._cap = solver.max_iterations_per_restart or longest
         if self._diameter is not None and solver.tolerance > 0:
             self._rest = iterations_to_rest(self._diameter, draw.damping)
             self._cap = min(solver.max_iterations_per_restart or self._rest, self._rest)
 
-    def _enough_change(self) -> float:
-        """What a message must change by for the current start not to have converged."""
-        solver = self._solver
-        if solver.temperature == 0 or solver.tolerance == 0:
-            return solver.tolerance
-        if self._diameter is not None:
-            return float(np.finfo(np.float32).tiny)  # any change
-        return enough_change(
-            solver.tolerance, self._beta, self._draw.damping, self._graph, usual_scale=solver.cost_scale is None
-        )
-
-    def _random_draw(self, rng: np.random.Generator) -> Draw:
-        """What a start after the first goes by."""
-        solver, graph = self._solver, self._graph
-        if solver.reinforcement > 0:
-            return random_draw(rng, graph, self._budget)
-        spread = solver.jitter / 2
-        offsets = rng.uniform(-spread, spread, size=graph.num_edges) if spread else 0.0
-        return Draw(np.clip(solver.damping + offsets, 0.0, max(0.99, solver.damping)))
-
     def _end(self, step: Step, why: int) -> None:
-        """Record how a start ended; begin the next, or say that it was the last."""
+        """Record how a start ended; begin the next or finish."""
         if why == CONVERGED and not np.isfinite(self._engine.memory.v2f).all():
             why = RUNNING  # comparisons with NaN may say anything
         if isinstance(self._engine, SoftMessages) and self._restarts != 1:  # where there is one, its messages stay

@@ -1,4 +1,4 @@
-"""Parts of a pairwise problem with all that is around them held at its value."""
+"""Parts of a pairwise problem, with all other variables fixed at their values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dabp.problem.columns import Indices, cells_of_tables, offsets_of, ragged_po
 
 
 class Window(NamedTuple):
-    """Some variables of a problem as a problem of their own, and which they are."""
+    """Some variables of a problem as a problem of their own."""
 
     problem: Problem
     variables: Indices
@@ -21,7 +21,7 @@ class Window(NamedTuple):
 
 
 class Surroundings:
-    """Cuts windows out of a problem whose factors have two variables at most: no Python loop grows with a window.
+    """Cuts windows out of a problem whose factors have two variables at most, without Python loops over variables.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class Surroundings:
         self._unary, self._start = unary_costs(problem)
         self._begin = problem.pool_offsets[problem.factor_table[self._places.factors]]
         self._factor = np.empty(self._places.place.size, dtype=np.int64)
-        """The factor of each place, by its row in `Places`."""
+        """[2F]: the factor of each place, by its row in `Places`."""
         self._factor[self._places.place] = np.arange(len(self._places.place))[:, None]
 
     def nearest(self, variable: int, costs: int) -> tuple[Indices, Indices]:
-        """Variables around one until their messages have so many costs, nearest first; and those of the first half."""
+        """Variables around one until their messages have `costs` numbers, nearest first; and the first half of them."""
         places, sizes = self._places, self._problem.domain_sizes
         seen = np.zeros(len(sizes), dtype=bool)
         seen[variable] = True
@@ -55,9 +55,9 @@ class Surroundings:
         return near, near if left > 0 else near[: -(-len(near) // 2)]
 
     def window(self, variables: Indices, values: Assignment) -> Window:
-        """The problem of some variables while all others have the values given: Σ f(x_inside, values_outside).
+        """The problem of some variables while all others have these values: Σ f(x_inside, values_outside).
 
-        Factors outside are left out: costs differ from the whole problem's by what those cost.
+        Factors outside are left out, so costs differ from those of the whole problem by a constant.
         """
         problem, places, variables = self._problem, self._places, np.sort(variables)
         inside = np.zeros(problem.num_variables, dtype=bool)
@@ -87,7 +87,7 @@ class Surroundings:
     def _hold(
         self, factors: Indices, side: int, values: Assignment, unary: NDArray[np.float64], start: Indices
     ) -> None:
-        """Add to `unary`, where each one's variable on a side starts, what factors cost given the other's value."""
+        """Add the costs of factors given the value of one variable to the unary costs of the variable on `side`."""
         scopes = self._places.scopes[factors]
         sizes, width = self._problem.domain_sizes[scopes[:, side]], self._problem.domain_sizes[scopes[:, 1]]
         one = np.ones_like(width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.graph.window import Surroundings
+from dabp.graph.subproblem import Surroundings
 from dabp.problem import Problem
 
 

@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dabp.graph import ordering
-from dabp.graph.ordering import EliminationOrder, elimination_order
+from dabp.graph import elimination_order as ordering
+from dabp.graph.elimination_order import EliminationOrder, elimination_order
 from dabp.problem import Problem
 from dabp.problem.guard import Guard
 

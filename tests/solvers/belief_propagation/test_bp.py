@@ -16,7 +16,7 @@ from dabp.solvers.base import FIRST_BLOCK, Budget
 from dabp.solvers.belief_propagation import engine as min_sum_engine
 from dabp.solvers.belief_propagation.message_search import first_block
 from dabp.solvers.status import Status
-from tests.solvers.belief_propagation.test_forest import exhaustive, random_forest
+from tests.solvers.belief_propagation.test_exact_forest import exhaustive, random_forest
 
 PRESETS = ["bp", "dbp", "dbp-scfg", "bp-reinforced"]
 

@@ -1,8 +1,7 @@
 """Problems without cycles: recognised, and solved exactly by dynamic programming from the leaves to the roots.
 
-A problem is a forest if the graph of variables and factors has no cycle; factors of arity 0 and 1 make none, and
-factors of any higher arity are welcome. On it min-sum is exact, one pass up and one pass down suffice, and decoding
-from the root keeps tied optima apart.
+A problem is a forest if the graph of variables and factors has no cycle; factors may have any arity. One pass of
+min-sum up and one down are exact on it, and decoding from the root keeps tied optima apart.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Forest:
         return assignment if np.isfinite(optimum) and np.isfinite(problem.cost(assignment)) else None
 
     def diameter(self) -> int:
-        """The most factors of arity 2 and more on a path: so many iterations of messages reach everybody."""
+        """The most factors of arity 2 and more on a path: iterations until messages reach all variables."""
         scope_of, ends = self.problem.scope_variables.tolist(), self.problem.scope_offsets.tolist()
         parent, height, longest = self.parent.tolist(), [0] * self.problem.num_variables, 0
         for f in self.order[::-1].tolist():
@@ -81,7 +80,7 @@ class ForestSearch(Search):
         )
 
     def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
-        """Of no variables, at a temperature: that is solved here, too, only where all are fixed."""
+        """Of no variables, at a temperature: only problems whose variables are all fixed are solved here then."""
         return () if self._believes else None
 
     def traffic(self) -> Traffic:
@@ -95,7 +94,7 @@ class ForestSearch(Search):
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing to restore."""
+        """There is nothing to restore."""
 
 
 def _scopes(problem: Problem) -> Scopes:

@@ -7,7 +7,7 @@ import pytest
 
 from dabp.problem import Problem
 from dabp.problem.facts import minimized
-from dabp.solvers.belief_propagation.forest import Forest
+from dabp.solvers.belief_propagation.exact_forest import Forest
 
 
 def random_forest(seed: int, forbidden: float = 0.25, maximize: bool = False) -> Problem:
