@@ -135,7 +135,7 @@ def _elimination() -> None:
 
     for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
         elimination_order(problem, widest=3)
-    _run(["mbe"])
+    _run(["mbe", "neighbourhood"])
 
 
 def _following() -> None:

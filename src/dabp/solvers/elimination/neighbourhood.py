@@ -1,0 +1,223 @@
+"""Large neighbourhood search whose neighbourhoods are as wide as exact elimination affords."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dabp.compiling import working_seconds
+from dabp.errors import ParameterError
+from dabp.graph.components import connected
+from dabp.kernels.elimination.conditioned_minimum import minimise, tables_for
+from dabp.kernels.elimination.free_set import Columns, free_set, grow_region, grow_strip, reach
+from dabp.problem import Assignment, Problem
+from dabp.problem.columns import add_at, first_least, offsets_of
+from dabp.problem.incidence import Incidence
+from dabp.problem.randomness import generator
+from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
+from dabp.solvers.status import Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbourhood(Solver):
+    """Free a set of variables of bounded elimination width, set it to its joint optimum given the rest, repeat.
+
+    A set grows from a random variable, breadth first, at random or along a path, by every variable with which its
+    tables still fit `max_cells`; on a sparse problem it frees most variables at once. The budget starts at `min_cells`
+    and is multiplied by 4 whenever sets that free each variable four times gain nothing. From the largest budget on the
+    search alternates: a copy of the incumbent is randomised in a patch and improved by smaller sets; then each
+    connected component of its differences from the incumbent that lowers the cost is adopted. One iteration is one set.
+
+    Parameters
+    ----------
+    min_cells
+        Cells of the largest table of a set at the start.
+    max_cells
+        Cells of the largest table of any set.
+    """
+
+    checkpoints: ClassVar[bool] = True
+
+    min_cells: int = 2**8
+    max_cells: int = 2**14
+
+    def __post_init__(self) -> None:
+        if self.min_cells < 1:
+            raise ParameterError(f"neighbourhood's min_cells must be at least 1, got {self.min_cells}")
+        if not self.min_cells <= self.max_cells <= 2**26:
+            raise ParameterError(f"neighbourhood's max_cells must be min_cells to 2^26, got {self.max_cells}")
+
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
+        """Start from `initial`, or with the cheapest value of every variable by itself."""
+        return NeighbourhoodSearch(self, problem, seed, budget, initial)
+
+
+class NeighbourhoodSearch(Search):
+    """The incumbent, and the copy of it that is being improved."""
+
+    def __init__(self, solver: Neighbourhood, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
+        self._solver, self._problem, self._budget = solver, problem, budget
+        self._whole = Incidence(problem)
+        self._first_cell = len(problem.pool)
+        # A forbidden combination costs more than all others together.
+        self._penalty = 1.0 + 2.0 * problem.facts.magnitude
+        memory = 2**23 if budget.memory_limit is None else min(2**23, budget.memory_limit // 32)
+        self._all_cells = float(max(memory, 2 * solver.max_cells))
+        self._columns = self._penalised()
+        self._free = free_set(problem.num_variables)
+        self._tables = tables_for(self._columns, len(self._free.order))
+        self._rng = generator(seed, 11)
+        self._random = self._rng.integers(1, 2**63, size=1).astype(np.uint64)
+        unary, starts = self._columns.unary, self._columns.unary_start
+        values = first_least(unary, starts) if initial is None else np.array(initial, dtype=np.int64)
+        self._values = values
+        self._best = values.copy()
+        self._cells = solver.min_cells
+        self._idle = 0
+        """Variables freed since the last gain."""
+        self._challenging = False
+        self._done = 0
+        self._cost = self._cost_of(values)
+
+    def step(self) -> Step:
+        """Some sets, each an iteration."""
+        started, costs, step = working_seconds(), list[float](), Step()
+        if not len(self._free.position):
+            return Step(best=self._best, best_cost=float(self._problem.cost(self._best)), finished=Status.CONVERGED)
+        while self._done != self._budget.max_iterations:
+            whole = self._move()
+            self._done += 1
+            cost = float(self._problem.cost(self._values))
+            costs.append(cost)
+            if cost < step.best_cost:
+                step.best, step.best_cost = self._values.copy(), cost
+            if whole:
+                step.finished = Status.CONVERGED
+                break
+            if working_seconds() - started > BLOCK_SECONDS:
+                break
+        step.costs = np.array(costs)
+        return step
+
+    def offer(self, assignment: Assignment, cost: float) -> None:
+        """Continue from the assignment if it is better than the incumbent."""
+        if cost < self._problem.cost(self._best):
+            self._values, self._best = np.array(assignment, dtype=np.int64), np.array(assignment, dtype=np.int64)
+            self._cost, self._idle, self._challenging = self._cost_of(self._values), 0, False
+
+    def state_dict(self) -> State:
+        """Both assignments, the budget of cells, the schedule and the random states."""
+        return {
+            "values": self._values.copy(),
+            "best": self._best.copy(),
+            "random": self._random.astype(np.int64),
+            "cells": self._cells,
+            "idle": self._idle,
+            "challenging": self._challenging,
+            "done": self._done,
+            "cost": self._cost,
+            "rng": self._rng.bit_generator.state,
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue from there."""
+        self._values, self._best = np.array(state["values"], dtype=np.int64), np.array(state["best"], dtype=np.int64)
+        self._random = np.array(state["random"]).astype(np.uint64)
+        self._cells, self._idle, self._done = int(state["cells"]), int(state["idle"]), int(state["done"])
+        self._challenging, self._cost = bool(state["challenging"]), float(state["cost"])
+        self._rng.bit_generator.state = state["rng"]
+
+    def numbers(self) -> Mapping[str, NDArray[np.floating]]:
+        """The cost of the current assignment and of the values that were compared last."""
+        return {"cost": np.array([self._cost]), "costs": self._tables.cost}
+
+    def _penalised(self) -> Columns:
+        """The problem's columns with finite costs, and memory for tables behind its cells."""
+        whole, pool = self._whole, np.empty(self._first_cell + int(self._all_cells))
+        pool[: self._first_cell] = np.where(np.isfinite(whole.pool), whole.pool, self._penalty)
+        return Columns(
+            sizes=whole.sizes,
+            unary=np.where(np.isfinite(whole.unary), whole.unary, self._penalty),
+            unary_start=whole.unary_start,
+            variable=whole.variable,
+            stride=whole.stride,
+            factor=whole.factor,
+            scope_start=whole.scope_start,
+            table_start=whole.table_start,
+            pool=pool,
+            incident=whole.incident,
+            incident_start=whole.incident_start,
+        )
+
+    def _factor_costs(self, values: Assignment) -> NDArray[np.float64]:
+        """The penalised cost of each factor of arity 2 and more."""
+        cells = self._columns.table_start.copy()
+        add_at(cells, self._columns.factor, self._columns.stride * values[self._columns.variable])
+        return self._columns.pool[cells]
+
+    def _own_costs(self, values: Assignment) -> NDArray[np.float64]:
+        return self._columns.unary[self._columns.unary_start[:-1] + values]
+
+    def _cost_of(self, values: Assignment) -> float:
+        return float(self._factor_costs(values).sum() + self._own_costs(values).sum())
+
+    def _move(self) -> bool:
+        """Free a set and minimise over it; whether it contained all variables."""
+        count, rng = self._problem.num_variables, self._rng
+        cells = float(self._cells)
+        seed, kind = int(rng.integers(count)), float(rng.random())
+        if kind < 0.3:
+            radius = int(rng.integers(1, 7))
+            grow_strip(self._columns, self._free, seed, radius, cells, self._all_cells, self._random)
+        else:
+            grow_region(self._columns, self._free, seed, kind < 0.55, cells, self._all_cells, self._random)
+        gain = -minimise(self._columns, self._free, self._tables, self._first_cell, self._values, self._random)
+        freed = int(self._free.count[0])
+        improved = gain > 1e-9 * self._penalty / (1 + len(self._columns.table_start))
+        self._cost -= gain
+        self._idle = 0 if improved else self._idle + freed
+        if self._idle >= 4 * count:
+            self._idle = 0
+            self._next_phase()
+        return freed == count
+
+    def _next_phase(self) -> None:
+        """After a stall: larger sets, a copy to improve, or what of the copy is better than the incumbent."""
+        if self._challenging:
+            self._values = self._crossed()
+            self._cost = self._cost_of(self._values)
+            self._challenging, self._cells = False, self._solver.max_cells
+        elif 4 * self._cells <= self._solver.max_cells:
+            self._cells *= 4
+        else:
+            self._best = self._values.copy()
+            self._randomise()
+            self._cost = self._cost_of(self._values)
+            self._challenging = True
+            self._cells = max(self._solver.min_cells, self._solver.max_cells // 4 ** int(self._rng.integers(1, 4)))
+
+    def _randomise(self) -> None:
+        """Give variables around a random one random values, from a hundredth of all to all."""
+        count, rng = self._problem.num_variables, self._rng
+        size = int(np.ceil(count * 10.0 ** rng.uniform(-2, 0)))
+        reached = reach(self._columns, self._free, int(rng.integers(count)), size, self._random)
+        patch = self._free.queue[: min(size, reached)]
+        self._values[patch] = (rng.random(len(patch)) * self._problem.domain_sizes[patch]).astype(np.int64)
+
+    def _crossed(self) -> Assignment:
+        """The incumbent with each connected component of its differences from the copy that lowers its cost."""
+        columns, best, values = self._columns, self._best, self._values
+        differs = best != values
+        inside = differs[columns.variable]
+        scopes, factors = columns.variable[inside], columns.factor[inside]
+        offsets = offsets_of(np.bincount(factors, minlength=len(columns.table_start)))
+        label, count = connected(len(best), scopes, offsets)
+        change = np.bincount(label, self._own_costs(values) - self._own_costs(best), minlength=count)
+        touched = np.flatnonzero(np.diff(offsets))
+        factor_change = (self._factor_costs(values) - self._factor_costs(best))[touched]
+        change += np.bincount(label[scopes[offsets[touched]]], factor_change, minlength=count)
+        return np.where(differs & (change <= 0)[label], values, best)
