@@ -19,6 +19,7 @@ ELSEWHERE = {
     "kernels/dual/passes": "solvers/dual/test_message_passing",
     "kernels/elementary": "kernels/belief_propagation/test_min_sum",
     "kernels/elimination/forest": "solvers/belief_propagation/test_forest",
+    "kernels/elimination/free_set": "kernels/elimination/test_conditioned_minimum",
     "kernels/elimination/living_factors": "presolve/test_elimination",
     "kernels/elimination/mini_bucket": "solvers/elimination/test_mini_bucket",
     "kernels/elimination/mini_bucket_plan": "solvers/elimination/test_mini_bucket",

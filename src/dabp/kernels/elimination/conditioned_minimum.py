@@ -62,14 +62,15 @@ def tables_for(problem: Columns, most: int) -> Tables:
     inputs = most + int(np.diff(problem.incident_start).max(initial=0))
     largest = int(problem.sizes.max(initial=1))
     block = 32 * largest
-    whole = [np.zeros(most, dtype=np.int64) for _ in range(4)]
-    each = [np.zeros(inputs, dtype=np.int64) for _ in range(3)]
     return Tables(
-        *whole,
-        at=each[0],
-        step=each[1],
+        start=np.zeros(most, dtype=np.int64),
+        first=np.zeros(most, dtype=np.int64),
+        following=np.zeros(most, dtype=np.int64),
+        axis=np.zeros(most, dtype=np.int64),
+        at=np.zeros(inputs, dtype=np.int64),
+        step=np.zeros(inputs, dtype=np.int64),
         stride=np.zeros((inputs, WIDEST), dtype=np.int64),
-        outer=each[2],
+        outer=np.zeros(inputs, dtype=np.int64),
         mixed=np.zeros(MOST_MIXED, dtype=np.int64),
         offset=np.zeros((MOST_MIXED, block), dtype=np.int64),
         inside=np.zeros((largest, block)),
@@ -157,7 +158,7 @@ def _sorted(problem: Columns, free: FreeSet, tables: Tables, i: int, count: int)
             outer += 1
             continue
         if mixed == MOST_MIXED:
-            return first, block, outer, -1
+            return first, int(block), outer, -1
         offset, length = tables.offset[mixed], np.int64(1)
         offset[0] = 0
         for a in range(width - 1, first - 1, -1):
@@ -172,7 +173,7 @@ def _sorted(problem: Columns, free: FreeSet, tables: Tables, i: int, count: int)
             start = tables.at[j] + x * tables.step[j]
             for cell in range(block):
                 tables.inside[x, cell] += problem.pool[start + offset[cell]]
-    return first, block, outer, mixed
+    return first, int(block), outer, mixed
 
 
 @kernel(_nrt=False, no_cpython_wrapper=True, fastmath={"nnan", "nsz"})
@@ -222,9 +223,9 @@ def _eliminate(problem: Columns, free: FreeSet, tables: Tables, i: int, count: i
         a = first - 1
         while a >= 0:
             tables.digit[a] += 1
-            steps = np.int64(1)
+            steps = 1
             if tables.digit[a] == tables.dims[a]:
-                tables.digit[a], steps = 0, 1 - tables.dims[a]
+                tables.digit[a], steps = 0, 1 - int(tables.dims[a])
             for k in range(outer):
                 tables.at[tables.outer[k]] += steps * tables.stride[tables.outer[k], a]
             for k in range(mixed):
@@ -249,11 +250,11 @@ def minimise(problem: Columns, free: FreeSet, tables: Tables, first_cell: int, v
 
     Tables are written to the pool from `first_cell` on. Nothing is changed if a bucket has too many inputs.
     """
-    count, cell, before, after = free.count[0], first_cell, 0.0, 0.0
+    count, cell, before, after = free.size[0], first_cell, 0.0, 0.0
     for i in range(count):
         tables.first[i] = -1
         tables.start[i] = cell
-        cell += np.int64(free.cells[i])
+        cell += int(free.cells[i])
     for i in range(count - 1, -1, -1):
         _axes(problem, free, tables, i)
         factors, cost = _factors(problem, free, tables, i, values)

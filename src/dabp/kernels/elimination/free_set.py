@@ -53,7 +53,7 @@ class Columns(NamedTuple):
 class FreeSet(NamedTuple):
     """A set of variables in the order of growth, and memory to grow it."""
 
-    count: Ints
+    size: Ints
     """[1]: the number of variables."""
     order: Ints
     """[most]: the variables."""
@@ -94,7 +94,7 @@ def free_set(variables: int) -> FreeSet:
     most = min(variables, 2**16)
     whole = [np.zeros(variables, dtype=np.int64) for _ in range(6)]
     return FreeSet(
-        count=np.zeros(1, dtype=np.int64),
+        size=np.zeros(1, dtype=np.int64),
         order=np.zeros(most, dtype=np.int64),
         position=np.full(variables, -1, dtype=np.int64),
         bucket=np.zeros((most, WIDEST), dtype=np.int64),
@@ -171,7 +171,7 @@ def _united(problem: Columns, free: FreeSet, step: int, most_cells: float) -> in
 @array_inner
 def add(problem: Columns, free: FreeSet, v: int, most_cells: float, cells_left: float) -> float:
     """Add v to the set; returns the cells that this adds to all tables, −1 if it would exceed a budget."""
-    count = free.count[0]
+    count = free.size[0]
     if count == len(free.order) or not _own_bucket(problem, free, v, most_cells):
         return -1.0
     added, step = free.new_cells[0], 0
@@ -190,27 +190,34 @@ def add(problem: Columns, free: FreeSet, v: int, most_cells: float, cells_left: 
         added += free.new_cells[step] - free.cells[place]
     if added > cells_left:
         return -1.0
-    free.order[count], free.position[v], free.count[0] = v, count, count + 1
+    free.order[count], free.position[v], free.size[0] = v, count, count + 1
     for k in range(step + 1):
         place = free.changed[k]
         free.width[place], free.cells[place] = free.new_width[k], free.new_cells[k]
         for a in range(free.new_width[k]):
             free.bucket[place, a] = free.new_bucket[k, a]
-    return added
+    return float(added)
 
 
 @array_inner
 def _clear(free: FreeSet) -> None:
-    for place in range(free.count[0]):
+    for place in range(free.size[0]):
         free.position[free.order[place]] = -1
-    free.count[0] = 0
+    free.size[0] = 0
 
 
 @array_kernel
 def grow_region(
-    problem: Columns, free: FreeSet, seed: int, randomly: bool, most_cells: float, all_cells: float, random: Any
+    problem: Columns,
+    free: FreeSet,
+    seed: int,
+    most: int,
+    randomly: bool,
+    most_cells: float,
+    all_cells: float,
+    random: Any,
 ) -> float:
-    """Grow a set around a variable, breadth first or `randomly`; returns the cells of its tables.
+    """Grow a set of up to `most` variables around one, breadth first or `randomly`; returns the cells of its tables.
 
     It ends after 100 rejected variables in a row.
     """
@@ -219,7 +226,7 @@ def grow_region(
     search, left, rejected = free.searches[0], all_cells, 0
     free.queue[0], free.tried[seed] = seed, search
     head, tail = 0, 1
-    while head < tail and rejected < 100:
+    while head < tail and rejected < 100 and free.size[0] < most:
         if randomly:
             chosen = head + below(random, tail - head)
             free.queue[head], free.queue[chosen] = free.queue[chosen], free.queue[head]

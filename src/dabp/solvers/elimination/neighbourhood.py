@@ -27,15 +27,18 @@ class Neighbourhood(Solver):
     """Free a set of variables of bounded elimination width, set it to its joint optimum given the rest, repeat.
 
     A set grows from a random variable, breadth first, at random or along a path, by every variable with which its
-    tables still fit `max_cells`; on a sparse problem it frees most variables at once. The budget starts at `min_cells`
-    and is multiplied by 4 whenever sets that free each variable four times gain nothing. From the largest budget on the
-    search alternates: a copy of the incumbent is randomised in a patch and improved by smaller sets; then each
-    connected component of its differences from the incumbent that lowers the cost is adopted. One iteration is one set.
+    tables fit a budget of cells; on a sparse problem it frees most variables at once. Each time all variables have been
+    freed four times on average, the budget is multiplied by 4. From `challenge_cells` on, sets that free each variable
+    three times without a gain are followed by challenges: the values of a patch are randomised in a copy of the
+    incumbent and improved by sets around it; then the incumbent adopts each connected component of the differences that
+    does not raise its cost. When challenges gain nothing, the budget is multiplied by 4. One iteration is one set.
 
     Parameters
     ----------
     min_cells
         Cells of the largest table of a set at the start.
+    challenge_cells
+        Cells of the largest table from which on there are challenges.
     max_cells
         Cells of the largest table of any set.
     """
@@ -43,7 +46,8 @@ class Neighbourhood(Solver):
     checkpoints: ClassVar[bool] = True
 
     min_cells: int = 2**8
-    max_cells: int = 2**14
+    challenge_cells: int = 2**12
+    max_cells: int = 2**16
 
     def __post_init__(self) -> None:
         if self.min_cells < 1:
@@ -76,12 +80,17 @@ class NeighbourhoodSearch(Search):
         values = first_least(unary, starts) if initial is None else np.array(initial, dtype=np.int64)
         self._values = values
         self._best = values.copy()
-        self._cells = solver.min_cells
+        self._budget_cells = self._cells = solver.min_cells
+        """The cells of a table outside challenges, and now."""
         self._idle = 0
-        """Variables freed since the last gain."""
-        self._challenging = False
+        """Variables freed since the last gain, or before challenges since the budget changed."""
+        self._patch = np.zeros(0, dtype=np.int64)
+        """The variables around which a copy is improved; none outside challenges."""
+        self._challenged = 0
+        """Variables in patches since the last gain of a challenge."""
         self._done = 0
         self._cost = self._cost_of(values)
+        self._least_gain = 1e-10 * problem.facts.magnitude / max(1, problem.num_factors)
 
     def step(self) -> Step:
         """Some sets, each an iteration."""
@@ -107,7 +116,7 @@ class NeighbourhoodSearch(Search):
         """Continue from the assignment if it is better than the incumbent."""
         if cost < self._problem.cost(self._best):
             self._values, self._best = np.array(assignment, dtype=np.int64), np.array(assignment, dtype=np.int64)
-            self._cost, self._idle, self._challenging = self._cost_of(self._values), 0, False
+            self._cost, self._idle, self._patch = self._cost_of(self._values), 0, self._patch[:0]
 
     def state_dict(self) -> State:
         """Both assignments, the budget of cells, the schedule and the random states."""
@@ -115,9 +124,11 @@ class NeighbourhoodSearch(Search):
             "values": self._values.copy(),
             "best": self._best.copy(),
             "random": self._random.astype(np.int64),
+            "patch": self._patch,
             "cells": self._cells,
+            "budget_cells": self._budget_cells,
             "idle": self._idle,
-            "challenging": self._challenging,
+            "challenged": self._challenged,
             "done": self._done,
             "cost": self._cost,
             "rng": self._rng.bit_generator.state,
@@ -128,7 +139,8 @@ class NeighbourhoodSearch(Search):
         self._values, self._best = np.array(state["values"], dtype=np.int64), np.array(state["best"], dtype=np.int64)
         self._random = np.array(state["random"]).astype(np.uint64)
         self._cells, self._idle, self._done = int(state["cells"]), int(state["idle"]), int(state["done"])
-        self._challenging, self._cost = bool(state["challenging"]), float(state["cost"])
+        self._patch, self._cost = np.array(state["patch"], dtype=np.int64), float(state["cost"])
+        self._budget_cells, self._challenged = int(state["budget_cells"]), int(state["challenged"])
         self._rng.bit_generator.state = state["rng"]
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
@@ -157,56 +169,71 @@ class NeighbourhoodSearch(Search):
         """The penalised cost of each factor of arity 2 and more."""
         cells = self._columns.table_start.copy()
         add_at(cells, self._columns.factor, self._columns.stride * values[self._columns.variable])
-        return self._columns.pool[cells]
+        costs: NDArray[np.float64] = self._columns.pool[cells]
+        return costs
 
     def _own_costs(self, values: Assignment) -> NDArray[np.float64]:
-        return self._columns.unary[self._columns.unary_start[:-1] + values]
+        costs: NDArray[np.float64] = self._columns.unary[self._columns.unary_start[:-1] + values]
+        return costs
 
     def _cost_of(self, values: Assignment) -> float:
         return float(self._factor_costs(values).sum() + self._own_costs(values).sum())
 
     def _move(self) -> bool:
         """Free a set and minimise over it; whether it contained all variables."""
-        count, rng = self._problem.num_variables, self._rng
-        cells = float(self._cells)
-        seed, kind = int(rng.integers(count)), float(rng.random())
-        if kind < 0.3:
+        count, rng, cells = self._problem.num_variables, self._rng, float(self._cells)
+        challenging, kind = len(self._patch) > 0, float(rng.random())
+        scope = 2 * len(self._patch) if challenging else count
+        seed = int(self._patch[rng.integers(len(self._patch))] if challenging else rng.integers(count))
+        if not challenging and kind < 0.3:
             radius = int(rng.integers(1, 7))
             grow_strip(self._columns, self._free, seed, radius, cells, self._all_cells, self._random)
         else:
-            grow_region(self._columns, self._free, seed, kind < 0.55, cells, self._all_cells, self._random)
+            grow_region(self._columns, self._free, seed, scope, kind > 0.7, cells, self._all_cells, self._random)
         gain = -minimise(self._columns, self._free, self._tables, self._first_cell, self._values, self._random)
-        freed = int(self._free.count[0])
-        improved = gain > 1e-9 * self._penalty / (1 + len(self._columns.table_start))
+        freed = int(self._free.size[0])
         self._cost -= gain
-        self._idle = 0 if improved else self._idle + freed
-        if self._idle >= 4 * count:
+        self._idle = 0 if self._challenges and gain > self._least_gain else self._idle + freed
+        if self._idle >= (3 if self._challenges else 4) * scope:
             self._idle = 0
             self._next_phase()
         return freed == count
 
     def _next_phase(self) -> None:
-        """After a stall: larger sets, a copy to improve, or what of the copy is better than the incumbent."""
-        if self._challenging:
+        """After a stall: widen the sets, start a challenge, or end one."""
+        count = self._problem.num_variables
+        if not self._challenges:
+            self._widen()
+            return
+        if len(self._patch):
+            before = self._cost_of(self._best)
             self._values = self._crossed()
             self._cost = self._cost_of(self._values)
-            self._challenging, self._cells = False, self._solver.max_cells
-        elif 4 * self._cells <= self._solver.max_cells:
-            self._cells *= 4
-        else:
-            self._best = self._values.copy()
-            self._randomise()
-            self._cost = self._cost_of(self._values)
-            self._challenging = True
-            self._cells = max(self._solver.min_cells, self._solver.max_cells // 4 ** int(self._rng.integers(1, 4)))
+            self._challenged = 0 if before - self._cost > self._least_gain else self._challenged + len(self._patch)
+            if self._challenged > 10 * count:
+                self._challenged, self._patch = 0, self._patch[:0]
+                self._widen()
+                return
+        self._best = self._values.copy()
+        self._randomise()
+        self._cost = self._cost_of(self._values)
+        self._cells = max(16, self._budget_cells // 4 ** int(self._rng.integers(0, 3)))
+
+    @property
+    def _challenges(self) -> bool:
+        return self._budget_cells >= min(self._solver.challenge_cells, self._solver.max_cells)
+
+    def _widen(self) -> None:
+        self._cells = self._budget_cells = min(4 * self._budget_cells, self._solver.max_cells)
 
     def _randomise(self) -> None:
-        """Give variables around a random one random values, from a hundredth of all to all."""
+        """Give variables around a random one random values, from a fiftieth of all to half of them."""
         count, rng = self._problem.num_variables, self._rng
-        size = int(np.ceil(count * 10.0 ** rng.uniform(-2, 0)))
+        size = int(np.ceil(count * rng.uniform(0.02**0.5, 0.5**0.5) ** 2))
         reached = reach(self._columns, self._free, int(rng.integers(count)), size, self._random)
-        patch = self._free.queue[: min(size, reached)]
-        self._values[patch] = (rng.random(len(patch)) * self._problem.domain_sizes[patch]).astype(np.int64)
+        self._patch = self._free.queue[: min(size, reached)].copy()
+        values = (rng.random(len(self._patch)) * self._problem.domain_sizes[self._patch]).astype(np.int64)
+        self._values[self._patch] = values
 
     def _crossed(self) -> Assignment:
         """The incumbent with each connected component of its differences from the copy that lowers its cost."""
