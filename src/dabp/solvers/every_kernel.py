@@ -136,6 +136,7 @@ def _elimination() -> None:
     for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
         elimination_order(problem, widest=3)
     _run(["mbe"])
+    _run(["neighbourhood"], min_cells=1, challenge_cells=1, max_cells=4)
 
 
 def _following() -> None:

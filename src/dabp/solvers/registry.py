@@ -86,6 +86,11 @@ SOLVERS: dict[str, Entry] = {
     "forest-lns": Entry(
         "local_search.forest_lns", "ForestLNS", "large neighbourhood search on induced forests, solved exactly"
     ),
+    "neighbourhood": Entry(
+        "elimination.neighbourhood",
+        "Neighbourhood",
+        "large neighbourhood search on sets of bounded elimination width, solved exactly",
+    ),
     "expansion": Entry(
         "graph_cut.expansion",
         "Expansion",

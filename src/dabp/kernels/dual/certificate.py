@@ -15,9 +15,11 @@ import numpy as np
 from dabp.kernels.decorators import inner, kernel
 from dabp.kernels.dual.pairs import Pairs, cost_at
 from dabp.kernels.dual.passes import LENIENT, Relaxation, Scratch
-from dabp.problem.exactness import UNIT_ROUNDOFF
 
 Array = Any
+
+UNIT_ROUNDOFF = 2.0**-53
+"""u, as in `dabp.problem.exactness`."""
 
 
 @inner

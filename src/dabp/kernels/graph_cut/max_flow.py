@@ -164,7 +164,7 @@ def _residual(net: Network, i: int, forward: bool, flow: float) -> float:
         up = net.parent[i]
         flow = min(flow, net.capacity[net.partner[up] if forward else up])
         i = net.head[up]
-    return min(flow, abs(net.excess[i]))
+    return float(min(flow, abs(net.excess[i])))
 
 
 @part(_nrt=False)
