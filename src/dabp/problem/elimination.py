@@ -28,7 +28,7 @@ def cheap_order(problem: Problem) -> list[int] | None:
     sizes = problem.domain_sizes.tolist()
     if not 0 < len(sizes) <= MOST_VARIABLES or problem.num_factors > MOST_FACTORS or problem.limit is not None:
         return None
-    if not problem.facts.integral or problem.facts.magnitude >= 2.0**53:
+    if not problem.facts.integral:
         return None
     joined: dict[int, set[int]] = {variable: {variable} for variable in range(len(sizes))}
     for number in range(problem.num_factors):

@@ -196,7 +196,8 @@ class Facts:
     def table_magnitude(self) -> float:
         """The sum of each factor's largest finite cost by size, the constant left out."""
         lowest, highest = self.finite_extremes
-        return float(np.maximum(np.abs(lowest), np.abs(highest))[self.structure.columns.factor_table].sum())
+        with np.errstate(over="ignore"):
+            return float(np.maximum(np.abs(lowest), np.abs(highest))[self.structure.columns.factor_table].sum())
 
     @cached_property
     def finite_extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

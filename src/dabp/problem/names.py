@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem.auxiliaries import Auxiliaries
+from dabp.problem.conversion import as_integers
 from dabp.problem.facts import Columns
 from dabp.problem.views import Label
 
@@ -180,12 +181,7 @@ class Names:
         given = self._of_pandas(assignment)
         if isinstance(given, Mapping):
             return self.assignment(given)
-        values = np.asarray(given)
-        if values.dtype.kind not in "iu" and not (
-            values.size == 0 or (values.dtype.kind == "f" and np.all(values == np.rint(values)))
-        ):
-            raise ProblemError("an assignment is an array of value indices (integers)")
-        values = values.astype(np.int64, copy=False)
+        values = as_integers(given, "value indices of an assignment")
         count, seen = len(self._domain_sizes), self._auxiliaries.num_visible
         if values.shape[-1:] not in ((count,), (seen,)):
             raise ProblemError(f"an assignment has one value per variable: {seen} expected, shape {values.shape} found")

@@ -18,10 +18,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dabp.errors import ParameterError, suggestion
+from dabp.errors import ParameterError, ProblemError, suggestion
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of, table_ranges
 from dabp.problem.constraints import Constraint, hard_constraints, violated
+from dabp.problem.conversion import as_float
 from dabp.problem.exactness import LARGEST_TOTAL, decimal
 from dabp.problem.facts import minimized
 
@@ -182,7 +183,11 @@ def _checked(prices: Mapping[str, float], known: list[str]) -> dict[str, Fractio
         if name not in known:
             hint = suggestion(str(name), known) if len(known) <= MANY else ""
             raise ParameterError(f"there is no hard constraint {name!r}" + hint)
-        if isinstance(price, bool | str) or not isinstance(price, int | float | np.number) or not float(price) > 0:
+        try:
+            value = as_float(price, f"the price of violating {name!r}")
+        except ProblemError as error:
+            raise ParameterError(str(error)) from None
+        if isinstance(price, bool) or not value > 0:
             raise ParameterError(f"the price of violating {name!r} is a number above 0, not {price!r}")
-        result[name] = None if math.isinf(price) else decimal(float(price))
+        result[name] = None if math.isinf(value) else decimal(value)
     return result
