@@ -28,10 +28,6 @@ def _numbered(count: int) -> tuple[str, ...]:
     return tuple(map("x".__add__, map(str, range(count))))
 
 
-_WRITTEN = (str, int, float, np.generic)
-"""Labels that files have words for; others are written as text."""
-
-
 class Names:
     """Names and labels of a problem, with the lookups by them.
 
@@ -152,7 +148,9 @@ class Names:
     def named(self, assignment: Mapping[Any, Label] | ArrayLike) -> dict[str, Label]:
         """Variable name → value label, for files; no auxiliary variables."""
         labels = self._by(self.variables, assignment)
-        return {name: one if isinstance(one, _WRITTEN) else str(one) for name, one in labels.items()}
+        return {
+            name: one if isinstance(one, str | int | float | np.generic) else str(one) for name, one in labels.items()
+        }
 
     def _of_pandas(self, assignment: Any) -> Any:
         """A Series by its labels, which are names or keys of variables, unless it is just numbered; others as given."""

@@ -28,9 +28,6 @@ from dabp.problem.views import Factor, FactorCost, Label, Variable, Views
 
 __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
-_OF_SCOPES = frozenset({"domain_sizes", "scope_variables", "scope_offsets", "variable_names"})
-"""What changes which variables and factors there are; keys and definitions are then no longer theirs."""
-
 _MOVED = {
     **dict.fromkeys(["num_constraints", "digest", "integral", "magnitude", "forbidden"], "facts.{}"),
     **dict.fromkeys(["rounding", "rounding_error"], "facts.{}"),
@@ -289,7 +286,8 @@ class Problem:
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some of the constructor's arguments changed; what follows from the others is handed on."""
-        if changes.keys() & _OF_SCOPES:
+        if changes.keys() & {"domain_sizes", "scope_variables", "scope_offsets", "variable_names"}:
+            # keys and definitions are of the variables and factors that there were
             changes = {"keys": None, "definitions": (), **changes}
         copy = Problem.__new__(Problem)
         copy.__dict__["_known"] = self.facts

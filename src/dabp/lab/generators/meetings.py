@@ -46,9 +46,9 @@ def meetings(
     events_count, resources_count
         Meetings, and those who may take part.
     max_resources_event, max_length_event
-        Each event needs between one and so many resources, and takes between one and so many slots.
+        Largest numbers of resources that an event needs and of slots that it takes, from one.
     max_resource_value
-        An event is worth 1 to so much a slot to a resource; a free slot is worth 0 to so much.
+        Largest value of an event a slot to a resource, from 1, and of a free slot, from 0.
     seed
         Decides everything.
     """

@@ -36,7 +36,7 @@ def secp(
     lights, models, rules
         How many of each.
     max_model_size, max_rule_size
-        A model has two to so many lights, a rule one to so many lights and models.
+        Largest numbers of lights of a model, from two, and of lights and models of a rule, from one.
     seed
         Decides everything.
     """
