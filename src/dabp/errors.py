@@ -71,10 +71,11 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
 def named_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """Let a public function answer an unknown keyword argument with the nearest name."""
     known = inspect.signature(function).parameters
+    name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
 
     @functools.wraps(function)
     def checked(*arguments: P.args, **keywords: P.kwargs) -> R:
-        refuse_unknown(function.__name__, keywords, known)
+        refuse_unknown(name, keywords, known)
         return function(*arguments, **keywords)
 
     return checked

@@ -36,8 +36,8 @@ def test_dictionaries_are_read_by_label() -> None:
     flat = {tuple(row[k] for row, k in zip(told_apart, cell, strict=True)): COSTS[cell] for cell in shuffled(cells)}
     nested = {first: {rest: flat[first, *rest] for rest in itertools.product(*told_apart[1:])} for first in ("y", "x")}
     for given in (flat, nested, {"x": nested["x"], **{key: cost for key, cost in flat.items() if key[0] == "y"}}):
-        assert np.array_equal(cost_table(given, NAMES, told_apart), COSTS)
-    assert cost_table({("y", 7): 3}, ["a", "c"], [LABELS[0], LABELS[2]], default=0.5).tolist() == [[0.5, 0.5], [0.5, 3]]
+        assert np.array_equal(cost_table(given, NAMES, told_apart), COSTS.ravel())
+    assert cost_table({("y", 7): 3}, ["a", "c"], [LABELS[0], LABELS[2]], default=0.5).tolist() == [0.5, 0.5, 0.5, 3]
 
 
 def test_pandas_is_aligned_by_label() -> None:
@@ -45,7 +45,7 @@ def test_pandas_is_aligned_by_label() -> None:
     series = pd.Series({"y": 2.0, "x": 1.0})
     assert cost_table(series, ["a"], [("x", "y")]).tolist() == [1, 2]
     frame = pd.DataFrame([[1, 2], [3, 4], [5, 6]], index=[2, 1, 3], columns=["q", "p"])
-    expected = [[4, 3], [2, 1], [6, 5]]
+    expected = [4, 3, 2, 1, 6, 5]
     labels = [(1, 2, 3), ("p", "q")]
     assert cost_table(frame, ["a", "b"], labels).tolist() == expected
     assert cost_table(frame.stack(), ["a", "b"], labels).tolist() == expected

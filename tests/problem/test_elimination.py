@@ -48,7 +48,6 @@ def test_what_is_not_exact_or_not_tiny_is_left_to_others() -> None:
     tables = [((0, 1), np.arange(4.0).reshape(2, 2))]
     assert cheap_order(Problem.from_tables([2, 2], tables)) == [0, 1]
     assert cheap_order(Problem.from_tables([2, 2], [((0, 1), np.full((2, 2), 0.3))])) is None
-    assert cheap_order(Problem.from_tables([2, 2], [((0, 1), np.full((2, 2), 2.0**53))])) is None
     assert cheap_order(Problem.from_tables([MOST_CELLS + 1, 1], [])) is None
     assert cheap_order(Problem.from_tables([1] * 31, [])) is None
     assert cheap_order(Problem.from_tables([2, 2], tables).replace(limit=2.0)) is None

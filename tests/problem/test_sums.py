@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -13,10 +14,6 @@ from dabp.errors import ProblemError
 from dabp.problem.sums import Judge, chain, exact, exact_numbers, whole_terms
 
 
-def refused(cells: int) -> ProblemError:
-    return ProblemError(f"{cells}")
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_walking_the_chain_gives_what_the_total_costs(seed: int) -> None:
     """For every combination of values, with bounds on either side or both, forbidden, flat or by the unit."""
@@ -24,7 +21,7 @@ def test_walking_the_chain_gives_what_the_total_costs(seed: int) -> None:
     terms = [rng.integers(-3, 4, rng.integers(1, 4)) for _ in range(rng.integers(2, 6))]
     low, high = (None if rng.random() < 0.4 else Fraction(int(rng.integers(-9, 9)), 2) for _ in range(2))
     judge = Judge(low, high, float(rng.choice([math.inf, 2.5])), rng.choice([None, 0.5]), int(rng.integers(1, 3)))
-    made = chain(terms, judge, 10**6, refused)
+    made = chain(terms, judge, 10**6, "it")
     for values in itertools.product(*(range(len(term)) for term in terms)):
         state = 0
         for step, value in zip(made.steps, values[:-1], strict=True):
@@ -37,9 +34,9 @@ def test_walking_the_chain_gives_what_the_total_costs(seed: int) -> None:
 
 def test_states_are_as_few_as_there_can_be() -> None:
     """At most two of ten: none, one, two or too many so far; when nothing can go wrong any more, one state."""
-    made = chain([np.array([0, 1])] * 10, Judge(None, Fraction(2)), 10**6, refused)
+    made = chain([np.array([0, 1])] * 10, Judge(None, Fraction(2)), 10**6, "it")
     assert [int(step.max()) + 1 for step in made.steps] == [2, 3, 4, 4, 4, 4, 4, 4, 3]
-    sure = chain([np.array([0, 1])] * 10, Judge(None, Fraction(20)), 10**6, refused)
+    sure = chain([np.array([0, 1])] * 10, Judge(None, Fraction(20)), 10**6, "it")
     assert [step.shape for step in sure.steps] == [(1, 2)] * 9
 
 
@@ -47,8 +44,8 @@ def test_sizes_are_told_before_they_are_made() -> None:
     """Sums that hardly ever coincide are given up early."""
     terms = [np.array([0, number]) for number in np.random.default_rng(0).integers(1, 10**9, 30)]
     with pytest.raises(ProblemError) as caught:
-        chain(terms, Judge(None, Fraction(10**10)), 10**6, refused)
-    assert int(str(caught.value)) > 10**6
+        chain(terms, Judge(None, Fraction(10**10)), 10**6, "it")
+    assert int(re.findall(r"[\d,]+", str(caught.value))[0].replace(",", "")) > 10**6
 
 
 def test_decimals_are_exact() -> None:

@@ -35,7 +35,8 @@ def columns(sizes: list[int], scope: list[int], pool: tuple[float, ...]) -> dict
         ({"domain_sizes": [2], "labels": [("a",)]}, "different labels"),
         ({"domain_sizes": [2], "labels": [("a", "a")]}, "different labels"),
         ({"domain_sizes": [2], "scope_offsets": [0, 1]}, "offsets must rise"),
-        (columns([2**40, 2**40], [0, 1], ()), "needs a table"),
+        (columns([2**40, 2**40], [0, 1], ()), "16,777,216 at most"),
+        (columns([2**24] * 4, [0, 1, 2, 3], ()), "needs a table"),
     ],
 )
 def test_what_is_no_problem_is_refused(arguments: dict[str, object], message: str) -> None:

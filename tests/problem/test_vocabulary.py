@@ -13,8 +13,9 @@ import pytest
 
 import dabp
 from dabp.errors import ProblemError
-from dabp.problem import Problem, statements
+from dabp.problem import Problem, vocabulary
 from dabp.problem.model import Model
+from dabp.problem.vocabulary import SMALL_CELLS, listed, price_of
 from tests.problems import all_assignments
 
 CASES = 200
@@ -54,27 +55,27 @@ def labels_of(model: Model, name: str) -> tuple[Any, ...]:
     return problem.names.labels(problem.names.variable_index(name))
 
 
-def drawn_penalty(rng: np.random.Generator) -> float | None:
+def drawn_price(rng: np.random.Generator) -> float | None:
     return None if rng.random() < 0.5 else float(rng.choice([0.0, 1.0, 2.5, 0.1, 7]))
 
 
-def worth(penalty: float | None) -> float:
-    return math.inf if penalty is None else penalty
+def worth(price: float | None) -> float:
+    return math.inf if price is None else price
 
 
 def all_different(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]], float]:
-    scope, penalty = drawn_scope(model, rng), drawn_penalty(rng)
-    model.all_different(scope, penalty=penalty)
+    scope, price = drawn_scope(model, rng), drawn_price(rng)
+    model.all_different(scope, price=price)
 
     def cost(values: dict[str, Any]) -> float:
         equal = sum(values[a] == values[b] for a, b in itertools.combinations(scope, 2))
-        return worth(penalty) * equal if equal else 0.0
+        return worth(price) * equal if equal else 0.0
 
     return cost
 
 
 def counted(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]], float]:
-    scope, price = drawn_scope(model, rng, 1), drawn_penalty(rng)
+    scope, price = drawn_scope(model, rng, 1), drawn_price(rng)
     kind = str(rng.choice(["at_most", "at_least", "exactly"]))
     there = list({str(label): label for name in scope for label in labels_of(model, name)}.values())
     values = [there[k] for k in rng.permutation(len(there))[: rng.integers(1, 3)]]
@@ -99,7 +100,7 @@ def counted(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]]
 
 
 def linear(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]], float]:
-    scope, price = drawn_scope(model, rng), drawn_penalty(rng)
+    scope, price = drawn_scope(model, rng), drawn_price(rng)
     weights = {name: rng.choice([1, 1, 2, -1, 0, 3, 0.5, -0.1, 1.3]).item() for name in scope}
     plain = rng.random() < 0.3
     if plain:
@@ -120,7 +121,7 @@ def linear(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]],
 
 
 def implies(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]], float]:
-    penalty = drawn_penalty(rng)
+    price = drawn_price(rng)
 
     def drawn() -> dict[str, list[Any]]:
         result = {}
@@ -133,22 +134,22 @@ def implies(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]]
     model.implies(
         {name: allowed[0] if len(allowed) == 1 else allowed for name, allowed in condition.items()},
         {name: tuple(allowed) for name, allowed in consequence.items()},
-        penalty=penalty,
+        price=price,
     )
 
     def holds(values: dict[str, Any], what: dict[str, list[Any]]) -> bool:
         return all((type(values[n]), values[n]) in {(type(x), x) for x in allowed} for n, allowed in what.items())
 
-    return lambda values: worth(penalty) if holds(values, condition) and not holds(values, consequence) else 0.0
+    return lambda values: worth(price) if holds(values, condition) and not holds(values, consequence) else 0.0
 
 
 def element(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]], float]:
-    penalty, names = drawn_penalty(rng), variables(model)
+    price, names = drawn_price(rng), variables(model)
     model.add_variable("index", [int(k) for k in rng.permutation(5)[: rng.integers(1, 4)]])
     value = str(rng.choice([*names, "index"] if rng.random() < 0.2 else names))
     pool = [*names, 2, 0.5, True, *labels_of(model, value), *(["index"] if rng.random() < 0.2 else [])]
     array = [pool[k] for k in rng.integers(0, len(pool), rng.integers(0, 5))]
-    model.element("index", array, value, penalty=penalty)
+    model.element("index", array, value, price=price)
 
     def cost(values: dict[str, Any]) -> float:
         place = values["index"]
@@ -157,13 +158,13 @@ def element(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]]
             entry = array[place]
             is_name = isinstance(entry, str) and entry in values
             right = (values[entry] if is_name else entry) == values[value]
-        return 0.0 if right else worth(penalty)
+        return 0.0 if right else worth(price)
 
     return cost
 
 
 def tables(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]], float]:
-    scope, penalty, kind = drawn_scope(model, rng, 1)[:3], drawn_penalty(rng), str(rng.choice(["allow", "forbid"]))
+    scope, price, kind = drawn_scope(model, rng, 1)[:3], drawn_price(rng), str(rng.choice(["allow", "forbid"]))
     rows = list(itertools.product(*(labels_of(model, name) for name in scope)))
     chosen = [rows[k] for k in np.flatnonzero(rng.random(len(rows)) < 0.4)]
     exact = {tuple((type(x), x) for x in row) for row in chosen}
@@ -171,10 +172,10 @@ def tables(model: Model, rng: np.random.Generator) -> Callable[[dict[str, Any]],
     def test(*labels: Any) -> bool:
         return tuple((type(x), x) for x in labels) in exact
 
-    getattr(model, kind)(scope, test if rng.random() < 0.5 else chosen, penalty=penalty)
+    getattr(model, kind)(scope, test if rng.random() < 0.5 else chosen, price=price)
 
     def cost(values: dict[str, Any]) -> float:
-        return worth(penalty) if test(*(values[name] for name in scope)) == (kind == "forbid") else 0.0
+        return worth(price) if test(*(values[name] for name in scope)) == (kind == "forbid") else 0.0
 
     return cost
 
@@ -196,9 +197,9 @@ def test_statements_mean_what_they_say(kind: str, monkeypatch: pytest.MonkeyPatc
     hidden = 0
     for case in range(CASES):
         if case == CASES // 2:  # from here on chains are made of what would be one table
-            monkeypatch.setattr(statements, "SMALL", 1)
-            monkeypatch.setattr(statements, "WIDE", 3)
-            monkeypatch.setattr(statements, "NARROW", 1)
+            monkeypatch.setattr(vocabulary, "SMALL_CELLS", 1)
+            monkeypatch.setattr(vocabulary, "WIDE_VALUES", 3)
+            monkeypatch.setattr(vocabulary, "VALUES_PER_CLASS", 1)
         rng = np.random.default_rng(case)
         model = drawn_model(rng, rows)
         cost_of = state(model, rng)
@@ -240,7 +241,7 @@ def test_statements_mean_what_they_say(kind: str, monkeypatch: pytest.MonkeyPatc
         (lambda m: m.implies({"a": 9}, {"t": "x"}), "has a value 9"),
         (lambda m: m.element("t", [1, 2], "a"), "'t' chooses a place of an array: its values are integers, not 'x'"),
         (lambda m: m.element("a", ["b", "tpyo"], "t"), "'tpyo' of an array is neither a variable nor a value of 't'"),
-        (lambda m: m.forbid("a", [1], penalty=-2), "a penalty is a number of at least 0, not -2"),
+        (lambda m: m.forbid("a", [1], price=-2), "a price is a number of at least 0, not -2"),
         (lambda m: m.allow("a", 5), "list of label tuples or a function"),
     ],
 )
@@ -339,3 +340,47 @@ def test_solving_a_model_with_statements(solver: str, presolve: bool) -> None:
     assert (result.cost == best) if solver == "auto" else (values[0] <= result.cost <= best)
     if solver == "auto":
         assert result.status.value == "OPTIMAL"
+
+
+def test_small_statements_are_one_table_and_large_ones_a_chain() -> None:
+    """What fits a small table needs no auxiliary variables; of what does not, tables stay small."""
+    for count in (3, 10, 11, 30):
+        model = Model()
+        model.at_most(model.add_variables((f"x{i}" for i in range(count)), 2), 1, 2)
+        problem = model.build()
+        assert (problem.auxiliaries.count == 0) == (2**count <= SMALL_CELLS)
+        assert (problem.num_factors == 1) == (2**count <= SMALL_CELLS)
+        assert len(problem.pool) <= SMALL_CELLS
+
+
+def test_statements_without_a_name_get_one_that_is_free() -> None:
+    """Their kind and a number; names that were given are never taken."""
+    model = Model()
+    names = model.add_variables(["a", "b"], 2)
+    model.add_cost("a", [0, 1], name="exactly1")
+    model.exactly(names, 1, 1)
+    model.exactly(names, 0, 1)
+    model.all_different(names, name="apart")
+    problem = model.build()
+    assert [problem.names.factor(f) for f in range(4)] == ["exactly1", "exactly2", "exactly3", "apart"]
+
+
+def test_equal_tables_are_stored_once() -> None:
+    """Also those of separate statements."""
+    model = Model()
+    names = model.add_variables((f"x{i}" for i in range(40)), 2)
+    model.at_most(names[:20], 1, 3)
+    once = len(model.build().pool)
+    model.at_most(names[20:], 1, 3)
+    assert len(model.build().pool) == once
+
+
+def test_prices_are_numbers() -> None:
+    """None is forbidden; anything else is at least 0."""
+    assert price_of(None) == math.inf
+    assert price_of(2) == 2.0
+    for wrong in (-1, math.nan, "1", [1]):
+        with pytest.raises(ProblemError, match="a price is a number"):
+            price_of(wrong)
+    assert listed("a") == ["a"]
+    assert listed(("a", "b")) == ["a", "b"]

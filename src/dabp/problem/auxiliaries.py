@@ -1,4 +1,4 @@
-"""Auxiliary variables: they make a statement a sum of small tables, follow from the others, and nobody sees them.
+"""Auxiliary variables: they make a statement a sum of small tables, and follow from the others.
 
 They are the last variables of a problem. Each has *defining* factors, in whose scopes it comes last, after variables
 with smaller numbers: given the values of those, it takes the first value that is best in the defining factors' sum,
@@ -20,9 +20,6 @@ from numpy.typing import NDArray
 from dabp.errors import ProblemError
 from dabp.problem.columns import Indices, distinct, ragged_positions
 from dabp.problem.facts import Columns, Structure
-
-MANY = 8
-"""More assignments than this are completed together by what each row of a defining table chooses, found once."""
 
 
 class _Part(NamedTuple):
@@ -66,12 +63,9 @@ class Definitions:
     @cached_property
     def steps(self) -> list[_Step]:
         """The auxiliary variables in steps: by how long a chain of definitions leads to them, and by domain size."""
-        defined, depth = self.defined, self._depths()[self.defined - self.num_visible]
-        sizes = self._columns.domain_sizes[defined]
-        arities = (
-            self._columns.scope_offsets[self._columns.definitions + 1]
-            - self._columns.scope_offsets[self._columns.definitions]
-        )
+        columns, defined = self._columns, self.defined
+        depth = self._depths()[defined - self.num_visible]
+        sizes, arities = columns.domain_sizes[defined], np.diff(columns.scope_offsets)[columns.definitions]
         steps = []
         for level, size in np.unique(np.stack([depth, sizes], axis=1), axis=0).tolist():
             chosen = np.flatnonzero((depth == level) & (sizes == size))
@@ -82,28 +76,20 @@ class Definitions:
 
     def _part(self, numbers: Indices, targets: Indices) -> _Part:
         """The defining factors of these numbers, all of one arity."""
-        factors = self._columns.definitions[numbers]
-        arity = int(self._columns.scope_offsets[factors[0] + 1] - self._columns.scope_offsets[factors[0]])
-        variables = self._columns.scope_variables[self._columns.scope_offsets[factors][:, None] + np.arange(arity)]
-        strides = np.cumprod(self._columns.domain_sizes[variables][:, :0:-1], axis=1)[:, ::-1]
-        slot = np.searchsorted(targets, self.defined[numbers])
-        return _Part(variables[:, :-1], strides, self._columns.pool_offsets[self._columns.factor_table[factors]], slot)
+        columns = self._columns
+        factors = columns.definitions[numbers]
+        variables = columns.scope_variables[ragged_positions(columns.scope_offsets, factors)].reshape(len(factors), -1)
+        strides = np.cumprod(columns.domain_sizes[variables][:, :0:-1], axis=1)[:, ::-1]
+        bases = columns.pool_offsets[columns.factor_table[factors]]
+        return _Part(variables[:, :-1], strides, bases, np.searchsorted(targets, self.defined[numbers]))
 
     def _depths(self) -> Indices:
         """How many definitions lead to each auxiliary variable at most, [A]."""
         seen, depth = self.num_visible, [0] * self.count
-        order = np.argsort(self.defined, kind="stable")
-        factors = self._columns.definitions[order]
-        arities = self._columns.scope_offsets[factors + 1] - self._columns.scope_offsets[factors]
-        scopes, ends = (
-            self._columns.scope_variables[ragged_positions(self._columns.scope_offsets, factors)].tolist(),
-            np.cumsum(arities),
-        )
-        start = 0
-        for end in ends.tolist():  # one after the other, as each may follow from the one before
-            target = scopes[end - 1] - seen
-            before = [depth[variable - seen] for variable in scopes[start : end - 1] if variable >= seen]
-            depth[target], start = max(depth[target], 1 + max(before, default=0)), end
+        for factor in self._columns.definitions[np.argsort(self.defined, kind="stable")].tolist():
+            *scope, target = self._scope_of(factor)
+            before = max((depth[variable - seen] for variable in scope if variable >= seen), default=0)
+            depth[target - seen] = max(depth[target - seen], 1 + before)
         return np.array(depth, dtype=np.int64)
 
     def visible_scope(self, factor: int) -> tuple[int, ...]:
@@ -120,10 +106,9 @@ class Definitions:
         return tuple(variable for variable in found if variable < seen)
 
     def _scope_of(self, factor: int) -> list[int]:
-        scope = self._columns.scope_variables[
-            self._columns.scope_offsets[factor] : self._columns.scope_offsets[factor + 1]
-        ]
-        return [int(variable) for variable in scope]
+        start, end = self._columns.scope_offsets[factor : factor + 2]
+        scope: list[int] = self._columns.scope_variables[start:end].tolist()
+        return scope
 
     @cached_property
     def _definitions_of(self) -> dict[int, list[int]]:
@@ -140,11 +125,7 @@ class Auxiliaries:
     def __init__(self, structure: Structure, pool: NDArray[np.float64], maximize: bool):
         self._columns, self._pool, self._maximize = structure.columns, pool, maximize
         self._found = structure.memo.get(Definitions, lambda: Definitions(structure.columns))
-
-    @property
-    def definitions(self) -> Indices:
-        """The defining factors."""
-        return self._columns.definitions
+        self.definitions = structure.columns.definitions
 
     @property
     def count(self) -> int:
@@ -171,9 +152,8 @@ class Auxiliaries:
             return assignment
         values = np.zeros((*assignment.shape[:-1], len(self._columns.domain_sizes)), dtype=np.int64)
         values[..., :seen] = assignment[..., :seen]
-        batch = values.size > MANY * len(self._columns.domain_sizes)
-        for number, step in enumerate(self._found.steps):
-            if batch and (known := self._choices[number]) is not None:
+        for step, known in zip(self._found.steps, self._choices, strict=True):
+            if known is not None:
                 part, bases, choices = known
                 rows = bases + (values[..., part.variables] * (part.strides // step.domain_size)).sum(axis=-1)
                 values[..., step.targets[part.slot]] = choices[rows]

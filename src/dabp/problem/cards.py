@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from dabp.problem import Problem
 
 LONGEST = 60
-"""Letters of a name or label on a card."""
+"""Largest number of characters of a name or label on a card."""
+
 ROWS = 20
-"""Variables, cost functions or notes that a card lists."""
-_LINE = "rgba(128,128,128,.35)"
-_CARD = f"font-family:system-ui,sans-serif;max-width:44em;border:1px solid {_LINE};border-radius:8px;padding:.8em 1em"
-_GRID = "display:grid;grid-template-columns:max-content 1fr;gap:.15em 1.2em;margin-top:.5em"
+"""Largest number of variables, cost functions or notes that a card lists."""
 
 
 def escaped(text: object, longest: int = LONGEST) -> str:
@@ -36,7 +34,10 @@ def card(title: str, facts: Iterable[tuple[str, str]], *parts: str, aside: str =
     """A card: its title, facts by name, and further parts; all of it HTML already, the names of facts are ours."""
     rows = "".join(f'<div style="opacity:.65">{name}</div><div>{value}</div>' for name, value in facts)
     head = f'<div style="display:flex;gap:.8em;align-items:center;flex-wrap:wrap"><b>{title}</b>{aside}</div>'
-    return f'<div style="{_CARD}">{head}<div style="{_GRID}">{rows}</div>{"".join(parts)}</div>'
+    border = "border:1px solid rgba(128,128,128,.35);border-radius:8px;padding:.8em 1em"
+    grid = "display:grid;grid-template-columns:max-content 1fr;gap:.15em 1.2em;margin-top:.5em"
+    style = f"font-family:system-ui,sans-serif;max-width:44em;{border}"
+    return f'<div style="{style}">{head}<div style="{grid}">{rows}</div>{"".join(parts)}</div>'
 
 
 def listed(

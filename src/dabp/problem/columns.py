@@ -104,17 +104,13 @@ def add_at(totals: NDArray[Any], places: Indices, amounts: NDArray[Any]) -> None
         np.add.at(totals, places, amounts)
 
 
-ARGMIN_BLOCK = 2**16
-"""Numbers that are looked at in one go: NumPy copies what may not be changed, and all of a large pool is much."""
-
-
 def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:
     """The place within its row of the first least entry of each row of a ragged array; no row is empty."""
     if len(starts) < 2 or not values.any():
         return np.zeros(max(0, len(starts) - 1), dtype=np.int64)
     lengths = np.diff(starts)
     if (lengths == lengths[0]).all():
-        rows, block = values.reshape(-1, lengths[0]), max(1, ARGMIN_BLOCK // int(lengths[0]))
+        rows, block = values.reshape(-1, lengths[0]), max(1, 2**16 // int(lengths[0]))  # argmin copies it
         parts = [np.argmin(rows[first : first + block], axis=1) for first in range(0, len(rows), block)]
         return np.concatenate(parts).astype(np.int64, copy=False)
     least = np.repeat(np.minimum.reduceat(values, starts[:-1]), lengths)
@@ -126,7 +122,7 @@ def first_least(values: NDArray[np.float64], starts: Indices) -> Indices:
 def different_rows(rows: NDArray[np.float64]) -> tuple[Indices, Indices]:
     """The first of each set of rows that are equal bit for bit, in order, and which of these each row equals.
 
-    Rows are compared by a hash, and hashes that agree by accident are found: rows are then told apart one by one.
+    Rows are compared by a hash; where different rows have one hash, the rows themselves are compared.
     """
     if len(rows) < 2:
         return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)

@@ -5,15 +5,18 @@ pandas is never imported here: its objects are known by the module that is loade
 
 from __future__ import annotations
 
+import itertools
+import math
 import numbers
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
+from dabp.problem.conversion import as_float, as_floats
 from dabp.problem.names import label_place
 from dabp.problem.views import Label
 
@@ -23,7 +26,7 @@ Costs = NDArray[np.float64]
 def cost_table(
     cost: Any, names: Sequence[str], labels: Sequence[tuple[Label, ...]], default: float | None = None
 ) -> Costs:
-    """The table of costs over variables, an axis for each, with their names and labels for alignment and messages.
+    """The costs of all combinations of some variables' values in a row, the last variable fastest.
 
     Parameters
     ----------
@@ -37,7 +40,7 @@ def cost_table(
     """
     shape = tuple(map(len, labels))
     if isinstance(cost, np.ndarray) and cost.dtype == np.float64 and cost.shape == shape:
-        return cost.copy()  # the common case, many thousand times
+        return cost.flatten()  # the common case, many thousand times
     if _is_pandas(cost, "Series"):
         pairs = _of_series(cost, names)
     elif _is_pandas(cost, "DataFrame"):
@@ -48,7 +51,7 @@ def cost_table(
         table = positional(cost, f"the costs over {tuple(names)}")
         if table.shape != shape:
             raise ProblemError(f"the cost table over {tuple(names)} needs shape {shape}, not {table.shape}")
-        return table
+        return table.ravel()
     return _by_label(pairs, names, labels, default)
 
 
@@ -59,15 +62,7 @@ def positional(cost: Any, what: str) -> Costs:
         raise ProblemError(
             f"{what} are a NumPy array or nested lists by position, a dictionary or pandas by label, not a {kind}"
         )
-    try:
-        array = np.asarray(cost)
-        if array.dtype.kind == "c":
-            raise TypeError("complex numbers")
-        if np.ma.is_masked(cost):
-            raise TypeError("some are masked; fill them first")
-        return np.array(array, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ProblemError(f"{what} are no table of numbers ({str(error).splitlines()[0]})") from None
+    return as_floats(cost, what)
 
 
 def places_of(labels: tuple[Label, ...]) -> Callable[[Any], int | None]:
@@ -149,24 +144,34 @@ def _by_label(
     labels: Sequence[tuple[Label, ...]],
     default: float | None,
 ) -> Costs:
-    table = np.full(tuple(map(len, labels)), np.nan if default is None else float(default))
-    given = np.zeros(table.shape, dtype=np.bool_)
+    sizes = [len(row) for row in labels]
+    table = np.full(math.prod(sizes), np.nan if default is None else as_float(default, "default"))
+    given = np.zeros(len(table), dtype=np.bool_)
     places = [places_of(row) for row in labels]
     for key, cost in pairs:
-        cell = tuple(place_of(label) for place_of, label in zip(places, key, strict=True))
-        if None in cell:
-            axis = cell.index(None)
+        row = [place_of(label) for place_of, label in zip(places, key, strict=True)]
+        if None in row:
+            axis = row.index(None)
             raise ProblemError(f"the costs name {key[axis]!r}, which is no value of variable {names[axis]!r}")
         if isinstance(cost, bool | str) or not isinstance(cost, numbers.Real):
             raise ProblemError(f"the cost of {_shown(key)} is {cost!r}, not a number")
+        cell = cell_of(cast("list[int]", row), sizes)
         if given[cell]:
             raise ProblemError(f"the costs have {_shown(key)} twice")
-        table[cell], given[cell] = float(cost), True
+        table[cell], given[cell] = as_float(cost, f"the cost of {_shown(key)}"), True
     if default is None and not given.all():
-        first = np.argwhere(~given)[0]
-        absent = [row[i] for row, i in zip(labels, first, strict=True)]
+        first = int(np.argmin(given))
+        absent = next(itertools.islice(itertools.product(*labels), first, None))
         raise ProblemError(f"the costs over {tuple(names)} say nothing about {_shown(absent)}; default= gives the rest")
     return table
+
+
+def cell_of(values: Sequence[int], sizes: Sequence[int]) -> int:
+    """The place of a combination of values in a table with axes of these sizes, the last one fastest."""
+    cell = 0
+    for value, size in zip(values, sizes, strict=True):
+        cell = cell * size + value
+    return cell
 
 
 def _shown(key: Sequence[Any]) -> str:

@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 LARGEST_TOTAL = 2.0**50
 """Totals of units stay below this, so that solvers have room to add integers up exactly in float64."""
-CLOSE = 2.0**40
-"""Integers below this tell a decimal that was computed, a few units in the last place off, from a real number."""
+
 UNIT_ROUNDOFF = 2.0**-53
 """u: the relative error of one operation in float64."""
-_BLOCK = 2**18
 
 
 def least_digits(costs: NDArray[np.float64], total: float) -> int | None:
@@ -30,11 +28,11 @@ def least_digits(costs: NDArray[np.float64], total: float) -> int | None:
         return 0 if not np.any(costs) else None
     first = max(0, -math.floor(math.log10(total)))
     last = min(math.floor(math.log10(LARGEST_TOTAL) - math.log10(total)), 307)
-    at = 0
+    at, block = 0, 2**18
     for digits in (0, *range(max(first, 1), last + 1)):
         # Blocks before this one were multiples of a coarser unit, so they are of this one too.
-        while at < len(costs) and _are_multiples(costs[at : at + _BLOCK], digits):
-            at += _BLOCK
+        while at < len(costs) and _are_multiples(costs[at : at + block], digits):
+            at += block
         if at >= len(costs):
             return int(digits)
     return None
@@ -56,7 +54,8 @@ def _are_multiples(costs: NDArray[np.float64], digits: int) -> bool:
     integers = np.rint(scaled)
     exact: NDArray[np.bool_] = integers / scale == costs
     with np.errstate(invalid="ignore"):
-        close = (np.abs(integers) < CLOSE) & (np.abs(scaled - integers) <= 4 * np.spacing(np.abs(scaled)))
+        # Larger integers do not tell a computed decimal, a few units in the last place off, from a real number.
+        close = (np.abs(integers) < 2.0**40) & (np.abs(scaled - integers) <= 4 * np.spacing(np.abs(scaled)))
     return bool((exact | close).all())
 
 

@@ -31,12 +31,6 @@ Found = TypeVar("Found")
 BULKY = 2**20
 """Costs plus scope entries of a problem beyond which results as large as the problem itself are not kept."""
 
-_BLOCK_CELLS = 2**20
-"""Cells compared with their rounded values at a time, which bounds the temporary array."""
-
-_OF_TABLES = ("table_magnitude", "extremes", "forbidding", "finite_extremes", "integral_tables", "decimal_digits")
-"""Facts that follow from the tables alone, and take long where the tables are large."""
-
 
 class Memo:
     """Results of functions of an immutable object, each computed once; safe to use from any thread."""
@@ -144,7 +138,15 @@ class Facts:
         mine, theirs = self.structure.columns, other.structure.columns
         same = mine.pool_offsets is theirs.pool_offsets and mine.factor_table is theirs.factor_table
         if same and self.pool is other.pool:
-            self.__dict__.update({name: other.__dict__[name] for name in _OF_TABLES if name in other.__dict__})
+            of_tables = (
+                "table_magnitude",
+                "extremes",
+                "forbidding",
+                "finite_extremes",
+                "integral_tables",
+                "decimal_digits",
+            )
+            self.__dict__.update({name: other.__dict__[name] for name in of_tables if name in other.__dict__})
 
     @property
     def arity_groups(self) -> tuple[ArityGroup, ...]:
@@ -184,7 +186,8 @@ class Facts:
     @cached_property
     def integral_tables(self) -> bool:
         """Whether every finite cost is an integer, whatever the constant."""
-        parts = (self.pool[i : i + _BLOCK_CELLS] for i in range(0, len(self.pool), _BLOCK_CELLS))
+        block = 2**20  # cells whose rounded values are in memory at a time
+        parts = (self.pool[i : i + block] for i in range(0, len(self.pool), block))
         return all((part == np.rint(part)).all() for part in parts)
 
     @property
@@ -196,7 +199,8 @@ class Facts:
     def table_magnitude(self) -> float:
         """The sum of each factor's largest finite cost by size, the constant left out."""
         lowest, highest = self.finite_extremes
-        return float(np.maximum(np.abs(lowest), np.abs(highest))[self.structure.columns.factor_table].sum())
+        with np.errstate(over="ignore"):
+            return float(np.maximum(np.abs(lowest), np.abs(highest))[self.structure.columns.factor_table].sum())
 
     @cached_property
     def finite_extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

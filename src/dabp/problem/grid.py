@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dabp.errors import ProblemError
+from dabp.errors import ProblemError, named_keywords
 from dabp.problem.columns import Indices, different_rows, offsets_of
+from dabp.problem.conversion import as_float, as_floats
 from dabp.problem.problem import Problem
 
 Costs = NDArray[np.float64]
 
-DIRECTIONS = {4: ((0, 1), (1, 0)), 8: ((0, 1), (1, 0), (1, 1), (1, -1))}
-"""Steps (rows, columns) from a pixel to its neighbours, by their number; those back make the same pairs."""
+DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
+"""Steps (rows, columns) from a pixel to half of its 8 neighbours; the first two are those of 4 neighbours."""
 
 
+@named_keywords
 def grid(
     unary: ArrayLike,
     pairwise: str | ArrayLike = "potts",
@@ -47,18 +49,26 @@ def grid(
     maximize, name
         As for `Problem`.
     """
-    costs = np.asarray(unary, dtype=np.float64)
+    costs = as_floats(unary, "unary costs of a grid")
     if costs.ndim != 3 or 0 in costs.shape:
         raise ProblemError(f"unary costs of a grid are [height, width, labels], not of shape {costs.shape}")
-    if neighbours not in DIRECTIONS:
+    if neighbours not in (4, 8):
         raise ProblemError(f"a pixel has 4 or 8 neighbours, not {neighbours}")
     height, width, labels = costs.shape
     pixels = np.arange(height * width).reshape(height, width)
-    pairs = [_pairs(pixels, *step) for step in DIRECTIONS[neighbours]]
+    directions = DIRECTIONS[: neighbours // 2]
+    pairs = [_pairs(pixels, *step) for step in directions]
     scopes = np.concatenate(pairs)
-    weight = _weights(weights, pairs, pixels.shape, neighbours)
+    if not isinstance(weights, Iterable) or isinstance(weights, str):
+        weight = np.full(len(scopes), as_float(weights, "the weight of a grid"))
+    else:
+        given = [as_floats(part, "weights of a grid") for part in weights]
+        shapes, wanted = [part.shape for part in given], [(height - y, width - abs(x)) for y, x in directions]
+        if shapes != wanted:
+            raise ProblemError(f"weights have an array for each direction, of shapes {wanted}; these have {shapes}")
+        weight = np.concatenate([part.ravel() for part in given])
     values, which = np.unique(weight, return_inverse=True)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         tables = values[:, None, None] * _table(pairwise, labels, cap)
     if np.isnan(tables).any():
         raise ProblemError("a weight times a pairwise cost is not a number (0 times infinity?)")
@@ -77,29 +87,16 @@ def grid(
 
 
 def _pairs(pixels: Indices, down: int, right: int) -> Indices:
-    """Every pixel and its neighbour so many rows down and columns to the right, [m, 2]."""
+    """Every pixel and its neighbour `down` rows below and `right` columns to the right, [m, 2]."""
     height, width = pixels.shape
     here = pixels[: height - down, max(0, -right) : width - max(0, right)]
     there = pixels[down:, max(0, right) : width + min(0, right)]
     return np.stack([here.ravel(), there.ravel()], axis=1)
 
 
-def _weights(weights: float | Sequence[ArrayLike], pairs: list[Indices], shape: tuple[int, int], count: int) -> Costs:
-    """A weight for each pair."""
-    if isinstance(weights, int | float | np.number):
-        return np.full(sum(map(len, pairs)), float(weights))
-    given = [np.asarray(part, dtype=np.float64) for part in weights]
-    height, width = shape
-    wanted = [(height - down, width - abs(right)) for down, right in DIRECTIONS[count]]
-    if [part.shape for part in given] != wanted:
-        raise ProblemError(
-            f"weights have an array for each direction, of shapes {wanted}; these have {[part.shape for part in given]}"
-        )
-    return np.concatenate([part.ravel() for part in given])
-
-
 def _table(pairwise: str | ArrayLike, labels: int, cap: float) -> Costs:
     """What neighbours cost before the weight."""
+    cap = as_float(cap, "cap")
     apart = np.abs(np.subtract.outer(np.arange(labels), np.arange(labels))).astype(np.float64)
     named = {
         "potts": (apart > 0).astype(np.float64),
@@ -110,7 +107,7 @@ def _table(pairwise: str | ArrayLike, labels: int, cap: float) -> Costs:
         if pairwise not in named:
             raise ProblemError(f"there is no pairwise cost {pairwise!r}; there are {', '.join(named)}, or a table")
         return named[pairwise]
-    table = np.asarray(pairwise, dtype=np.float64)
+    table = as_floats(pairwise, "pairwise costs of a grid")
     if table.shape != (labels, labels):
         raise ProblemError(f"the pairwise table of {labels} labels is {labels}×{labels}, not of shape {table.shape}")
     return table

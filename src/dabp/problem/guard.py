@@ -1,4 +1,4 @@
-"""One deadline, memory limit and interruption for a whole solve, asked by every stage of it before it goes on."""
+"""One deadline, memory limit and interruption for a whole solve; every stage of it looks at them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from collections.abc import Callable
 
 from dabp.compiling import working_seconds
 
-TIME, MEMORY, INTERRUPTED = "time limit", "memory limit", "interrupted"
-"""The reasons to stop, in words."""
-_READ_EVERY = 0.1
-"""Seconds for which a reading of the memory is good."""
+TIME = "time limit"
+"""The reason to stop after the deadline."""
+
+MEMORY = "memory limit"
+"""The reason to stop when the process has more memory than it may."""
+
+INTERRUPTED = "interrupted"
+"""The reason to stop after a signal or a call of ``interrupt``."""
+
 _last_memory = (-math.inf, 0)
 
 
 def resident_memory() -> int:
-    """Bytes this process holds, read at most ten times a second."""
+    """Resident memory of this process in bytes, read at most ten times a second."""
     global _last_memory
     now = time.perf_counter()
-    if now - _last_memory[0] > _READ_EVERY:
+    if now - _last_memory[0] > 0.1:
         import psutil
 
         _last_memory = (now, int(psutil.Process().memory_info().rss))
@@ -27,7 +32,7 @@ def resident_memory() -> int:
 
 
 class Guard:
-    """What a stage asks: how long it may still take, and whether to stop now.
+    """How long a stage of a solve may still take, and whether to stop now.
 
     Made by the driver in the first line of a solve and handed to presolve, elimination orders, layouts and searches,
     so that no stage outlasts the limit, the memory or a signal. Without arguments it never stops anything.
@@ -37,9 +42,9 @@ class Guard:
     time_limit
         Seconds of wall clock from now; None for no limit.
     memory_limit
-        Bytes that the process may hold; None for no limit.
+        Largest resident memory of the process in bytes; None for no limit.
     interrupted
-        Says whether somebody has asked to stop.
+        Returns whether to stop.
     """
 
     def __init__(
@@ -73,5 +78,5 @@ class Guard:
         return None
 
     def within(self, seconds: float) -> Guard:
-        """The same guard with a deadline at most so many seconds from now: the budget of one stage."""
+        """The same guard with a deadline at most `seconds` from now: the budget of one stage."""
         return Guard(min(seconds, self.seconds_left), self._memory_limit, self._interrupted)

@@ -12,9 +12,6 @@ from dabp.problem import Problem
 from dabp.problem.facts import minimized
 from dabp.problem.validation import EXACT
 
-_MOST_DECIMALS = 15
-_LARGEST_TOTAL = EXACT / 8  # leaves solvers room to add costs up
-
 
 @dataclass(frozen=True)
 class IntegerCosts:
@@ -64,9 +61,9 @@ def _scale(problem: Problem, costs: NDArray[np.float64]) -> tuple[float, bool]:
         return 1.0, True
     everything = np.append(costs, problem.constant)
     scale = 1.0
-    for decimals in range(1, _MOST_DECIMALS + 1):
+    for decimals in range(1, 16):
         wider = 10.0**decimals
-        if total * wider > _LARGEST_TOTAL:
+        if total * wider > EXACT / 8:  # solvers add costs up
             break
         scale = wider
         if (np.rint(everything * scale) / scale == everything).all():

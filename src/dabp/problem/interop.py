@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dabp.errors import ProblemError
+from dabp.errors import ProblemError, named_keywords
 from dabp.packages import require
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.conversion import as_float, as_floats, as_integers
 from dabp.problem.data import cost_table, positional
 from dabp.problem.facts import minimized
+from dabp.problem.grid import grid as grid
 from dabp.problem.integer_costs import integer_costs
 from dabp.problem.quadratic import SPINS, Quadratic, problem_of, quadratic_of
 from dabp.problem.views import Label
@@ -31,6 +32,7 @@ Tables = list[tuple[tuple[int, ...], NDArray[np.float64]]]
 """Scopes and tables, an axis per variable of the scope."""
 
 
+@named_keywords
 def from_networkx(
     graph: Graph,
     *,
@@ -58,6 +60,7 @@ def from_networkx(
     maximize
         The direction.
     """
+    _check_has(graph, "nodes", "a graph of NetworkX")
     nodes: list[Hashable] = list(graph.nodes)
     index = {node: i for i, node in enumerate(nodes)}
     unary = {node: _unary(node, data["costs"]) for node, data in graph.nodes(data=True) if "costs" in data}
@@ -71,7 +74,11 @@ def from_networkx(
     for first, second, data in graph.edges(data=True):
         costs = data.get("costs")
         if costs is None and shared is not None:
-            factor = _weight(first, second, data.get(weight, 1.0)) if weight is not None else 1.0
+            factor = (
+                as_float(data.get(weight, 1.0), f"the weight of edge {first!r}-{second!r}")
+                if weight is not None
+                else 1.0
+            )
             costs = weighted.setdefault(factor, _times(factor, shared) if factor not in weighted else shared)
         if costs is None:
             raise ProblemError(f"edge {first!r}-{second!r} has no 'costs', and no edge_costs are given")
@@ -82,16 +89,15 @@ def from_networkx(
     return from_tables(sizes, tables, maximize=maximize, variable_names=_texts(nodes), keys=nodes)
 
 
+def _check_has(given: Any, member: str, wanted: str) -> None:
+    if not hasattr(given, member):
+        raise ProblemError(f"{wanted} is expected, not {type(given).__name__}")
+
+
 def _unary(node: Hashable, costs: Any) -> NDArray[np.float64]:
     """A node's costs: by position, or by value from a dictionary or a Series."""
     count = len(costs) if hasattr(costs, "__len__") else 0
     return cost_table(costs, [str(node)], [tuple(range(count))])
-
-
-def _weight(first: Hashable, second: Hashable, value: Any) -> float:
-    if isinstance(value, bool | str) or not isinstance(value, Real):
-        raise ProblemError(f"the weight of edge {first!r}-{second!r} is {value!r}, not a number")
-    return float(value)
 
 
 def _times(factor: float, costs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,6 +131,7 @@ def _undirected(
     return matrix.T if matrix.shape == shape[::-1] != shape else costs
 
 
+@named_keywords
 def from_tables(
     domain_sizes: Sequence[int],
     tables: Sequence[tuple[Sequence[int], ArrayLike]],
@@ -135,22 +142,31 @@ def from_tables(
     keys: Sequence[Hashable] | None = None,
 ) -> Problem:
     """A problem from scopes and NumPy tables; tables that are the same object are stored once."""
+    sizes = as_integers([] if domain_sizes is None else domain_sizes, "domain sizes")
     pool: list[NDArray[np.float64]] = []
     numbers: dict[int, int] = {}
-    factor_table = []
-    for scope, table in tables:
-        values = positional(table, f"the costs on {list(scope)}")
-        expected = tuple(int(domain_sizes[v]) for v in scope)
+    factor_table, scopes = [], []
+    for entry in tables if isinstance(tables, Iterable) else [tables]:
+        if not isinstance(entry, Sequence) or len(entry) != 2:
+            raise ProblemError(f"from_tables takes pairs of a scope and a table, not {entry!r}")
+        scope, table = as_integers(entry[0], "a scope").reshape(-1), entry[1]
+        if len(scope) and not 0 <= scope.min() <= scope.max() < len(sizes):
+            raise ProblemError(f"the scope {scope.tolist()} names a variable outside 0..{len(sizes) - 1}")
+        values = positional(table, f"the costs on {scope.tolist()}")
+        expected = tuple(sizes[scope].tolist())
         if values.shape != expected:
-            raise ProblemError(f"the factor on {list(scope)} needs a table of shape {expected}, it has {values.shape}")
+            raise ProblemError(
+                f"the factor on {scope.tolist()} needs a table of shape {expected}, it has {values.shape}"
+            )
         if id(table) not in numbers:
             numbers[id(table)] = len(pool)
             pool.append(values.ravel())
         factor_table.append(numbers[id(table)])
+        scopes.append(scope)
     return Problem(
-        np.array(domain_sizes, dtype=np.int64),
-        np.array([v for scope, _ in tables for v in scope], dtype=np.int64),
-        offsets_of([len(scope) for scope, _ in tables]),
+        sizes,
+        np.concatenate([np.zeros(0, dtype=np.int64), *scopes]),
+        offsets_of([len(scope) for scope in scopes]),
         np.concatenate(pool) if pool else np.zeros(0),
         offsets_of([len(values) for values in pool]),
         np.array(factor_table, dtype=np.int64),
@@ -200,6 +216,7 @@ def to_toulbar2(problem: Problem, **options: Any) -> Any:
 _Terms = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
+@named_keywords
 def from_qubo(
     matrix: ArrayLike | Mapping[tuple[Hashable, Hashable], float] | Any,
     offset: float = 0.0,
@@ -224,10 +241,11 @@ def from_qubo(
     """
     order = None if not isinstance(matrix, Mapping) else _order([], matrix)
     terms, size = _terms(matrix, order)
-    quadratic = Quadratic(np.zeros(size), *terms, float(offset))
+    quadratic = Quadratic(np.zeros(size), *terms, as_float(offset, "the offset"))
     return problem_of(quadratic, maximize=maximize, variable_names=_names(order), name=name)
 
 
+@named_keywords
 def from_ising(
     h: ArrayLike | Mapping[Hashable, float] | None,
     J: ArrayLike | Mapping[tuple[Hashable, Hashable], float] | Any,
@@ -251,12 +269,12 @@ def from_ising(
         assert order is not None
         linear = np.zeros(size)
         for variable, value in h.items():
-            linear[order[variable]] = value
+            linear[order[variable]] = as_float(value, f"the field of {variable!r}")
     else:
-        linear = np.zeros(size) if h is None else np.array(h, dtype=np.float64)
+        linear = np.zeros(size) if h is None else as_floats(h, "the fields h")
     if linear.shape != (size,):
         raise ProblemError(f"h has shape {linear.shape}, J is for {size} spins")
-    quadratic = Quadratic(linear, *terms, float(offset), spin=True)
+    quadratic = Quadratic(linear, *terms, as_float(offset, "the offset"), spin=True)
     return problem_of(quadratic, maximize=maximize, variable_names=_names(order), name=name)
 
 
@@ -284,13 +302,13 @@ def _terms(matrix: Any, order: Mapping[Hashable, int] | None) -> tuple[_Terms, i
         count = len(matrix)
         rows = np.fromiter((order[u] for u, _ in matrix), dtype=np.int64, count=count)
         columns = np.fromiter((order[v] for _, v in matrix), dtype=np.int64, count=count)
-        return (rows, columns, np.fromiter(matrix.values(), dtype=np.float64, count=count)), len(order)
+        return (rows, columns, as_floats(list(matrix.values()), "couplings")), len(order)
     if hasattr(matrix, "tocoo"):
         sparse = matrix.tocoo()
         shape = tuple(sparse.shape)
-        terms = sparse.row.astype(np.int64), sparse.col.astype(np.int64), sparse.data.astype(np.float64)
+        terms = sparse.row.astype(np.int64), sparse.col.astype(np.int64), as_floats(sparse.data, "couplings")
     else:
-        dense = np.asarray(matrix, dtype=np.float64)
+        dense = as_floats(matrix, "couplings")
         shape = dense.shape
         if dense.ndim == 2:
             rows, columns = np.nonzero(dense)
@@ -300,11 +318,13 @@ def _terms(matrix: Any, order: Mapping[Hashable, int] | None) -> tuple[_Terms, i
     return terms, int(shape[0])
 
 
+@named_keywords
 def from_dimod(model: Any, *, maximize: bool = False, name: str = "problem") -> Problem:
     """The problem of a ``dimod.BinaryQuadraticModel``; spins keep −1 and +1 as labels.
 
     Variables are named after the model's, unless those are 0, 1, …, N − 1 in this order.
     """
+    _check_has(model, "to_numpy_vectors", "a BinaryQuadraticModel of dimod")
     variables = list(model.variables)
     vectors = model.to_numpy_vectors(variable_order=variables)
     rows, columns, weights = vectors.quadratic
@@ -377,12 +397,15 @@ def _dimod_variables(problem: Problem) -> list[Hashable]:
 _Table = tuple[list[int], NDArray[np.float64], str]
 
 
+@named_keywords
 def from_pgmpy(model: Any, *, name: str = "problem") -> Problem:
     """The problem of a pgmpy network: a ``DiscreteBayesianNetwork``'s distributions, or a Markov network's factors.
 
     Names of states are labels; a factor of a Bayesian network has the parents first and the variable last.
     """
     bayesian = hasattr(model, "get_cpds")
+    if not bayesian:
+        _check_has(model, "get_factors", "a network of pgmpy")
     parts = model.get_cpds() if bayesian else model.get_factors()
     nodes = [node for node in model.nodes() if not hasattr(node, "values")]  # factor graphs have factors as nodes
     index: dict[Hashable, int] = {node: i for i, node in enumerate(nodes)}
@@ -408,8 +431,10 @@ def from_pgmpy(model: Any, *, name: str = "problem") -> Problem:
     return _of_probabilities([str(node) for node in nodes], [list(one or ()) for one in states], tables, name)
 
 
+@named_keywords
 def from_pyagrum(model: Any, *, name: str = "problem") -> Problem:
     """The problem of a pyAgrum ``BayesNet`` or ``MarkovRandomField``; names of states are labels."""
+    _check_has(model, "nodes", "a network of pyAgrum")
     ids = sorted(model.nodes())
     names = [model.variable(i).name() for i in ids]
     index = {one: i for i, one in enumerate(names)}

@@ -14,13 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from dabp.errors import ProblemError
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, different_rows, offsets_of
-from dabp.problem.data import cost_table, places_of, positional
-from dabp.problem.statements import MOST_CELLS, Block, listed
+from dabp.problem.conversion import as_float, as_integers
+from dabp.problem.data import cell_of, cost_table, places_of, positional
+from dabp.problem.validation import EXACT, MOST_VALUES
 from dabp.problem.views import Label
-from dabp.problem.vocabulary import Vocabulary
-
-MOST_VALUES = 2**24
-"""Of one variable, given by their number: each has a label."""
+from dabp.problem.vocabulary import Block, Vocabulary, listed, statement
 
 
 class Model(Vocabulary):
@@ -33,7 +31,7 @@ class Model(Vocabulary):
     maximize
         Whether the largest total is wanted.
     max_cells
-        Costs or statements that need tables of more cells are refused.
+        Costs or statements that need tables of more cells are refused; a table counts as often as it is used.
 
     Examples
     --------
@@ -48,17 +46,22 @@ class Model(Vocabulary):
     0.0
     """
 
-    def __init__(self, name: str = "model", *, maximize: bool = False, max_cells: int = MOST_CELLS):
+    @statement
+    def __init__(self, name: str = "model", *, maximize: bool = False, max_cells: int = 2**26):
         super().__init__()
+        if not as_float(max_cells, "max_cells") > 0:
+            raise ProblemError(f"max_cells is a number above 0, not {max_cells!r}")
         self.name, self.maximize, self.max_cells = name, maximize, max_cells
         self._constant = 0.0
 
+    @statement
     def add_variable(self, name: str, values: int | Iterable[Label]) -> str:
-        """Add a variable with so many values, or with these value labels; gives its name back."""
+        """Add a variable with a number of values, or with these value labels, and return its name."""
         return self._named(name, _labels(name, values))
 
+    @statement
     def add_variables(self, names: Iterable[str], values: int | Iterable[Label]) -> list[str]:
-        """Add several variables with the same values."""
+        """Add several variables with the same values, and return their names."""
         each = list(names)
         labels = _labels(each[0], values) if each else ()  # one tuple for all of them
         return [self._named(name, labels) for name in each]
@@ -73,6 +76,7 @@ class Model(Vocabulary):
         self._labels.append(labels)
         return name
 
+    @statement
     def add_cost(
         self, scope: str | Sequence[str], cost: Any, name: str | None = None, *, default: float | None = None
     ) -> None:
@@ -107,13 +111,13 @@ class Model(Vocabulary):
         if callable(cost):
             table = self._evaluated(indices, cost)
         else:
-            if (cells := math.prod(self._shape(indices))) > self.max_cells:
-                self._check_cells(cells, f"a cost over {len(names):,} variables")
+            self._check_cells(math.prod(self._sizes(indices)), f"a cost over {len(names):,} variables")
             table = cost_table(cost, names, [self._labels[i] for i in indices], default)
         if np.isnan(table).any():
             raise ProblemError(f"a cost over {self._shown(indices)} is not a number")
         self._add(indices, table, name)
 
+    @statement
     def add_costs(self, scopes: ArrayLike, tables: ArrayLike, index: ArrayLike | None = None) -> None:
         """Add many cost functions of one shape at once.
 
@@ -139,10 +143,10 @@ class Model(Vocabulary):
         if len(numbers) and (shapes != shapes[0]).any():
             raise ProblemError("add_costs takes functions of one shape: their variables need equally many values")
         shape = tuple(shapes[0].tolist()) if len(numbers) else ()
-        costs = tables if isinstance(tables, np.ndarray) else positional(tables, "the tables of add_costs")
-        costs = np.asarray(costs, dtype=np.float64)
+        plain = isinstance(tables, np.ndarray) and tables.dtype == np.float64
+        costs: NDArray[np.float64] = tables if plain else positional(tables, "the tables of add_costs")  # type: ignore[assignment]
         if index is not None:
-            chosen = np.asarray(index, dtype=np.int64)
+            chosen = as_integers(index, "index: the numbers of tables")
             if chosen.shape != (len(numbers),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(costs)):
                 raise ProblemError(f"index names one of {len(costs)} tables for each of {len(numbers)} functions")
         elif costs.shape == shape:
@@ -158,39 +162,45 @@ class Model(Vocabulary):
             raise ProblemError("a cost is not a number")
         self._append(Block(numbers, different, same[chosen], []))
 
+    @statement
     def forbid(
         self,
         scope: str | Sequence[str],
         when: Callable[..., bool] | Iterable[Any],
         name: str | None = None,
         *,
-        penalty: float | None = None,
+        price: float | None = None,
     ) -> None:
         """Forbid combinations: those for which the function of labels is true, or a list of label tuples.
 
-        With a penalty they are not forbidden, but make the total worse by so much.
+        With a price they are allowed, and make the total worse by `price`.
         """
         indices = self._scope(scope)
-        self._add(indices, np.where(self._chosen(indices, when), self._penalty(penalty), 0.0), name)
+        self._add(indices, np.where(self._chosen(indices, when), self._price(price), 0.0), name)
 
+    @statement
     def allow(
         self,
         scope: str | Sequence[str],
         when: Callable[..., bool] | Iterable[Any],
         name: str | None = None,
         *,
-        penalty: float | None = None,
+        price: float | None = None,
     ) -> None:
         """Forbid all combinations but those for which the function is true, or that are in the list of label tuples.
 
-        With a penalty the others are not forbidden, but make the total worse by so much.
+        With a price the others are allowed, and make the total worse by `price`.
         """
         indices = self._scope(scope)
-        self._add(indices, np.where(self._chosen(indices, when), 0.0, self._penalty(penalty)), name)
+        self._add(indices, np.where(self._chosen(indices, when), 0.0, self._price(price)), name)
 
+    @statement
     def add_constant(self, cost: float) -> None:
         """Add a constant to every cost."""
-        self._constant += float(cost)
+        constant = self._constant + as_float(cost, "a constant")
+        if not abs(constant) < EXACT:
+            raise ProblemError(f"constants add up to less than 2^53 in size, so that sums are exact, not {constant:g}")
+        self._constant = constant
 
     def build(self) -> Problem:
         """The finished problem; the model can be extended and built again."""
@@ -228,8 +238,6 @@ class Model(Vocabulary):
         except ProblemError as error:
             return card(f"Model {escaped(self.name)}", [("cannot be built yet", escaped(error))])
 
-    # ---- inside --------------------------------------------------------------------------------
-
     def _tables(self) -> tuple[NDArray[np.float64], Indices, Indices]:
         """All tables, equal ones once, where each starts, and which one each factor has."""
         by_width: dict[int, list[Block]] = {}
@@ -248,9 +256,8 @@ class Model(Vocabulary):
         return np.concatenate(pool), offsets_of(widths), np.concatenate(tables)
 
     def _auxiliary_names(self) -> list[str]:
-        """Names aux1, aux2, …, as far as no variable has them."""
-        free = (f"aux{number}" for number in itertools.count(1))
-        unused = (name for name in free if name not in self._names)
+        """Names aux1, aux2, … without those of variables."""
+        unused = (name for number in itertools.count(1) if (name := f"aux{number}") not in self._names)
         return list(itertools.islice(unused, len(self._auxiliary)))
 
     def _factor_names(self) -> list[str] | None:
@@ -264,16 +271,16 @@ class Model(Vocabulary):
 
     def _numbers(self, scopes: ArrayLike) -> NDArray[np.int64]:
         """Scopes by name or number as numbers, [n, k]."""
-        given = np.asarray(scopes)
+        try:
+            given = np.asarray(scopes)
+        except ValueError:
+            raise ProblemError("scopes of add_costs are rows of equally many variables") from None
         if given.ndim != 2:
             raise ProblemError(f"scopes are a table with a row for each function, not of shape {given.shape}")
-        if given.dtype.kind in "iu":
-            numbers = given.astype(np.int64)
+        if given.dtype.kind in "USO":
+            numbers = np.array(list(map(self._one, given.ravel().tolist())), np.int64).reshape(given.shape)
         else:
-            unknown = next((name for name in given.ravel().tolist() if name not in self._names), None)
-            if unknown is not None:
-                raise ProblemError(f"there is no variable {unknown!r}; add it first")
-            numbers = np.array([self._names[name] for name in given.ravel().tolist()], np.int64).reshape(given.shape)
+            numbers = as_integers(given, "scopes by number")
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(self._labels):
             raise ProblemError(f"scopes name variables 0 to {len(self._labels) - 1}")
         ordered = np.sort(numbers, axis=1)
@@ -285,8 +292,8 @@ class Model(Vocabulary):
         names = list(self._names)
         return tuple(names[i] for i in indices)
 
-    def _shape(self, indices: Sequence[int]) -> tuple[int, ...]:
-        return tuple(len(self._labels[i]) for i in indices)
+    def _sizes(self, indices: Sequence[int]) -> list[int]:
+        return [len(self._labels[i]) for i in indices]
 
     def _chosen(self, indices: tuple[int, ...], when: Callable[..., bool] | Iterable[Any]) -> NDArray[np.bool_]:
         """Which combinations a function of labels or a list of label tuples names."""
@@ -295,9 +302,9 @@ class Model(Vocabulary):
             return self._evaluated(indices, lambda *labels: bool(test(*labels))).astype(np.bool_)
         if not isinstance(when, Iterable) or isinstance(when, Mapping):
             raise ProblemError(f"combinations are a list of label tuples or a function of labels, not {when!r}")
-        shape = self._shape(indices)
-        self._check_cells(math.prod(shape), f"a table over {len(indices):,} variables")
-        chosen = np.zeros(shape, dtype=np.bool_)
+        sizes = self._sizes(indices)
+        self._check_cells(math.prod(sizes), f"a table over {len(indices):,} variables")
+        chosen = np.zeros(math.prod(sizes), dtype=np.bool_)
         places = [places_of(self._labels[i]) for i in indices]
         for combination in when:
             alone = len(indices) == 1 and (
@@ -306,22 +313,22 @@ class Model(Vocabulary):
             labels = (combination,) if alone else combination
             if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) != len(indices):
                 raise ProblemError(f"{combination!r} does not name a value for each of {self._shown(indices)}")
-            cell = tuple(place_of(label) for place_of, label in zip(places, labels, strict=True))
-            if None in cell:
-                axis = cell.index(None)
+            values = [place_of(label) for place_of, label in zip(places, labels, strict=True)]
+            if None in values:
+                axis = values.index(None)
                 raise ProblemError(f"variable {self._shown(indices)[axis]!r} has no value {labels[axis]!r}")
-            chosen[cell] = True
+            chosen[cell_of(values, sizes)] = True  # type: ignore[arg-type]
         return chosen
 
     def _evaluated(self, indices: tuple[int, ...], function: Callable[..., float | None]) -> NDArray[np.float64]:
-        shape = self._shape(indices)
-        self._check_cells(math.prod(shape), f"a function of {len(indices):,} variables")
-        table = np.empty(shape)
-        for cell, values in zip(np.ndindex(shape), itertools.product(*(self._labels[i] for i in indices)), strict=True):
+        cells = math.prod(self._sizes(indices))
+        self._check_cells(cells, f"a function of {len(indices):,} variables")
+        table = np.empty(cells)
+        for cell, values in enumerate(itertools.product(*(self._labels[i] for i in indices))):
             cost = function(*values)
             if cost is None:
                 raise ProblemError(f"the cost function gave no number for {values}")
-            if isinstance(cost, str) or not isinstance(cost, Real | np.number | np.bool_):
+            if not isinstance(cost, Real | np.bool_):
                 raise ProblemError(f"the cost function gave {cost!r} for {values}, not a number")
             try:
                 table[cell] = cost
@@ -331,7 +338,6 @@ class Model(Vocabulary):
 
 
 def _labels(variable: str, values: Any) -> tuple[Label, ...]:
-    """The labels of a new variable: so many, or these."""
     if isinstance(values, Integral) and not isinstance(values, bool):
         if int(values) > MOST_VALUES:
             raise ProblemError(f"variable {variable!r} has {int(values):,} values; {MOST_VALUES:,} at most")

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem.auxiliaries import Auxiliaries
+from dabp.problem.conversion import as_integers
 from dabp.problem.facts import Columns
 from dabp.problem.views import Label
 
@@ -25,10 +26,6 @@ Assignment = NDArray[np.int64]
 def _numbered(count: int) -> tuple[str, ...]:
     """What variables without names are called; the same for all problems of a stream."""
     return tuple(map("x".__add__, map(str, range(count))))
-
-
-_WRITTEN = (str, int, float, np.generic)
-"""Labels that files have words for; others are written as text."""
 
 
 class Names:
@@ -151,7 +148,9 @@ class Names:
     def named(self, assignment: Mapping[Any, Label] | ArrayLike) -> dict[str, Label]:
         """Variable name → value label, for files; no auxiliary variables."""
         labels = self._by(self.variables, assignment)
-        return {name: one if isinstance(one, _WRITTEN) else str(one) for name, one in labels.items()}
+        return {
+            name: one if isinstance(one, str | int | float | np.generic) else str(one) for name, one in labels.items()
+        }
 
     def _of_pandas(self, assignment: Any) -> Any:
         """A Series by its labels, which are names or keys of variables, unless it is just numbered; others as given."""
@@ -180,12 +179,7 @@ class Names:
         given = self._of_pandas(assignment)
         if isinstance(given, Mapping):
             return self.assignment(given)
-        values = np.asarray(given)
-        if values.dtype.kind not in "iu" and not (
-            values.size == 0 or (values.dtype.kind == "f" and np.all(values == np.rint(values)))
-        ):
-            raise ProblemError("an assignment is an array of value indices (integers)")
-        values = values.astype(np.int64, copy=False)
+        values = as_integers(given, "value indices of an assignment")
         count, seen = len(self._domain_sizes), self._auxiliaries.num_visible
         if values.shape[-1:] not in ((count,), (seen,)):
             raise ProblemError(f"an assignment has one value per variable: {seen} expected, shape {values.shape} found")

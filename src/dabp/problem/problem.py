@@ -7,17 +7,19 @@ are light views made on demand. This module is the only definition of cost.
 
 from __future__ import annotations
 
+import importlib
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dabp.errors import ProblemError
+from dabp.errors import ProblemError, named_keywords
 from dabp.problem.auxiliaries import Auxiliaries
-from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, handed_over, offsets_of, ragged_positions
+from dabp.problem.conversion import as_float, as_floats, as_integers
 from dabp.problem.data import cost_table, positional
 from dabp.problem.facts import ArityGroup, Columns, Facts, Structure, structural
 from dabp.problem.names import Assignment, Names
@@ -26,57 +28,43 @@ from dabp.problem.views import Factor, FactorCost, Label, Variable, Views
 
 __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
-_OF_SCOPES = frozenset({"domain_sizes", "scope_variables", "scope_offsets", "variable_names"})
-"""What changes which variables and factors there are; keys and definitions are then no longer theirs."""
-
 _MOVED = {
-    "num_constraints": "problem.facts.num_constraints",
-    "digest": "problem.facts.digest",
-    "integral": "problem.facts.integral",
-    "magnitude": "problem.facts.magnitude",
-    "forbidden": "problem.facts.forbidden",
-    "rounding": "problem.facts.rounding",
-    "rounding_error": "problem.facts.rounding_error",
-    "labelled": "problem.names.labelled",
-    "named": "problem.names.named",
-    "labels": "problem.names.labels",
-    "keys": "problem.names.keys",
-    "assignment": "problem.names.assignment",
-    "checked": "problem.names.checked",
-    "value_index": "problem.names.value_index",
-    "variable_index": "problem.names.variable_index",
-    "factor_index": "problem.names.factor_index",
-    "variable_name": "problem.names.variable",
-    "variable_names": "problem.names.variables",
-    "factor_name": "problem.names.factor",
-    "variable": "problem.variables[index]",
-    "factor": "problem.factors[index]",
-    "num_visible": "problem.auxiliaries.num_visible",
-    "num_auxiliary": "problem.auxiliaries.count",
-    "completed": "problem.auxiliaries.completed",
-    "visible": "problem.auxiliaries.visible",
-    "minimized": "dabp.problem.facts.minimized(problem)",
-    "to_dimod": "dabp.interop.to_dimod(problem)",
-    "to_sampleset": "dabp.interop.to_sampleset(problem)",
-    "to_tables": "dabp.interop.to_tables(problem)",
-    "to_toulbar2": "dabp.interop.to_toulbar2(problem)",
+    **dict.fromkeys(["num_constraints", "digest", "integral", "magnitude", "forbidden"], "facts.{}"),
+    **dict.fromkeys(["rounding", "rounding_error"], "facts.{}"),
+    **dict.fromkeys(["labelled", "named", "labels", "keys", "assignment", "checked", "value_index"], "names.{}"),
+    **dict.fromkeys(["variable_index", "factor_index"], "names.{}"),
+    **dict.fromkeys(["num_visible", "completed", "visible"], "auxiliaries.{}"),
+    **dict.fromkeys(["variable", "factor"], "{}s[index]"),
+    "variable_name": "names.variable",
+    "variable_names": "names.variables",
+    "factor_name": "names.factor",
+    "num_auxiliary": "auxiliaries.count",
 }
-"""Names of version 0.1 and where they are now; to be removed in version 0.3."""
+"""Attributes of version 0.1 and where a `Problem` has them now; to be removed in version 0.3."""
 
 MOST_AXES = 64
-"""Of a NumPy array. Factors may have more variables, if enough of them have one value only."""
+"""Axes of a NumPy array. Factors may have more variables: those of one value take no axis."""
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 
-_BLOCK = 2**15
-"""Factors whose costs are looked up in one go: what that takes stays in the processor's cache."""
+def _fixed(column: ArrayLike, convert: Callable[[Any, str], NDArray[Number]], what: str) -> NDArray[Number]:
+    """A column that nobody can change; a column that is so already is not copied."""
+    wanted = np.float64 if convert is as_floats else np.int64
+    if isinstance(column, np.ndarray) and column.dtype == wanted and column.base is None and not column.flags.writeable:
+        return column
+    return handed_over(convert(column, what))
 
 
-def _frozen(array: ArrayLike, dtype: Any) -> NDArray[Any]:
-    if isinstance(array, np.ndarray) and array.dtype == dtype and array.base is None and not array.flags.writeable:
-        return array  # nobody else can change it, and large problems should not be copied
-    result = np.array(array, dtype=dtype)
-    result.flags.writeable = False
-    return result
+def _converter(name: str) -> Callable[..., Problem]:
+    """A function of `dabp.problem.interop`, which is imported when the function is first called."""
+
+    def convert(*arguments: Any, **options: Any) -> Problem:
+        made: Problem = getattr(importlib.import_module("dabp.problem.interop"), name)(*arguments, **options)
+        return made
+
+    convert.__name__, convert.__doc__ = name, f"A problem from other data: the function `dabp.interop.{name}`."
+    return convert
 
 
 class Problem:
@@ -110,6 +98,7 @@ class Problem:
         Factors that define auxiliary variables, the last ones (`dabp.problem.auxiliaries`); answers leave these out.
     """
 
+    @named_keywords
     def __init__(
         self,
         domain_sizes: ArrayLike,
@@ -129,20 +118,21 @@ class Problem:
         keys: Sequence[Hashable] | None = None,
         definitions: ArrayLike = (),
     ):
-        self.domain_sizes: NDArray[np.int64] = _frozen(domain_sizes, np.int64)
-        self.scope_variables: NDArray[np.int64] = _frozen(scope_variables, np.int64)
-        self.scope_offsets: NDArray[np.int64] = _frozen(scope_offsets, np.int64)
-        self.pool: NDArray[np.float64] = _frozen(pool, np.float64)
-        self.pool_offsets: NDArray[np.int64] = _frozen(pool_offsets, np.int64)
-        num_factors = len(self.scope_offsets) - 1
-        self.factor_table: NDArray[np.int64] = _frozen(
-            np.arange(num_factors) if factor_table is None else factor_table, np.int64
-        )
-        self.constant = float(constant)
+        self.domain_sizes = _fixed(domain_sizes, as_integers, "domain sizes")
+        self.scope_variables = _fixed(scope_variables, as_integers, "variables of scopes")
+        self.scope_offsets = _fixed(scope_offsets, as_integers, "scope offsets")
+        self.pool = _fixed(pool, as_floats, "costs of a problem")
+        self.pool_offsets = _fixed(pool_offsets, as_integers, "pool offsets")
+        num_factors = self.scope_offsets.size - 1
+        numbers = np.arange(num_factors) if factor_table is None else factor_table
+        self.factor_table = _fixed(numbers, as_integers, "the tables of factors")
+        self.constant = as_float(constant, "the constant")
+        if not isinstance(maximize, int | np.bool_):
+            raise ProblemError(f"maximize is True or False, not {maximize!r}")
         self.maximize = bool(maximize)
-        self.limit = None if limit is None else float(limit)
+        self.limit = None if limit is None else as_float(limit, "the limit")
         self.name = name
-        chosen: NDArray[np.int64] = _frozen(definitions, np.int64)
+        chosen = _fixed(definitions, as_integers, "definitions")
         if factor_names is not None and len(factor_names) != num_factors:
             raise ProblemError(f"{num_factors} factors, but {len(factor_names)} names")
         columns = Columns(
@@ -191,6 +181,7 @@ class Problem:
 
     def table(self, index: int) -> NDArray[np.float64]:
         """The costs of one factor, an axis per variable of its scope."""
+        index = self.names.factor_index(index)
         shape = tuple(self.domain_sizes[self.scope(index)])
         if len(shape) > MOST_AXES:
             raise ProblemError(
@@ -236,8 +227,9 @@ class Problem:
     def _costs_of(self, group: ArityGroup, values: NDArray[np.int64]) -> NDArray[np.float64]:
         """What the factors of a group cost under one assignment, some at a time: places in memory are reused."""
         costs = np.empty(len(group.bases))
-        for first in range(0, len(costs), _BLOCK):
-            part = slice(first, first + _BLOCK)
+        block = 2**15  # what the costs of so few factors take stays in the processor's cache
+        for first in range(0, len(costs), block):
+            part = slice(first, first + block)
             cells = group.bases[part]
             for variables, strides in zip(group.variables[part].T, group.strides[part].T, strict=True):
                 cells = cells + values[variables] * strides
@@ -294,7 +286,8 @@ class Problem:
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some of the constructor's arguments changed; what follows from the others is handed on."""
-        if changes.keys() & _OF_SCOPES:
+        if changes.keys() & {"domain_sizes", "scope_variables", "scope_offsets", "variable_names"}:
+            # keys and definitions are of the variables and factors that there were
             changes = {"keys": None, "definitions": (), **changes}
         copy = Problem.__new__(Problem)
         copy.__dict__["_known"] = self.facts
@@ -321,6 +314,7 @@ class Problem:
             "definitions": self.auxiliaries.definitions,
         }
 
+    @named_keywords
     def with_costs(self, costs: ArrayLike, *, constant: float | None = None) -> Problem:
         """The same problem with all costs replaced, for a stream of problems that differ in nothing else.
 
@@ -343,9 +337,9 @@ class Problem:
         pool = positional(costs, "costs of a problem")
         if pool.shape != self.pool.shape:
             raise ProblemError(f"with_costs takes {len(self.pool)} costs in a row, as pool has them, not {pool.shape}")
-        pool.flags.writeable = False
         self._check_definitions(pool)
-        return self.replace(pool=pool) if constant is None else self.replace(pool=pool, constant=constant)
+        changed = self.replace(pool=handed_over(pool))
+        return changed if constant is None else changed.replace(constant=constant)
 
     def with_tables(self, tables: Mapping[str | int, Any] | Sequence[Any]) -> Problem:
         """The same problem with the tables of some cost functions replaced.
@@ -387,9 +381,8 @@ class Problem:
         for factor, row in cells.items():
             start = self.pool_offsets[self.factor_table[factor]]
             pool[start : start + len(row)] = row
-        pool.flags.writeable = False
         self._check_definitions(pool)
-        return self.replace(pool=pool)
+        return self.replace(pool=handed_over(pool))
 
     def _check_definitions(self, pool: NDArray[np.float64]) -> None:
         """Refuse other costs in what says which values auxiliary variables have: they might follow no longer."""
@@ -400,12 +393,7 @@ class Problem:
 
     def _cells_of(self, factor: int, table: Any) -> NDArray[np.float64]:
         scope = self.scope(factor).tolist()
-        names, labels = [self.names.variable(v) for v in scope], [self.names.labels(v) for v in scope]
-        costs = cost_table(table, names, labels)
-        shape = tuple(map(len, labels))
-        if costs.shape != shape:
-            raise ProblemError(f"the table of {self.names.factor(factor)!r} needs shape {shape}, not {costs.shape}")
-        return costs.ravel()
+        return cost_table(table, [self.names.variable(v) for v in scope], [self.names.labels(v) for v in scope])
 
     def _unshared(self, factors: list[int]) -> Problem:
         """The same problem, these factors with tables of their own behind the others."""
@@ -421,65 +409,16 @@ class Problem:
             factor_table=which,
         )
 
-    # ---- from what other packages hold, see `dabp.problem.interop` and `dabp.problem.grid` ------------
+    # ---- problems from other data: see `dabp.problem.interop` and `dabp.problem.grid` ----------------
 
-    @staticmethod
-    def from_tables(
-        domain_sizes: Sequence[int], tables: Sequence[tuple[Sequence[int], ArrayLike]], **options: Any
-    ) -> Problem:
-        """A problem from scopes and NumPy tables; see `dabp.problem.interop.from_tables`."""
-        from dabp.problem.interop import from_tables
-
-        return from_tables(domain_sizes, tables, **options)
-
-    @staticmethod
-    def from_networkx(graph: Any, **options: Any) -> Problem:
-        """A pairwise problem on a NetworkX graph; see `dabp.problem.interop.from_networkx`."""
-        from dabp.problem.interop import from_networkx
-
-        return from_networkx(graph, **options)
-
-    @staticmethod
-    def from_qubo(matrix: Any, offset: float = 0.0, **options: Any) -> Problem:
-        """The problem of a QUBO matrix, sparse matrix or dictionary; see `dabp.problem.interop.from_qubo`."""
-        from dabp.problem.interop import from_qubo
-
-        return from_qubo(matrix, offset, **options)
-
-    @staticmethod
-    def from_ising(h: Any, J: Any, offset: float = 0.0, **options: Any) -> Problem:
-        """The problem of an Ising model, its labels −1 and +1; see `dabp.problem.interop.from_ising`."""
-        from dabp.problem.interop import from_ising
-
-        return from_ising(h, J, offset, **options)
-
-    @staticmethod
-    def from_dimod(model: Any, **options: Any) -> Problem:
-        """The problem of a ``dimod.BinaryQuadraticModel``; see `dabp.problem.interop.from_dimod`."""
-        from dabp.problem.interop import from_dimod
-
-        return from_dimod(model, **options)
-
-    @staticmethod
-    def from_pgmpy(model: Any, **options: Any) -> Problem:
-        """The problem of a pgmpy network; see `dabp.problem.interop.from_pgmpy`."""
-        from dabp.problem.interop import from_pgmpy
-
-        return from_pgmpy(model, **options)
-
-    @staticmethod
-    def from_pyagrum(model: Any, **options: Any) -> Problem:
-        """The problem of a pyAgrum network; see `dabp.problem.interop.from_pyagrum`."""
-        from dabp.problem.interop import from_pyagrum
-
-        return from_pyagrum(model, **options)
-
-    @staticmethod
-    def grid(unary: ArrayLike, pairwise: str | ArrayLike = "potts", **options: Any) -> Problem:
-        """A problem on an image, a variable for each pixel; see `dabp.problem.grid.grid`."""
-        from dabp.problem.grid import grid
-
-        return grid(unary, pairwise, **options)
+    from_tables = staticmethod(_converter("from_tables"))
+    from_networkx = staticmethod(_converter("from_networkx"))
+    from_qubo = staticmethod(_converter("from_qubo"))
+    from_ising = staticmethod(_converter("from_ising"))
+    from_dimod = staticmethod(_converter("from_dimod"))
+    from_pgmpy = staticmethod(_converter("from_pgmpy"))
+    from_pyagrum = staticmethod(_converter("from_pyagrum"))
+    grid = staticmethod(_converter("grid"))
 
     def __eq__(self, other: object) -> bool:
         """Same variables, names, labels and factors with the same costs; sharing of tables does not matter."""
@@ -502,8 +441,13 @@ class Problem:
 
         def __getattr__(self, name: str) -> Any:
             """Refuse a name that version 0.1 had with the name that replaces it."""
-            home = _MOVED.get(name)
-            hint = "" if home is None else f"; since version 0.2 it is {home}"
+            hint = ""
+            if name in _MOVED:
+                hint = f"; since version 0.2 it is problem.{_MOVED[name].format(name)}"
+            elif name == "minimized":
+                hint = "; since version 0.2 it is dabp.problem.facts.minimized(problem)"
+            elif name in ("to_dimod", "to_sampleset", "to_tables", "to_toulbar2"):
+                hint = f"; since version 0.2 it is dabp.interop.{name}(problem)"
             raise AttributeError(f"a Problem has no attribute {name!r}{hint}")
 
     __hash__ = None  # type: ignore[assignment]

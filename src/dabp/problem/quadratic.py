@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
-from dabp.problem.columns import handed_over, offsets_of
+from dabp.problem.columns import Indices, handed_over, offsets_of
+from dabp.problem.validation import EXACT
 
 Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 SPINS = (-1, 1)
 """The labels of a spin."""
@@ -80,6 +80,10 @@ def problem_of(
     for part in (quadratic.linear, quadratic.weights):
         if not np.isfinite(part).all():
             raise ProblemError(f"a coefficient is {part[~np.isfinite(part)][0]}; all must be finite")
+    with np.errstate(over="ignore"):
+        total = np.abs(quadratic.linear).sum() + np.abs(quadratic.weights).sum() + abs(quadratic.offset)
+    if total >= EXACT:
+        raise ProblemError("coefficients are so large that their sums are not exact in float64 (2^53 and beyond)")
     linear, rows, columns, weights, offset, spin = simplified(quadratic)
     del quadratic
     fields = np.flatnonzero(linear)

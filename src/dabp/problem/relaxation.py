@@ -11,6 +11,7 @@ several has an auxiliary variable, violated or not, which all of them look at.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -18,17 +19,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dabp.errors import ParameterError, suggestion
+from dabp.errors import ParameterError, ProblemError, suggestion
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, offsets_of, table_ranges
 from dabp.problem.constraints import Constraint, hard_constraints, violated
+from dabp.problem.conversion import as_float
 from dabp.problem.exactness import LARGEST_TOTAL, decimal
 from dabp.problem.facts import minimized
-
-MANY = 100
-"""Constraints up to which the nearest name, or all of them, are suggested."""
-KEPT, SWITCHED, PRICED = 0, 1, 2
-"""What becomes of a factor's table: it stays; it is asked a switch; from here on, it has the price of that number."""
 
 
 class Relaxation:
@@ -37,7 +34,7 @@ class Relaxation:
     Parameters
     ----------
     problem
-        Any; of a limit on its total the relaxed problem knows nothing.
+        Any; the relaxed problem has no limit on its total.
     prices
         What violating a constraint costs, by its name; infinity keeps it hard. 1 for those that are not named.
 
@@ -48,7 +45,7 @@ class Relaxation:
     constraints
         The hard constraints, those that stay hard left out.
     weighed
-        Whether it counts costs, too; they are left out where they are too large to be counted beside violations.
+        Whether its costs contain those of the problem; they are left out where sums with violations would not be exact.
     """
 
     def __init__(self, problem: Problem, prices: Mapping[str, float] | None = None):
@@ -92,34 +89,31 @@ class Relaxation:
 
     def _relaxed(self) -> Problem:
         problem, sign = self.original, -1.0 if self.original.maximize else 1.0
-        code = np.full(problem.num_factors, KEPT, dtype=np.int64)
+        # Of each factor's table: 0, it stays; 1, a switch says whether it counts; 2 + i, it has the price i.
+        code = np.zeros(problem.num_factors, dtype=np.int64)
         switch = np.full(problem.num_factors, -1, dtype=np.int64)
         penalties = sorted(set(self._units))
         several: list[int] = []
         for one, price in zip(self.constraints, self._units, strict=True):
             if len(one.factors) == 1:
-                code[one.factors[0]] = PRICED + penalties.index(price)
+                code[one.factors[0]] = 2 + penalties.index(price)
             else:
-                code[list(one.factors)], switch[list(one.factors)] = SWITCHED, problem.num_variables + len(several)
+                code[list(one.factors)], switch[list(one.factors)] = 1, problem.num_variables + len(several)
                 several.append(price)
         amounts = [sign * self._weight * price for price in penalties]
-        pool, lengths, table = self._tables(code, amounts)
+        pool, table = self._tables(code, amounts)
         switches = np.arange(problem.num_variables, problem.num_variables + len(several))
-        for price in several:
-            pool.append(np.array([0.0, sign * self._weight * price]))
-            lengths.append(2)
-            table = np.append(table, len(lengths) - 1)
-            switch = np.append(switch, -1)
-        scopes, offsets = _with_switches(problem, switch[: problem.num_factors], switches)
+        table = np.concatenate([table, len(pool) + np.arange(len(several))])
+        pool += [np.array([0.0, sign * self._weight * price]) for price in several]
+        scopes, offsets = _with_switches(problem, switch, switches)
         names = [*problem.names.variables, *_free(problem, len(several))]
-        plain = [None] * len(several)
-        labels = problem.names.value_labels and [*problem.names.value_labels, *plain]
+        labels = problem.names.value_labels and [*problem.names.value_labels, *[None] * len(several)]
         return Problem(
             np.concatenate([problem.domain_sizes, np.full(len(several), 2)]),
             scopes,
             offsets,
             np.concatenate([np.zeros(0), *pool]),
-            offsets_of(lengths),
+            offsets_of(list(map(len, pool))),
             table,
             constant=problem.constant if self.weighed else 0.0,
             maximize=problem.maximize,
@@ -127,27 +121,26 @@ class Relaxation:
             labels=labels,
             name=problem.name,
             keys=None if problem.names.keys is None else [*problem.names.keys, *names[problem.num_variables :]],
-            definitions=np.concatenate([problem.auxiliaries.definitions, np.flatnonzero(code == SWITCHED)]),
+            definitions=np.concatenate([problem.auxiliaries.definitions, np.flatnonzero(code == 1)]),
         )
 
-    def _tables(self, code: Indices, amounts: list[float]) -> tuple[list[NDArray[np.float64]], list[int], Indices]:
-        """The different tables that are needed, their lengths, and which one each factor has."""
+    def _tables(self, code: Indices, amounts: list[float]) -> tuple[list[NDArray[np.float64]], Indices]:
+        """The different tables that are needed, and which one each factor has."""
         problem = self.original
         pairs = np.stack([problem.factor_table, code], axis=1)
         kinds, table = np.unique(pairs, axis=0, return_inverse=True)
-        pool, lengths = list[NDArray[np.float64]](), list[int]()
+        pool = list[NDArray[np.float64]]()
         for number, kind in kinds.tolist():
             cells = problem.pool[problem.pool_offsets[number] : problem.pool_offsets[number + 1]]
             forbidden = np.isinf(cells)
             if not self.weighed:
                 cells = np.where(forbidden, cells, 0.0)
-            if kind == SWITCHED:
+            if kind == 1:
                 cells = np.stack([cells, np.where(forbidden, 0.0, cells)], axis=1).ravel()
-            elif kind >= PRICED:
-                cells = np.where(forbidden, amounts[kind - PRICED], cells)
+            elif kind > 1:
+                cells = np.where(forbidden, amounts[kind - 2], cells)
             pool.append(cells)
-            lengths.append(len(cells))
-        return pool, lengths, table.ravel().astype(np.int64)
+        return pool, table.ravel().astype(np.int64)
 
 
 def _with_switches(problem: Problem, switch: Indices, switches: Indices) -> tuple[Indices, Indices]:
@@ -167,12 +160,9 @@ def _with_switches(problem: Problem, switch: Indices, switches: Indices) -> tupl
 
 def _free(problem: Problem, count: int) -> list[str]:
     """Names for switches that no variable has."""
-    taken, names, number = set(problem.names.variables), list[str](), 1
-    while len(names) < count:
-        if f"violated{number}" not in taken:
-            names.append(f"violated{number}")
-        number += 1
-    return names
+    taken = set(problem.names.variables)
+    free = (name for number in itertools.count(1) if (name := f"violated{number}") not in taken)
+    return list(itertools.islice(free, count))
 
 
 def _checked(prices: Mapping[str, float], known: list[str]) -> dict[str, Fraction | None]:
@@ -180,9 +170,13 @@ def _checked(prices: Mapping[str, float], known: list[str]) -> dict[str, Fractio
     result: dict[str, Fraction | None] = {}
     for name, price in prices.items():
         if name not in known:
-            hint = suggestion(str(name), known) if len(known) <= MANY else ""
+            hint = suggestion(str(name), known) if len(known) <= 100 else ""
             raise ParameterError(f"there is no hard constraint {name!r}" + hint)
-        if isinstance(price, bool | str) or not isinstance(price, int | float | np.number) or not float(price) > 0:
+        try:
+            value = as_float(price, f"the price of violating {name!r}")
+        except ProblemError as error:
+            raise ParameterError(str(error)) from None
+        if isinstance(price, bool) or not value > 0:
             raise ParameterError(f"the price of violating {name!r} is a number above 0, not {price!r}")
-        result[name] = None if math.isinf(price) else decimal(float(price))
+        result[name] = None if math.isinf(value) else decimal(value)
     return result

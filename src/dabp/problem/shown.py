@@ -4,13 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 
-TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Marks that change the direction of what follows them."""
-HIDDEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""Control characters, halves of characters, and separators of lines: none of them belongs into a line of text."""
-TAGS = range(0xE0000, 0xE0080)
-"""Letters that no font shows."""
-
 
 def shown(text: str, keep: str = "") -> str:
     r"""Text that is safe to print: ``\x1b`` for an escape, ``\u202e`` for a mark that turns the direction.
@@ -23,9 +16,7 @@ def shown(text: str, keep: str = "") -> str:
 
 
 def _harmful(character: str) -> bool:
-    return (
-        character in TURNING
-        or character == "\ufeff"
-        or ord(character) in TAGS
-        or unicodedata.category(character) in HIDDEN
-    )
+    """Whether a character is a direction mark, a tag that no font shows, a control character or half a character."""
+    marks = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+    hidden = ("Cc", "Cs", "Zl", "Zp")
+    return character in marks or 0xE0000 <= ord(character) < 0xE0080 or unicodedata.category(character) in hidden

@@ -9,7 +9,7 @@ way are one state, so that the chain is the smallest deterministic automaton of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -21,9 +21,8 @@ from dabp.errors import ProblemError
 from dabp.problem.columns import Indices, different_rows
 from dabp.problem.exactness import decimal
 
-LARGEST_SUM = 2**61
-WIDEST = 2**18
-"""Partial sums and values of a step beyond which a chain is given up, as it would surely be too large."""
+LARGEST_BOUND = 2**62
+"""Bounds of a sum beyond this are replaced by it: sums are smaller than half of it."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +49,13 @@ class Judge:
 
     @property
     def first(self) -> int | None:
-        """The least total within."""
-        return None if self.low is None else math.ceil(self.low)
+        """The least total within, or ±2⁶² where that is beyond all sums."""
+        return None if self.low is None else max(-LARGEST_BOUND, min(math.ceil(self.low), LARGEST_BOUND))
 
     @property
     def last(self) -> int | None:
-        """The largest total within."""
-        return None if self.high is None else math.floor(self.high)
+        """The largest total within, or ±2⁶² where that is beyond all sums."""
+        return None if self.high is None else max(-LARGEST_BOUND, min(math.floor(self.high), LARGEST_BOUND))
 
     def costs(self, totals: Indices) -> NDArray[np.float64]:
         """What these totals cost, of any shape."""
@@ -70,7 +69,12 @@ class Judge:
         off = max(below, above, Fraction(0))
         if not off:
             return 0.0
-        return self.outside if self.price is None else float(decimal(self.price) * off / self.denominator)
+        if self.price is None:
+            return self.outside
+        try:
+            return float(decimal(self.price) * off / self.denominator)
+        except OverflowError:
+            raise ProblemError("the price of a sum makes costs that are too large for a float64") from None
 
     def merged(self, sums: Indices, least: int, most: int) -> Indices:
         """Partial sums, those that surely end the same way made one; what is still to come adds `least` to `most`."""
@@ -101,25 +105,26 @@ class Chain(NamedTuple):
         return sum(step.size * (int(step.max()) + 1) for step in self.steps) + self.costs.size
 
 
-def chain(terms: Sequence[Indices], judge: Judge, most_cells: int, refuse: Callable[[int], ProblemError]) -> Chain:
-    """The smallest chain for the sum of the terms, [D_i] each, at least two of them.
+def chain(terms: Sequence[Indices], judge: Judge, max_cells: int, what: str) -> Chain:
+    """The smallest chain for the sum of the terms, [D_i] each, at least two of them; `what` names it in errors."""
 
-    Raises what `refuse` makes of a number of cells, if there would be more than `most_cells`.
-    """
+    def check(cells: int) -> None:
+        if cells > max_cells:
+            raise ProblemError(f"{what} needs tables of {cells:,} cells or more, more than {max_cells:,} (max_cells)")
+
     least = np.cumsum([int(term.min()) for term in terms][::-1])[::-1]
     most = np.cumsum([int(term.max()) for term in terms][::-1])[::-1]
-    layers = [np.zeros(1, dtype=np.int64)]
+    layer = np.zeros(1, dtype=np.int64)
     entered: list[Indices] = []  # the place in the next layer of each state and value
-    for i, term in enumerate(terms[:-1]):
-        if len(layers[i]) * len(term) > WIDEST:
-            raise refuse(len(layers[i]) ** 2 * len(term))
-        sums = judge.merged(np.add.outer(layers[i], term), int(least[i + 1]), int(most[i + 1]))
-        layer, place = np.unique(sums, return_inverse=True)
-        layers.append(layer)
-        entered.append(place.reshape(sums.shape))
-    if len(layers[-1]) * len(terms[-1]) > WIDEST:
-        raise refuse(len(layers[-1]) ** 2 * len(terms[-1]))
-    rows = judge.costs(np.add.outer(layers[-1], terms[-1]))
+    for i, term in enumerate(terms):
+        if len(layer) * len(term) > 2**18:  # such a step makes tables of the square of its states
+            check(max(max_cells + 1, len(layer) ** 2 * len(term)))
+        sums = np.add.outer(layer, term)
+        if i < len(terms) - 1:
+            sums = judge.merged(sums, int(least[i + 1]), int(most[i + 1]))
+            layer, place = np.unique(sums, return_inverse=True)
+            entered.append(place.reshape(sums.shape))
+    rows = judge.costs(sums)
     first, same = different_rows(rows)
     costs = rows[first]
     steps: list[Indices] = []
@@ -128,8 +133,7 @@ def chain(terms: Sequence[Indices], judge: Judge, most_cells: int, refuse: Calla
         first, same = different_rows(after.view(np.float64))  # equal bits are all it looks at
         steps.append(after[first])
     result = Chain(steps[::-1], costs)
-    if result.cells > most_cells:
-        raise refuse(result.cells)
+    check(result.cells)
     return result
 
 
@@ -155,7 +159,7 @@ def whole_terms(weights: Sequence[Fraction], values: Sequence[Numbers]) -> tuple
     denominator = math.lcm(*own)
     scales = [weight.numerator * (denominator // part) for weight, part in zip(weights, own, strict=True)]
     largest = (max(abs(max(row.integers)), abs(min(row.integers))) for row in values)
-    if sum(abs(scale) * most for scale, most in zip(scales, largest, strict=True)) > LARGEST_SUM:
+    if sum(abs(scale) * most for scale, most in zip(scales, largest, strict=True)) > LARGEST_BOUND // 2:
         raise ProblemError("the terms of a sum are too large, or have too many decimals, to be added up exactly")
     terms = [
         np.array(row.integers, dtype=np.int64) * scale if scale else np.zeros(len(row.integers), dtype=np.int64)
@@ -168,8 +172,8 @@ def exact(value: object, what: str) -> Fraction:
     """A finite number as people wrote it."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, Fraction):
-        return value
-    if not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    if not isinstance(value, float) or not math.isfinite(value):
         raise ProblemError(f"{what} is a finite number, not {value!r}")
-    return Fraction(value) if isinstance(value, int) else decimal(value)
+    return decimal(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from dabp.problem.views import Label
 
 EXACT = 2.0**53
-"""Sums of integers up to here are exact in float64."""
+"""Sums of integers below this are exact in float64."""
 
-_CHUNK = 2**16  # factors looked at together, so that checking a problem takes little beside the problem itself
+MOST_VALUES = 2**24
+"""Values of one variable: solvers need memory for each."""
 
 
 def validate_structure(problem: Problem) -> None:
@@ -36,6 +37,10 @@ def _validate_columns(problem: Problem) -> None:
     if (sizes < 1).any():
         bad = int(np.argmax(sizes < 1))
         raise ProblemError(f"variable {problem.names.variable(bad)!r} has an empty domain")
+    if sizes.max(initial=1) > MOST_VALUES:
+        bad = int(np.argmax(sizes))
+        name = problem.names.variable(bad)
+        raise ProblemError(f"variable {name!r} has {sizes[bad]:,} values; {MOST_VALUES:,} at most")
     for offsets_, length, what in (
         (offsets, len(scope), "scope"),
         (problem.pool_offsets, len(problem.pool), "pool"),
@@ -53,8 +58,9 @@ def _validate_tables(problem: Problem) -> None:
     if problem.num_factors and (problem.factor_table.min() < 0 or problem.factor_table.max() >= num_tables):
         raise ProblemError(f"a factor uses a table outside 0..{num_tables - 1}")
     lengths = np.diff(problem.pool_offsets)
-    for start in range(0, problem.num_factors, _CHUNK):
-        stop = min(start + _CHUNK, problem.num_factors)
+    chunk = 2**16  # so many factors at a time bound the memory of the check
+    for start in range(0, problem.num_factors, chunk):
+        stop = min(start + chunk, problem.num_factors)
         factors, arities = np.arange(start, stop), problem.arities[start:stop]
         least, most = int(arities.min()), int(arities.max())
         if least == most:
@@ -98,12 +104,16 @@ def validate_costs(problem: Problem) -> None:
     if ((highest if problem.maximize else lowest) == -problem.facts.forbidden).any():
         word = "+inf while maximising" if problem.maximize else "-inf while minimising"
         raise ProblemError(f"a cost is {word}; only {problem.facts.forbidden} (forbidden) is allowed")
-    if problem.facts.magnitude > EXACT:
-        raise ProblemError("costs are so large that their sums are not exact in float64 (beyond 2^53)")
+    if problem.facts.magnitude >= EXACT:  # a cost of 2^53 may be a larger integer that was rounded
+        raise ProblemError("costs are so large that their sums are not exact in float64 (2^53 and beyond)")
 
 
 def validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None] | None) -> None:
-    """Refuse names and labels that are missing or not told apart."""
+    """Refuse names that are no text, and names and labels that are missing or not told apart."""
+    for given in (problem.names.variable_names, problem.names.factor_names, (problem.name,)):
+        if not all(issubclass(kind, str) for kind in set(map(type, given or ()))):
+            wrong = next(name for name in given or () if not isinstance(name, str))
+            raise ProblemError(f"names are text, not {wrong!r}")
     if problem.names.variable_names:
         names = problem.names.variables
         if len(names) != problem.num_variables:
@@ -112,12 +122,14 @@ def validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None] 
             twice = next(name for name, count in Counter(names).items() if count > 1)
             raise ProblemError(f"two variables are named {twice!r}")
     keys = problem.names.keys
-    if keys is not None and not len(set(keys)) == len(keys) == problem.num_variables:
+    if keys is not None and not len(_different(keys)) == len(keys) == problem.num_variables:
         raise ProblemError(f"{problem.num_variables} variables need as many different keys")
     if labels is None:
         return
     if len(labels) != problem.num_variables:
         raise ProblemError(f"{problem.num_variables} variables, but labels for {len(labels)}")
+    if not all(issubclass(kind, tuple | list | None) for kind in set(map(type, labels))):
+        raise ProblemError("the labels of a variable are a tuple, or None for 0, 1, …")
     distinct = {id(row): row for row in labels if row is not None}  # many variables share one row
     repeats = {key for key, row in distinct.items() if len(_told_apart(row)) != len(row)}
     for i, row in enumerate(labels):
@@ -127,6 +139,14 @@ def validate_names(problem: Problem, labels: Sequence[tuple[Label, ...] | None] 
             )
 
 
-def _told_apart(row: tuple[Label, ...]) -> set[Label]:
+def _told_apart(row: tuple[Label, ...]) -> set[Hashable]:
     """The labels of a row that differ as they are printed; numbers need no printing, and may be millions."""
-    return set(row) if all(type(label) is int for label in row) else set(map(str, row))
+    different = _different(row)
+    return different if all(type(label) is int for label in row) else set(map(str, row))
+
+
+def _different(values: Sequence[Hashable]) -> set[Hashable]:
+    try:
+        return set(values)
+    except TypeError:
+        raise ProblemError(f"labels and keys are text, numbers or other hashable objects, not {values!r}") from None

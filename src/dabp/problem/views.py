@@ -14,9 +14,6 @@ Label = str | int | float
 
 View = TypeVar("View")
 
-SHOWN = 6
-"""Views that a sequence of them shows of itself."""
-
 
 class Views(Sequence[View]):
     """Variables or factors as a sequence that can be counted, indexed and sliced; each view is made when asked for."""
@@ -41,8 +38,8 @@ class Views(Sequence[View]):
         return map(self._view, self._indices)
 
     def __repr__(self) -> str:
-        rest = len(self) - SHOWN
-        lines = [f"  {view!r}" for view in self[:SHOWN]]
+        rest = len(self) - 6
+        lines = [f"  {view!r}" for view in self[:6]]
         return "\n".join(["[", *(f"{line}," for line in lines), *([f"  … and {rest:,} more"] if rest > 0 else []), "]"])
 
 

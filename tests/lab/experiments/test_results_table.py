@@ -13,7 +13,7 @@ import scipy.stats
 from dabp.errors import ParameterError
 from dabp.lab.experiments.experiment_plan import Limits, Plan, Run
 from dabp.lab.experiments.results_table import FORMATS, compare, rows, seconds
-from dabp.lab.experiments.store import Outcome
+from dabp.lab.experiments.store import Outcome, Results
 
 
 def costs_of(results, group, label):
@@ -42,7 +42,7 @@ def outcome(label: str, seed: int, cost: float | None, maximize: bool = False) -
     return Outcome(run, done if cost is not None else {"state": "failed", "reason": "crash"})
 
 
-class Given:
+class Given(Results):
     """Outcomes by hand, as `Results` gives them."""
 
     def __init__(self, *outcomes: Outcome):

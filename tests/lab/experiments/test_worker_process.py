@@ -13,7 +13,7 @@ import pytest
 from dabp.lab.experiments import workers
 from dabp.lab.experiments.store import Results
 from dabp.lab.experiments.worker_process import prepare
-from dabp.lab.experiments.workers import THREAD_VARIABLES, Preparation
+from dabp.lab.experiments.workers import ONE_THREAD, Preparation
 from tests.lab.experiments.small import SLOW, TRIVIAL, contents, make_plan, run_plan, wait_for
 
 FAULTS = {
@@ -113,6 +113,6 @@ def test_a_rehearsal_starts_no_thread():
         "prepare(Preparation(['dabp.driver.solve'], [('tabu', {}, 'random-cop', {'variables': 6, 'domain': 2})]))\n"
         "print(psutil.Process().num_threads())"
     )
-    environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
+    environment = {**os.environ, **ONE_THREAD}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.strip() == "1"

@@ -29,8 +29,8 @@ def small(monkeypatch):
     pytest.importorskip("cma")
     monkeypatch.setattr(policy_training, "FAMILIES", {"a": colouring, "b": lambda seed: colouring(seed + 100)})
     monkeypatch.setattr(policy_training, "LENGTHS", (20, 40))
-    monkeypatch.setattr(policy_training, "CANDIDATES", (20, 40))
-    monkeypatch.setattr(policy_training, "TOTAL", 80)
+    monkeypatch.setattr(policy_training, "COMPARED_LENGTHS", (20, 40))
+    monkeypatch.setattr(policy_training, "COMPARED_ITERATIONS", 80)
 
 
 def test_evolution_finds_better_schedules(small, monkeypatch):

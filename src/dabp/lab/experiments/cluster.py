@@ -20,10 +20,6 @@ from dabp.lab.experiments.experiment_plan import Run
 from dabp.lab.experiments.workers import Preparation, Worker, WorkerClosedError
 from dabp.packages import require
 
-RETRIES = 5
-"""How often Dask may give a run to a worker again that could not start it. A run whose workers are lost is given to
-others as often as the scheduler's ``allowed-failures`` says; then it is recorded as lost."""
-
 _workers: dict[tuple[str, int], Worker] = {}
 """In a Dask worker: our worker for each experiment and thread, kept over tasks."""
 _lock = threading.Lock()
@@ -59,7 +55,7 @@ class ClusterPool:
                 self._preparation,
                 self._experiment,
                 key=f"dabp-{self._experiment}-{run.key}",  # other experiments may have the same run
-                retries=RETRIES,
+                retries=5,  # where a worker could not start it; for lost workers there is ``allowed-failures``
                 pure=True,
             )
             self._futures[future] = run

@@ -16,24 +16,17 @@ import dabp
 from dabp.driver.result import Result
 from dabp.driver.trace import Trace
 from dabp.errors import DabpError, ParameterError
+from dabp.lab.experiments.checking import is_own, own_solver
 from dabp.lab.experiments.experiment_plan import Run
-from dabp.lab.experiments.prefixes import RESTARTS, Glances, carried
+from dabp.lab.experiments.prefixes import Glances, carried
 from dabp.lab.experiments.result_schema import FORMAT
-from dabp.lab.experiments.trust import is_own, own_solver
 from dabp.problem import Problem
 from dabp.solvers import make_solver
-from dabp.solvers.base import Solver
 from dabp.solvers.status import Status
-
-RESTART = ("restart", "iterations", "converged")
-"""What results keep of the trace's records (and ``settled``): which restarts converged, and when."""
-
-ALLOCATION = ("allocate memory", "bad_alloc")
-"""How PyTorch and toulbar2 say that there is no more memory."""
 
 
 def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
-    """Solve and tell: a summary line, then the trace's lines. What fails is told in the summary.
+    """Solve, and return a summary line and the trace's lines; of a failure the summary alone.
 
     `trust` are the modules that solvers of the user's own may come from.
     """
@@ -44,7 +37,9 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
         glances = Glances(run, started)
         result = dabp.solve(
             problem,
-            _solver(run, trust),
+            own_solver(run.solver, run.parameters, trust)
+            if is_own(run.solver)
+            else make_solver(run.solver, run.parameters),
             time_limit=math.inf if run.limits.time is None else run.limits.time,
             max_iterations=run.limits.iterations,
             seed=run.seed,
@@ -54,12 +49,12 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
     except Exception as error:  # a run's bug is that run's result
         return [json.dumps(_failed(run, error))]
     if result.status is Status.INTERRUPTED:
-        return [json.dumps(failure(run, "crash", "a signal told it to stop"))]
+        return [json.dumps(failure(run, "crash", "stopped by a signal"))]
     summary = {**identity(run), **_outcome(result, problem)}
     summary["generation_time"] = round(made - started, 4)
     shorter = [
-        carried({**summary, **identity(each), **outcome}, traced, each.parameters[RESTARTS])
-        for each, outcome in glances.results()
+        carried({**summary, **identity(each), **outcome}, traced, each.parameters["restarts"])
+        for each, outcome in glances.found
     ]
     return [json.dumps(summary), *traced, *shorter]
 
@@ -79,7 +74,8 @@ def failure(run: Run, kind: str, detail: str) -> dict[str, Any]:
 
 def _failed(run: Run, error: Exception) -> dict[str, Any]:
     text = str(error)
-    if isinstance(error, MemoryError) or any(words in text for words in ALLOCATION):
+    # PyTorch and toulbar2 have these words for it
+    if isinstance(error, MemoryError) or "allocate memory" in text or "bad_alloc" in text:
         return failure(run, "memory", f"could not allocate: {text}" if text else "out of memory")
     return failure(run, "error", text if isinstance(error, DabpError) else f"{type(error).__name__}: {text}")
 
@@ -115,13 +111,6 @@ def instance_of(run: Run) -> Problem:
     return problem
 
 
-def _solver(run: Run, trust: Sequence[str]) -> Solver:
-    """A registered solver, or a class of the user's own as ``module:Class``."""
-    if is_own(run.solver):
-        return own_solver(run.solver, run.parameters, trust)
-    return make_solver(run.solver, run.parameters)
-
-
 def _trace_lines(trace: Trace) -> list[str]:
     rows = [("improvement", *row) for row in trace.running_best() or trace.improvements]
     rows += [("bound", *row) for row in trace.bounds]
@@ -129,9 +118,10 @@ def _trace_lines(trace: Trace) -> list[str]:
         json.dumps({"type": kind, "time": round(seconds, 4), "iteration": iteration, "value": value})
         for kind, seconds, iteration, value in rows
     ]
-    restarts = [row for row in trace.records if all(name in row for name in RESTART)]
-    kept = (*RESTART, "settled")
-    return lines + [json.dumps({"type": "restart", **{n: row[n] for n in kept if n in row}}) for row in restarts]
+    needed = {"restart", "iterations", "converged"}
+    restarts = [{"type": "restart", **row} for row in trace.records if needed <= row.keys()]
+    kept = ("type", "restart", "iterations", "converged", "settled")
+    return lines + [json.dumps({name: row[name] for name in kept if name in row}) for row in restarts]
 
 
 def _finite(value: float | None) -> float | None:

@@ -26,17 +26,14 @@ from typing import Any
 from dabp.errors import ParameterError
 from dabp.lab.experiments.plan_section import MOST_RUNS, Section
 
-FORMAT = 1
-"""Part of every key: with another number no earlier result is used."""
 MOST_BYTES = 10_000_000
 """Largest size in bytes of a plan's file."""
-LARGEST_MEMORY = 2**63
-"""Limits of memory in bytes are smaller than this."""
+
 MOST_ENTRIES = 1_000_000
 """Entries of folders that one pattern of files may look at."""
+
 SEARCH_SECONDS = 10.0
-"""Seconds that one pattern of files may search."""
-UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+"""Time that one pattern of files may search."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ class Run:
     def key(self) -> str:
         """40 hexadecimal digits that name the result."""
         identity = {
-            "format": FORMAT,
+            "format": 1,  # with another number no earlier result is used
             "instance": _identity(self.instance),
             "solver": self.solver,
             "parameters": dict(self.parameters),
@@ -335,8 +332,9 @@ def _limits(section: Section, default: Limits) -> Limits:
 def bytes_of(text: str | int) -> int:
     """``"4 GB"``, ``"512MiB"`` or a number of bytes."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]I?B)?\s*", str(text).upper())
-    amount = 0.0 if match is None else float(match[1]) * UNITS[match[2] or ""]
-    if not 1 <= amount < LARGEST_MEMORY:
+    units = {None: 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+    amount = 0.0 if match is None else float(match[1]) * units[match[2]]
+    if not 1 <= amount < 2**63:
         raise ParameterError(f"an amount of memory is like '4 GB' or '512 MiB', not {text!r}")
     return int(amount)
 

@@ -7,7 +7,7 @@ A figure has a panel per group of instances, a panel a curve (or bars) per solve
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 120
-"""How many points a curve is drawn with."""
-LONGEST = 1000
-"""The largest iteration limit of the convergence figure: the paper's T_max."""
+"""Number of points of a curve."""
+
 Array = NDArray[np.float64]
+ByLabel = dict[str, list[Outcome]]
+"""The outcomes of one group of instances by the label of their solver."""
 
 
 def figure(name: str, results: Results, plan: Plan) -> Figure:
@@ -61,34 +62,33 @@ def draw(
 
 def cost_per_iteration(results: Results, plan: Plan) -> Figure:
     """Mean of the best cost up to each iteration (paper Fig. 'solution quality')."""
-    return _anytime(results, plan, "cost-iterations", "Cost by iteration", "iteration", "iteration", log_x=True)
+    return _anytime(results, plan, "cost-iterations", "Cost by iteration", "iteration", "iteration")
 
 
 def cost_per_second(results: Results, plan: Plan) -> Figure:
     """Mean of the best cost up to each moment."""
-    return _anytime(results, plan, "cost-time", "Cost by time", "time", "seconds", log_x=True)
+    return _anytime(results, plan, "cost-time", "Cost by time", "time", "seconds")
 
 
 def convergence(results: Results, plan: Plan) -> Figure:
-    """Share of restarts whose messages converge within a number of iterations.
+    """Share of restarts whose messages converge within a number of iterations, up to the paper's T_max of 1,000.
 
     DABP also ends a restart when its costs have settled, often before its messages have; those count in a curve of
     their own, as they do in the authors' program.
     """
-    panels = []
-    limits = np.linspace(0, LONGEST, POINTS + 1)
-    for group, by_label in _grouped(results, plan):
-        curves = []
+    limits = np.linspace(0, 1000, POINTS + 1)
+
+    def curves(by_label: ByLabel) -> Iterator[Curve]:
         for label, outcomes in by_label.items():
-            rows = [
-                row for o in outcomes if not o.failed for row in results.trace(o.run.key) if row["type"] == "restart"
-            ]
+            done = [o for o in outcomes if not o.failed]
+            rows = [row for o in done for row in results.trace(o.run.key) if row["type"] == "restart"]
             for name, ends in ((label, ("converged",)), (f"{label}, costs settled", ("converged", "settled"))):
                 if rows and (ends == ("converged",) or any("settled" in row for row in rows)):
                     lengths = [row["iterations"] if any(row.get(end) for end in ends) else math.inf for row in rows]
                     rates = [(np.array(lengths) <= limit).mean() for limit in limits]
-                    curves.append(Curve(name, _rounded(limits), _rounded(np.array(rates)), [], len(outcomes)))
-        panels.append(Panel(group, curves))
+                    yield Curve(name, _rounded(limits), _rounded(np.array(rates)), [], len(outcomes))
+
+    panels = _panels(results, plan, curves)
     return Figure("convergence", "Convergence rate", "iteration limit", "share converged", "line", panels)
 
 
@@ -98,20 +98,21 @@ def sweep(parameter: str | None, name: str, title: str) -> Callable[[Results, Pl
     def build(results: Results, plan: Plan) -> Figure:
         names = dict.fromkeys(key for run in plan.runs for key in run.swept if parameter in (None, key))
         chosen = next(iter(names), parameter)
-        panels = []
-        for group, by_label in _grouped(results, plan):
-            curves: dict[str, Curve] = {}
+
+        def curves(by_label: ByLabel) -> Iterable[Curve]:
+            found: dict[str, Curve] = {}
             for outcomes in by_label.values():
-                run = outcomes[0].run
+                run, costs = outcomes[0].run, _costs(outcomes)
                 value = run.swept.get(chosen or "")
-                costs = _costs(outcomes)
                 if isinstance(value, int | float) and costs:
-                    curve = curves.setdefault(run.series, Curve(run.series, [], [], [], len(costs)))
+                    curve = found.setdefault(run.series, Curve(run.series, [], [], [], len(costs)))
                     mean, half = mean_interval(costs)
                     curve.x.append(value)
                     curve.y.append(mean)
                     curve.half.append(half)
-            panels.append(Panel(group, list(curves.values())))
+            return found.values()
+
+        panels = _panels(results, plan, curves)
         return Figure(name, title, chosen or "parameter", "cost per constraint", "line", panels)
 
     return build
@@ -119,43 +120,41 @@ def sweep(parameter: str | None, name: str, title: str) -> Callable[[Results, Pl
 
 def tuning_time(results: Results, plan: Plan) -> Figure:
     """Mean processor seconds to try every swept value, or of one run for solvers that are not swept."""
-    panels = []
-    for group, by_label in _grouped(results, plan):
+
+    def curves(by_label: ByLabel) -> Iterator[Curve]:
         totals: dict[str, float] = {}
         for outcomes in by_label.values():
             times = [o.summary["cpu"] for o in outcomes if not o.failed]
             series = outcomes[0].run.series
             totals[series] = totals.get(series, 0.0) + (float(np.mean(times)) if times else math.nan)
-        curves = [Curve(s, [s], [total]) for s, total in totals.items() if not math.isnan(total)]
-        panels.append(Panel(group, curves))
+        return (Curve(s, [s], [total]) for s, total in totals.items() if not math.isnan(total))
+
+    panels = _panels(results, plan, curves)
     return Figure("tuning-time", "Accumulated time of tuning", "", "processor seconds", "bars", panels)
 
 
 def final_cost(results: Results, plan: Plan) -> Figure:
     """Mean final cost of each solver with its confidence interval; the ablations' figure."""
-    panels = []
-    for group, by_label in _grouped(results, plan):
-        curves = []
+
+    def curves(by_label: ByLabel) -> Iterator[Curve]:
         for label, outcomes in by_label.items():
-            costs = _costs(outcomes)
-            if costs:
+            if costs := _costs(outcomes):
                 mean, half = mean_interval(costs)
-                curves.append(Curve(label, [label], [mean], [half], len(costs)))
-        panels.append(Panel(group, curves))
-    return Figure("ablation", "Final cost", "", "cost per constraint", "dots", panels)
+                yield Curve(label, [label], [mean], [half], len(costs))
+
+    return Figure("ablation", "Final cost", "", "cost per constraint", "dots", _panels(results, plan, curves))
 
 
 def memory(results: Results, plan: Plan) -> Figure:
     """Mean of the largest resident memory of the runs."""
-    panels = []
-    for group, by_label in _grouped(results, plan):
-        curves = []
+
+    def curves(by_label: ByLabel) -> Iterator[Curve]:
         for label, outcomes in by_label.items():
             peaks = [o.summary["peak_memory"] / 1e6 for o in outcomes if "peak_memory" in o.summary and not o.failed]
             if peaks:
-                curves.append(Curve(label, [label], [float(np.mean(peaks))], [], len(peaks)))
-        panels.append(Panel(group, curves))
-    return Figure("memory", "Memory", "", "MB", "bars", panels)
+                yield Curve(label, [label], [float(np.mean(peaks))], [], len(peaks))
+
+    return Figure("memory", "Memory", "", "MB", "bars", _panels(results, plan, curves))
 
 
 FIGURES: dict[str, Callable[[Results, Plan], Figure]] = {
@@ -171,29 +170,24 @@ FIGURES: dict[str, Callable[[Results, Plan], Figure]] = {
 }
 
 
-def _grouped(results: Results, plan: Plan) -> Iterator[tuple[str, dict[str, list[Outcome]]]]:
-    """Outcomes by group and solver label, in the order of the plan."""
-    groups: dict[str, dict[str, list[Outcome]]] = {}
-    for outcome in results.outcomes(plan):
-        groups.setdefault(outcome.run.group, {}).setdefault(outcome.run.label, []).append(outcome)
-    yield from groups.items()
+def _panels(results: Results, plan: Plan, curves: Callable[[ByLabel], Iterable[Curve]]) -> list[Panel]:
+    """A panel for each group of instances, with the curves of its outcomes."""
+    return [Panel(group, list(curves(by_label))) for group, by_label in results.grouped(plan).items()]
 
 
 def _costs(outcomes: list[Outcome]) -> list[float]:
-    return [cost for cost in (o.cost for o in outcomes) if cost is not None]
+    return [o.cost for o in outcomes if o.cost is not None]
 
 
-def _anytime(results: Results, plan: Plan, name: str, title: str, column: str, x_label: str, log_x: bool) -> Figure:
-    panels = []
-    for group, by_label in _grouped(results, plan):
-        curves = []
+def _anytime(results: Results, plan: Plan, name: str, title: str, column: str, x_label: str) -> Figure:
+    def curves(by_label: ByLabel) -> Iterator[Curve]:
         for label, outcomes in by_label.items():
-            steps = [_steps(results, o, column) for o in outcomes if o.cost is not None]
-            curve = _mean_curve(label, steps)
+            curve = _mean_curve(label, [_steps(results, o, column) for o in outcomes if o.cost is not None])
             if curve is not None:
-                curves.append(curve)
-        panels.append(Panel(group, curves, _focus(curves)))
-    return Figure(name, title, x_label, "cost per constraint", "line", panels, log_x)
+                yield curve
+
+    panels = [Panel(panel.title, panel.curves, _focus(panel.curves)) for panel in _panels(results, plan, curves)]
+    return Figure(name, title, x_label, "cost per constraint", "line", panels, log_x=True)
 
 
 def _focus(curves: list[Curve]) -> tuple[float, float] | None:
@@ -220,14 +214,12 @@ def _mean_curve(label: str, steps: list[tuple[Array, Array, float]]) -> Curve | 
     steps = [step for step in steps if len(step[0])]
     if not steps:
         return None
-    first = max(float(where[0]) for where, _, _ in steps)
-    end = max(max(stop, float(where[-1])) for where, _, stop in steps)
-    first = max(first, 1e-3)
-    grid = np.geomspace(first, max(end, first), POINTS) if end > first else np.array([first])
-    grid[0], grid[-1] = first, max(end, first)
+    first = max(1e-3, *(float(where[0]) for where, _, _ in steps))
+    end = max(first, *(max(stop, float(where[-1])) for where, _, stop in steps))
+    grid = np.geomspace(first, end, POINTS) if end > first else np.array([first])
+    grid[0], grid[-1] = first, end
     values = np.array([costs[np.searchsorted(where, grid, side="right") - 1] for where, costs, _ in steps])
-    intervals = [mean_interval(column) for column in values.T]
-    means, halves = np.array(intervals).T
+    means, halves = np.array([mean_interval(column) for column in values.T]).T
     return Curve(label, _rounded(grid), _rounded(means), _rounded(halves), len(steps))
 
 

@@ -12,11 +12,7 @@ from typing import Any
 from dabp.errors import ParameterError
 
 MOST_RUNS = 250_000
-"""Of a plan; each is kept in memory, and a file of its own."""
-LARGEST = 2**63 - 1
-"""Whole numbers beyond are no counts and no seeds."""
-FINITE = sys.float_info.max
-"""Numbers from here on are no seconds."""
+"""Runs of a plan; each is kept in memory, and a file of its own."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Section:
         value = self._fitting(key, None, lambda v: _is_text(v) or (bool(v) and listed(v)), wanted)
         return [value] if isinstance(value, str) else list(value)
 
-    def whole(self, key: str, default: int, least: int, most: int = LARGEST) -> int:
+    def whole(self, key: str, default: int, least: int, most: int = 2**63 - 1) -> int:
         """A whole number that is neither too small nor too large."""
         value = int(self._fitting(key, default, _whole_from(least), f"a whole number of at least {least}"))
         self._few(key, value, most)
@@ -70,7 +66,9 @@ class Section:
         """A finite number above 0, None if there is none."""
         value: float | None = None
         if key in self:
-            value = self._fitting(key, None, lambda v: _is_number(v) and 0 < v < FINITE, "a positive number")
+            value = self._fitting(
+                key, None, lambda v: _is_number(v) and 0 < v < sys.float_info.max, "a positive number"
+            )
         return value
 
     def table(self, key: str) -> Section:

@@ -16,16 +16,11 @@ from typing import Any
 import numpy as np
 
 from dabp.driver.stopping import Progress
+from dabp.lab.experiments.checking import is_own
 from dabp.lab.experiments.experiment_plan import Run
-from dabp.lab.experiments.trust import is_own
 from dabp.lab.experiments.usage import usage
 from dabp.solvers.registry import SOLVERS
 from dabp.solvers.status import Status
-
-RESTARTS = "restarts"
-"""The parameter that says how long."""
-CARRIED = "shorter"
-"""The type of lines that hold another run's result."""
 
 
 def joined(runs: Iterable[Run]) -> list[Run]:
@@ -35,8 +30,8 @@ def joined(runs: Iterable[Run]) -> list[Run]:
         groups.setdefault(_rest(run) if _is_prefix(run) else run.key, []).append(run)
     longest = []
     for group in groups.values():
-        *shorter, last = sorted(group, key=lambda run: run.parameters.get(RESTARTS, 0))
-        longest.append(replace(last, shorter=tuple(run.parameters[RESTARTS] for run in shorter)))
+        *shorter, last = sorted(group, key=lambda run: run.parameters.get("restarts", 0))
+        longest.append(replace(last, shorter=tuple(run.parameters["restarts"] for run in shorter)))
     return longest
 
 
@@ -44,29 +39,30 @@ def _is_prefix(run: Run) -> bool:
     """Whether a run is the beginning of one with more restarts; a single restart is told apart by its status."""
     if is_own(run.solver) or run.solver not in SOLVERS or not SOLVERS[run.solver].load().prefixes:
         return False
-    restarts = run.parameters.get(RESTARTS)
+    restarts = run.parameters.get("restarts")
     return isinstance(restarts, int) and restarts > 1
 
 
 def _rest(run: Run) -> str:
-    """Everything that decides a run but its number of restarts."""
-    return replace(run, parameters={**run.parameters, RESTARTS: None}).key
+    """The key of a run without its number of restarts."""
+    return replace(run, parameters={**run.parameters, "restarts": None}).key
 
 
 class Glances:
-    """A callback that looks at a run where shorter ones end."""
+    """A callback that records the state of a run where shorter ones would have ended."""
 
     def __init__(self, run: Run, started: float):
         self._run, self._started = run, started
         self._ended = 0
-        self._found: list[tuple[Run, dict[str, Any]]] = []
+        self.found: list[tuple[Run, dict[str, Any]]] = []
+        """Each shorter run with the outcome of its summary."""
 
     def __call__(self, progress: Progress) -> None:
-        """Keep what a run with as many restarts as have ended would give."""
+        """Record the outcome where as many restarts have ended as a shorter run has."""
         ended = self._ended + sum("converged" in record for record in progress.records)
         if ended > self._ended and ended in self._run.shorter:
-            run = replace(self._run, parameters={**self._run.parameters, RESTARTS: ended}, shorter=())
-            self._found.append((run, self._outcome(progress)))
+            run = replace(self._run, parameters={**self._run.parameters, "restarts": ended}, shorter=())
+            self.found.append((run, self._outcome(progress)))
         self._ended = ended
 
     def _outcome(self, progress: Progress) -> dict[str, Any]:
@@ -82,15 +78,11 @@ class Glances:
             **usage(),
         }
 
-    def results(self) -> Iterator[tuple[Run, dict[str, Any]]]:
-        """Each shorter run with what its summary says of its outcome."""
-        yield from self._found
-
 
 def carried(summary: dict[str, Any], trace: Sequence[str], restarts: int) -> str:
     """A line that holds a shorter run's result: its summary and the beginning of the trace."""
     rows = [row for row in map(json.loads, trace) if _before(row, summary["iterations"], restarts)]
-    return json.dumps({"type": CARRIED, "lines": [summary, *rows]})
+    return json.dumps({"type": "shorter", "lines": [summary, *rows]})
 
 
 def _before(row: dict[str, Any], iterations: int, restarts: int) -> bool:
@@ -103,7 +95,7 @@ def split(lines: bytes) -> Iterator[tuple[str, bytes]]:
     """The results in a run's lines, with their keys: its own first, then those of the shorter ones."""
     own: list[bytes] = []
     others: list[tuple[str, bytes]] = []
-    mark = json.dumps({"type": CARRIED})[:-1].encode()
+    mark = json.dumps({"type": "shorter"})[:-1].encode()
     for line in lines.split(b"\n"):
         if line.startswith(mark):
             rows = json.loads(line)["lines"]

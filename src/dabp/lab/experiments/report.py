@@ -27,11 +27,6 @@ from dabp.plots.style import PALETTE
 from dabp.problem.shown import shown
 from dabp.safe_files import replacing
 
-DEFAULT_FIGURES = ("cost-iterations", "cost-time", "convergence", "ablation", "memory")
-"""Shown for a plan that names no figures."""
-MOST_COMPARED = 12
-"""A plan with more solvers gets no paired comparisons: a table of 70 and more tests would only mislead."""
-
 
 def write_report(results: Results, target: str | Path, title: str | None = None) -> None:
     """Write the page."""
@@ -51,7 +46,8 @@ def write_report(results: Results, target: str | Path, title: str | None = None)
 def _plan_data(results: Results, name: str) -> dict[str, Any]:
     plan = results.plan(name)
     table = rows(results, plan)
-    figures = [figure(each, results, plan) for each in plan.figures or DEFAULT_FIGURES]
+    default = ("cost-iterations", "cost-time", "convergence", "ablation", "memory")
+    figures = [figure(each, results, plan) for each in plan.figures or default]
     outcomes = results.outcomes(plan)
     failures = [
         {
@@ -92,7 +88,7 @@ def _labels(plan: Plan, figures: Sequence[Figure]) -> list[str]:
 
 def _comparisons(results: Results, plan: Plan) -> list[dict[str, Any]]:
     shown = list(dict.fromkeys(c.label for panel in final_cost(results, plan).panels for c in panel.curves))
-    if not 2 <= len(shown) <= MOST_COMPARED:
+    if not 2 <= len(shown) <= 12:  # a table of 70 and more tests would mislead
         return []
     found = []
     for first, second in itertools.combinations(shown, 2):

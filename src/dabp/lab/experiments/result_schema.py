@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,14 +18,9 @@ from dabp.solvers.status import Status
 
 FORMAT = 1
 """Of result lines and plan records; a file with a larger one was written by a later version."""
+
 LONGEST = 2**28
-"""Bytes of a line: an assignment of ten million variables fits."""
-
-DEEPEST = 20
-"""Tables within tables."""
-
-Check = tuple[Callable[[Any], bool], str]
-"""Whether a value fits, and what it should be."""
+"""Largest length of a line in bytes: an assignment of ten million variables fits."""
 
 
 def is_number(value: Any) -> bool:
@@ -37,55 +32,52 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _is_shallow(value: Any, left: int) -> bool:
-    if isinstance(value, dict | list):
-        return left > 0 and all(
-            _is_shallow(each, left - 1) for each in (value.values() if isinstance(value, dict) else value)
-        )
-    return True
+def _is_shallow(value: Any, left: int = 20) -> bool:
+    """Whether tables and lists within a value are nested at most `left` deep."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (left > 0 or not isinstance(value, dict | list)) and all(_is_shallow(each, left - 1) for each in inner)
 
 
-def _optional(check: Check) -> Check:
-    fits, wanted = check
-    return lambda value: value is None or fits(value), f"{wanted} or null"
+def _matches(pattern: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
-NUMBER: Check = (is_number, "a finite number")
-POSITIVE: Check = (lambda value: is_number(value) and value >= 0, "a number of at least 0")
-WHOLE: Check = (_is_whole, "a whole number of at least 0")
-TRUTH: Check = (lambda value: isinstance(value, bool), "true or false")
-TEXT: Check = (lambda value: isinstance(value, str), "text")
-TABLE: Check = (lambda value: isinstance(value, dict) and _is_shallow(value, DEEPEST), "a table")
-TEXTS: Check = (lambda value: isinstance(value, list) and all(isinstance(v, str) for v in value), "a list of texts")
-VALUES: Check = (lambda value: isinstance(value, list) and all(map(_is_whole, value)), "a list of whole numbers")
-KEY: Check = (lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{40}", value) is not None, "40 hex digits")
-STATE: Check = (lambda value: value in ("done", "failed"), "done or failed")
-STATUS: Check = (lambda value: value in [each.value for each in Status], "a status")
-NAME: Check = (lambda value: isinstance(value, str) and re.fullmatch(r"\w[\w.-]*", value) is not None, "a plan's name")
-
-IDENTITY: dict[str, Check] = {
-    "key": KEY, "state": STATE, "solver": TEXT, "parameters": TABLE, "instance": TABLE, "instance_key": TEXT,
-    "limits": TABLE, "seed": WHOLE, "repetition": WHOLE, "version": TEXT,
-}  # fmt: skip
-DONE: dict[str, Check] = {
-    "cost": _optional(NUMBER), "bound": _optional(NUMBER), "status": STATUS, "iterations": WHOLE, "runtime": POSITIVE,
-    "variables": WHOLE, "constraints": WHOLE, "maximize": TRUTH, "assignment": _optional(VALUES), "cpu": POSITIVE,
-}  # fmt: skip
-FAILED: dict[str, Check] = {"reason": TEXT, "detail": TEXT}
-MEASURED: dict[str, Check] = {"wall": POSITIVE, "cpu": POSITIVE, "peak_memory": POSITIVE, "generation_time": POSITIVE}
-MOMENT: dict[str, Check] = {"time": POSITIVE, "iteration": WHOLE, "value": NUMBER}
-ROWS: dict[str, dict[str, Check]] = {
-    "improvement": MOMENT,
-    "bound": MOMENT,
-    "restart": {"restart": WHOLE, "iterations": WHOLE, "converged": TRUTH},
+KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "number": (is_number, "a finite number"),
+    "positive": (lambda value: is_number(value) and value >= 0, "a number of at least 0"),
+    "whole": (_is_whole, "a whole number of at least 0"),
+    "truth": (lambda value: isinstance(value, bool), "true or false"),
+    "text": (lambda value: isinstance(value, str), "text"),
+    "table": (lambda value: isinstance(value, dict) and _is_shallow(value), "a table"),
+    "texts": (lambda value: isinstance(value, list) and all(isinstance(v, str) for v in value), "a list of texts"),
+    "values": (lambda value: isinstance(value, list) and all(map(_is_whole, value)), "a list of whole numbers"),
+    "list": (lambda value: isinstance(value, list), "a list"),
+    "key": (_matches("[0-9a-f]{40}"), "40 hex digits"),
+    "name": (_matches(r"\w[\w.-]*"), "a plan's name"),
+    "state": (lambda value: value in ("done", "failed"), "done or failed"),
+    "status": (lambda value: value in [each.value for each in Status], "a status"),
 }
-RUN: dict[str, Check] = {
-    "instance": TABLE, "solver": TEXT, "parameters": TABLE, "limits": TABLE, "seed": WHOLE, "repetition": WHOLE,
-    "group": TEXT, "series": TEXT, "swept": TABLE,
-}  # fmt: skip
-LIMITS: dict[str, Check] = {name: _optional(POSITIVE) for name in ("time", "iterations", "wall", "memory")}
-PLAN: dict[str, Check] = {"name": NAME, "title": TEXT, "figures": TEXTS, "text": TEXT, "environment": TABLE}
-ENVIRONMENT: dict[str, Check] = {"started": TEXT, "command": TEXTS, "versions": TABLE, "machine": TABLE}
+"""Whether a value is of a kind, and what it should be, in words."""
+
+TABLES: dict[str, str] = {
+    "summary": "key:key state:state solver:text parameters:table instance:table instance_key:text limits:table "
+    "seed:whole repetition:whole version:text",
+    "done": "cost:number? bound:number? status:status iterations:whole runtime:positive variables:whole "
+    "constraints:whole maximize:truth assignment:values? cpu:positive",
+    "failed": "reason:text detail:text",
+    "measured": "wall:positive cpu:positive peak_memory:positive generation_time:positive",
+    "improvement": "time:positive iteration:whole value:number",
+    "bound": "time:positive iteration:whole value:number",
+    "restart": "restart:whole iterations:whole converged:truth",
+    "run": "instance:table solver:text parameters:table limits:table seed:whole repetition:whole group:text "
+    "series:text swept:table",
+    "limits": "time:positive? iterations:positive? wall:positive? memory:positive?",
+    "generated": "family:text parameters:table seed:whole",
+    "read": "file:text sha256:text",
+    "plan": "name:name title:text figures:texts text:text environment:table runs:list",
+    "environment": "started:text command:texts versions:table machine:table",
+}
+"""The keys of each table and the kinds of their values; with ``?`` a value may be null."""
 
 
 class MismatchError(ValueError):
@@ -94,11 +86,10 @@ class MismatchError(ValueError):
 
 def summary_of(data: Any) -> dict[str, Any]:
     """The summary of a result, checked."""
-    table = _table(data)
-    _versioned(table)
-    _fit(table, IDENTITY)
-    _fit(table, FAILED if table["state"] == "failed" else DONE)
-    _fit(table, {key: check for key, check in MEASURED.items() if key in table})
+    table = _versioned(data)
+    _fit(table, "summary")
+    _fit(table, table["state"])
+    _fit({**dict.fromkeys(("wall", "cpu", "peak_memory", "generation_time"), 0), **table}, "measured")
     if table["state"] == "done":
         if (table["cost"] is None) != (table["assignment"] is None):
             raise MismatchError("an answer has both a cost and an assignment")
@@ -109,33 +100,24 @@ def summary_of(data: Any) -> dict[str, Any]:
 
 def row_of(data: Any) -> dict[str, Any]:
     """A line of a trace, checked."""
-    table = _table(data)
-    if table.get("type") not in list(ROWS):
-        raise MismatchError(f"'type' is {', '.join(ROWS)}, not {_short(table.get('type'))}")
-    _fit(table, ROWS[table["type"]])
+    table, kinds = _table(data), ["improvement", "bound", "restart"]
+    if table.get("type") not in kinds:
+        raise MismatchError(f"'type' is {', '.join(kinds)}, not {_short(table.get('type'))}")
+    _fit(table, table["type"])
     return table
 
 
 def plan_of(data: Any) -> dict[str, Any]:
     """A plan's record with its runs, checked."""
-    table = _table(data)
-    _versioned(table)
-    _fit(table, PLAN)
-    _fit(table["environment"], ENVIRONMENT)
+    table = _versioned(data)
+    _fit(table, "plan")
+    _fit(table["environment"], "environment")
     if not isinstance(table["environment"].get("earlier", []), list):
         raise MismatchError("'earlier' is a list")
-    if not isinstance(table.get("runs"), list):
-        raise MismatchError("'runs' is a list")
     for run in table["runs"]:
-        _fit(_table(run), RUN)
-        if set(run) - {*RUN, "key"}:
-            raise MismatchError(f"a run has no {_short(min(set(run) - {*RUN, 'key'}))}")
-        if set(run["limits"]) != set(LIMITS):
-            raise MismatchError(f"limits are {', '.join(LIMITS)}")
-        _fit(run["limits"], LIMITS)
-        instance = run["instance"]
-        made = {"family": TEXT, "parameters": TABLE, "seed": WHOLE}
-        _fit(instance, {"file": TEXT, "sha256": TEXT} if "file" in instance else made)
+        _fit(_table(run), "run", also=["key"])
+        _fit(run["limits"], "limits", also=[])
+        _fit(run["instance"], "read" if "file" in run["instance"] else "generated")
     return table
 
 
@@ -166,18 +148,26 @@ def _table(data: Any) -> dict[str, Any]:
     return data
 
 
-def _versioned(table: Mapping[str, Any]) -> None:
+def _versioned(data: Any) -> dict[str, Any]:
+    table = _table(data)
     found = table.get("format", FORMAT)
     if not _is_whole(found) or found > FORMAT:
         raise MismatchError(f"its format is {_short(found)}, this version reads up to {FORMAT}")
+    return table
 
 
-def _fit(table: Mapping[str, Any], checks: Mapping[str, Check]) -> None:
-    for key, (fits, wanted) in checks.items():
+def _fit(table: Mapping[str, Any], name: str, also: Sequence[str] | None = None) -> None:
+    """Check a table of `TABLES`; with `also` it has no other keys than its own and these."""
+    fields = dict(field.split(":") for field in TABLES[name].split())
+    for key, kind in fields.items():
+        fits, wanted = KINDS[kind.removesuffix("?")]
         if key not in table:
             raise MismatchError(f"{key!r} is missing")
-        if not fits(table[key]):
+        if not fits(table[key]) and not (kind.endswith("?") and table[key] is None):
+            wanted += " or null" if kind.endswith("?") else ""
             raise MismatchError(f"{key!r} is {wanted}, not {_short(table[key])}")
+    if also is not None and (odd := table.keys() - fields.keys() - set(also)):
+        raise MismatchError(f"a table of a {name} has no {_short(min(odd))}")
 
 
 def _short(value: Any) -> str:

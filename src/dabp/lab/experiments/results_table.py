@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -43,10 +44,7 @@ class Row:
 
 def rows(results: Results, plan: Plan) -> list[Row]:
     """The table of a plan, in its order."""
-    cells: dict[str, dict[str, list[Outcome]]] = {}
-    for outcome in results.outcomes(plan):
-        cells.setdefault(outcome.run.group, {}).setdefault(outcome.run.label, []).append(outcome)
-    return [row for group, by_label in cells.items() for row in _group_rows(group, by_label)]
+    return [row for group, by_label in results.grouped(plan).items() for row in _group_rows(group, by_label)]
 
 
 def _group_rows(group: str, by_label: dict[str, list[Outcome]]) -> list[Row]:
@@ -62,11 +60,7 @@ def _group_rows(group: str, by_label: dict[str, list[Outcome]]) -> list[Row]:
     for label, outcomes in by_label.items():
         mean, half, count = means[label]
         times = [o.summary["runtime"] for o in outcomes if not o.failed]
-        reasons: dict[str, int] = {}
-        for outcome in outcomes:
-            if outcome.cost is None:
-                reason = outcome.summary.get("reason", "no feasible assignment")
-                reasons[reason] = reasons.get(reason, 0) + 1
+        reasons = Counter(o.summary.get("reason", "no feasible assignment") for o in outcomes if o.cost is None)
         words = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         gap = abs(mean - best) / abs(best) if best else (0.0 if mean == best else math.nan)
         spent = [o.summary["cpu"] for o in outcomes if not o.failed]
@@ -137,30 +131,28 @@ def as_text(table: Sequence[Row]) -> str:
     """Aligned columns, a heading per group."""
     parts = []
     for group, members in _by_group(table):
-        lines = [list(HEADINGS), *(cells(row) for row in members)]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
-        text = ["  ".join(_pad(cell, width, i) for i, (cell, width) in enumerate(zip(line, widths, strict=True)))
-                for line in lines]  # fmt: skip
-        parts.append("\n".join([shown(group), *(line.rstrip() for line in text)]))
-    return "\n\n".join(parts) + "\n"
+        lines = [HEADINGS, *(cells(row) for row in members)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        parts.append(shown(group))
+        for first, *middle, last in lines:
+            numbers = [cell.rjust(width) for cell, width in zip(middle, widths[1:-1], strict=True)]
+            parts.append("  ".join([first.ljust(widths[0]), *numbers, last]))
+        parts.append("")
+    return "\n".join(parts)
 
 
 def as_markdown(table: Sequence[Row]) -> str:
     """A table per group; the best in bold."""
-    parts = []
+    lines = []
     for group, members in _by_group(table):
-        lines = [
-            f"**{_markdown(shown(group))}**",
-            "",
-            "| " + " | ".join(HEADINGS) + " |",
-            "| --- |" + " ---: |" * (len(HEADINGS) - 1),
-        ]
+        lines += [f"**{_markdown(shown(group))}**", "", "| " + " | ".join(HEADINGS) + " |"]
+        lines.append("| --- |" + " ---: |" * (len(HEADINGS) - 1))
         for row in members:
             written = [_markdown(cell) for cell in cells(row)]
             written[1] = f"**{written[1]}**" if row.best else written[1]
             lines.append("| " + " | ".join(written) + " |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
+        lines.append("")
+    return "\n".join(lines)
 
 
 def as_csv(table: Sequence[Row]) -> str:
@@ -195,12 +187,17 @@ FORMATS: dict[str, Callable[[Sequence[Row]], str]] = {
     "latex": as_latex,
 }
 
-_LATEX = {"\\": r"\textbackslash{}", "±": r"$\pm$", "–": "--", "λ": r"$\lambda$", "|": r"\textbar{}", "^": r"\^{}",
-          "~": r"\~{}", **{c: f"\\{c}" for c in "&%$#_{}"}}  # fmt: skip
-
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    special: dict[str, str | int | None] = {"\\": r"\textbackslash{}", "|": r"\textbar{}", "–": "--"}
+    special |= {
+        "±": r"$\pm$",
+        "λ": r"$\lambda$",
+        "^": r"\^{}",
+        "~": r"\~{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+    }
+    return text.translate(str.maketrans(special))
 
 
 def _markdown(text: str) -> str:
@@ -208,12 +205,5 @@ def _markdown(text: str) -> str:
     return re.sub(r"[\\`*\[\]<>&|]", lambda match: f"\\{match[0]}", text)
 
 
-def _pad(cell: str, width: int, column: int) -> str:
-    return cell.ljust(width) if column in (0, len(HEADINGS) - 1) else cell.rjust(width)
-
-
 def _by_group(table: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    groups: dict[str, list[Row]] = {}
-    for row in table:
-        groups.setdefault(row.group, []).append(row)
-    return list(groups.items())
+    return [(group, [row for row in table if row.group == group]) for group in dict.fromkeys(r.group for r in table)]

@@ -24,11 +24,6 @@ from dabp.lab.experiments.prefixes import joined, split
 from dabp.lab.experiments.store import ResultsFolder
 from dabp.lab.experiments.workers import Preparation, Worker, preparation_for
 
-PACKAGES = ("numpy", "numba", "torch", "pytoulbar2")
-"""Packages whose versions a report names."""
-ANSWER_SECONDS = 0.2
-"""Seconds in which Ctrl-C is answered on Windows, where a wait without a limit cannot be interrupted."""
-
 
 @dataclass
 class Progress:
@@ -72,7 +67,8 @@ class LocalPool:
                         waiting[threads.submit(worker.run, run)] = worker, run
                     if not waiting:
                         return
-                    for future in wait(waiting, ANSWER_SECONDS, FIRST_COMPLETED).done:
+                    # On Windows a wait without a limit cannot be interrupted.
+                    for future in wait(waiting, 0.2, FIRST_COMPLETED).done:
                         worker, run = waiting.pop(future)
                         idle.append(worker)
                         yield run, future.result()
@@ -181,7 +177,7 @@ def _count(state: Progress, run: Run, lines: bytes) -> None:
 def environment(command: Sequence[str] = ()) -> dict[str, Any]:
     """Versions, machine and command, for the report."""
     versions = {"dabp": dabp.__version__, "python": platform.python_version()}
-    for package in PACKAGES:
+    for package in ("numpy", "numba", "torch", "pytoulbar2"):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dabp.packages import require
 
 EXACT_PAIRS = 50
-"""Up to so many differing pairs Wilcoxon's test is computed exactly."""
+"""Number of differing pairs up to which Wilcoxon's test is computed exactly."""
 
 
 def mean_interval(values: Sequence[float] | NDArray[np.float64], level: float = 0.95) -> tuple[float, float]:
@@ -52,12 +52,9 @@ def wilcoxon(differences: Sequence[float] | NDArray[np.float64], tolerance: floa
     if array.size == 0:
         return Wilcoxon(0.0, 1.0, 0, True)
     signed = np.sign(array) * _groups(np.abs(array), tolerance)
-    if array.size > EXACT_PAIRS:
-        found = _stats().wilcoxon(signed, correction=True, method="asymptotic")
-    else:
-        found = _stats().wilcoxon(signed, method="exact")
-    statistic, p_value = float(found.statistic), float(found.pvalue)
     exact = array.size <= EXACT_PAIRS
+    found = _stats().wilcoxon(signed, correction=not exact, method="exact" if exact else "asymptotic")
+    statistic, p_value = float(found.statistic), float(found.pvalue)
     if exact and len(np.unique(np.abs(signed))) < array.size:
         p_value = _exact_with_ties(_stats().rankdata(np.abs(signed)), statistic)
     return Wilcoxon(statistic, p_value, array.size, exact)

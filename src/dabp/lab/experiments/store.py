@@ -10,7 +10,7 @@ import contextlib
 import json
 import lzma
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ Summary = Mapping[str, Any]
 Trace = list[dict[str, Any]]
 
 LARGEST_PACKED = 2**33
-"""Bytes that a packed file may unpack to: a hundred thousand runs of thousands of improvements."""
+"""Largest size in bytes of an unpacked file: a hundred thousand runs of thousands of improvements."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,13 @@ class Results:
         found = ((run, self.summary(run.key)) for run in plan.runs)
         return [Outcome(run, summary) for run, summary in found if summary is not None]
 
+    def grouped(self, plan: Plan) -> dict[str, dict[str, list[Outcome]]]:
+        """The finished runs of a plan by group and label, in its order."""
+        groups: dict[str, dict[str, list[Outcome]]] = {}
+        for outcome in self.outcomes(plan):
+            groups.setdefault(outcome.run.group, {}).setdefault(outcome.run.label, []).append(outcome)
+        return groups
+
     def summary(self, key: str) -> Summary | None:
         """The first line of a result; None if that run has not finished."""
         if self._packed is not None:
@@ -119,7 +126,7 @@ class Results:
             warnings.warn(sentence, stacklevel=3)
 
     def pack(self, target: str | Path) -> int:
-        """Write plans and results to one compressed file; how many results."""
+        """Write plans and results to one compressed file; the number of results."""
         keys = list(dict.fromkeys(run.key for name in self.plan_names for run in self.plan(name).runs))
         lines = [json.dumps({"type": "plan", **self._plans[name]}) for name in self.plan_names]
         count = 0
@@ -133,7 +140,7 @@ class Results:
         return count
 
     def unpack(self, target: str | Path) -> int:
-        """Put plans and results into a folder, so that an experiment goes on from them; how many were not there yet."""
+        """Put plans and results into a folder, so that an experiment goes on from them; the number of new results."""
         store = ResultsFolder(target)
         with store.held():
             there = store.finished()
@@ -272,29 +279,23 @@ class ResultsFolder:
 
 def read_summary(path: Path) -> Summary | None:
     """The first line of a result's file, checked; None if there is no such file."""
-    try:
-        with open(path, "rb") as stream:
-            for line, data in lines_of(stream, path):
-                summary = fitting(summary_of, data, path, line)
-                if summary["key"] != path.stem:
-                    raise FormatError("this is the result of another run", source=str(path), line=line)
-                return summary
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise FormatError(f"cannot be read ({error.strerror})", source=str(path)) from None
-    raise FormatError("this file is empty", source=str(path))
+    return _first_line(path, summary_of, "key", "result of another run") if path.exists() else None
 
 
 def read_record(path: Path) -> dict[str, Any]:
     """A plan as a folder keeps it, checked."""
+    return _first_line(path, plan_of, "name", "record of another plan")
+
+
+def _first_line(path: Path, check: Callable[[Any], dict[str, Any]], key: str, other: str) -> dict[str, Any]:
+    """The checked first line of a file that is named after its value of `key`."""
     try:
         with open(path, "rb") as stream:
             for line, data in lines_of(stream, path):
-                record = fitting(plan_of, data, path, line)
-                if record["name"] != path.stem:
-                    raise FormatError("this is the record of another plan", source=str(path))
-                return record
+                found = fitting(check, data, path, line)
+                if found[key] != path.stem:
+                    raise FormatError(f"this is the {other}", source=str(path), line=line)
+                return found
     except OSError as error:
         raise FormatError(f"cannot be read ({error.strerror})", source=str(path)) from None
     raise FormatError("this file is empty", source=str(path))

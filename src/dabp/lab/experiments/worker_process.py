@@ -28,14 +28,11 @@ from dabp.lab.experiments.experiment_plan import Run
 from dabp.lab.experiments.usage import usage
 from dabp.lab.experiments.workers import Preparation, end, last_line
 
-TICK = 0.05
-"""Seconds between two looks at a run's memory."""
-FAMILY_TICKS = 5
-"""The memory of a run's own child processes is added at every such tick: finding them is slow."""
-IDLE = 300
-"""Seconds without a run after which the worker ends: on a cluster a killed experiment does not close its input."""
-REHEARSAL_ITERATIONS = 25
-"""Iterations of a rehearsal."""
+TICK_SECONDS = 0.05
+"""Time between two readings of a run's memory."""
+
+IDLE_SECONDS = 300
+"""Time without a run after which the worker ends: on a cluster a killed experiment does not close its input."""
 
 
 def main() -> None:
@@ -48,7 +45,7 @@ def main() -> None:
     if sys.argv[1] == "fork":
         prepare(preparation)
     _reply(replies, "ready")
-    _alarm(IDLE)
+    _alarm(IDLE_SECONDS)
     while line := commands.readline():
         _alarm(0)
         run = Run.from_dict(json.loads(line))
@@ -64,7 +61,7 @@ def main() -> None:
             process.join()
             receiver.close()
         _reply(replies, lines)
-        _alarm(IDLE)
+        _alarm(IDLE_SECONDS)
 
 
 def prepare(preparation: Preparation) -> None:
@@ -75,7 +72,7 @@ def prepare(preparation: Preparation) -> None:
     for solver, parameters, family, shape in preparation.rehearsals:
         with contextlib.suppress(Exception):
             problem = dabp.generate(family, **shape, seed=0)
-            dabp.solve(problem, solver, params=parameters, max_iterations=REHEARSAL_ITERATIONS, time_limit=1.0)
+            dabp.solve(problem, solver, params=parameters, max_iterations=25, time_limit=1.0)
 
 
 def _taken_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -93,7 +90,7 @@ def _reply(replies: BinaryIO, text: str) -> None:
 
 
 def _alarm(seconds: int) -> None:
-    """End this process after some seconds, by the signal's own action; 0 takes the order back."""
+    """End this process after some seconds by a signal; 0 cancels that."""
     if sys.platform != "win32":
         signal.alarm(seconds)
 
@@ -103,7 +100,7 @@ def _supervise(run: Run, process: Any, receiver: Any, experiment: int) -> str:
     begun, ticks = 0.0, 0
     measured: dict[str, Any] = {"wall": 0.0, "cpu": 0.0, "peak_memory": 0}
     while True:
-        wait([receiver, process.sentinel], TICK)
+        wait([receiver, process.sentinel], TICK_SECONDS)
         if os.getppid() != experiment or not psutil.pid_exists(experiment):
             sys.exit()
         if receiver.poll():
@@ -119,7 +116,7 @@ def _supervise(run: Run, process: Any, receiver: Any, experiment: int) -> str:
             ticks += 1
             seconds = time.perf_counter() - begun
             measured["wall"] = round(seconds, 4)
-            reason = _excess(run, process.pid, measured, ticks % FAMILY_TICKS == 0)
+            reason = _excess(run, process.pid, measured, ticks % 5 == 0)
             if reason is not None:
                 return _lines(run, reason, measured)
 
@@ -129,7 +126,7 @@ def _lines(run: Run, reason: tuple[str, str], measured: Mapping[str, Any]) -> st
 
 
 def _excess(run: Run, pid: int, measured: dict[str, Any], family: bool) -> tuple[str, str] | None:
-    """Which limit the run has broken, if any; `measured` takes what it has used, `family` counts its children."""
+    """The limit that a run has broken, if any; `measured` takes its use, `family` adds its children, which is slow."""
     with contextlib.suppress(psutil.Error):  # it has just ended
         process = psutil.Process(pid)
         times, used = process.cpu_times(), process.memory_info().rss

@@ -27,24 +27,12 @@ from dabp.solvers.process_group import start_apart
 
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 """How a worker starts the process of a run: a fork takes milliseconds, but macOS's libraries do not survive one."""
+
 ATTEMPTS = 3
-"""How often a run is started whose worker was killed."""
-TAIL = 2000
-"""Bytes of standard error that are searched for the last line."""
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-)
-"""Set to 1 for runs: an experiment is parallel over runs, and times are comparable only on one thread each."""
-STARTS_PROCESSES = frozenset({"toulbar2", "auto"})
-"""Solvers that start processes or threads: they are not rehearsed in a worker, which forks."""
-REHEARSAL_VARIABLES = 14
-"""Variables of a rehearsal: enough for the parameters of every family in the paper."""
-LARGEST_REHEARSED = 100
-"""Largest domain, or other parameter of a family, of a rehearsal: the worker has no limit of memory."""
+"""Number of times that a run is started whose worker is killed."""
+
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA")}
+"""Environment of runs: an experiment is parallel over runs, and times are comparable only on one thread each."""
 
 Rehearsal = tuple[str, dict[str, Any], str, dict[str, Any]]
 """Solver, its parameters, family of instances, its parameters."""
@@ -77,17 +65,19 @@ def preparation_for(runs: Sequence[Run], trust: Sequence[str] = (), path: Sequen
     rehearsals: dict[tuple[str, str, Any], Rehearsal] = {}
     for run in registered:
         family, shape = run.instance.get("family", "random-cop"), dict(run.instance.get("parameters", {}))
-        if run.solver not in STARTS_PROCESSES and _is_small(shape):
-            rehearsal = (run.solver, dict(run.parameters), family, {**shape, "variables": REHEARSAL_VARIABLES})
+        starts_processes = run.solver in ("toulbar2", "auto")  # a worker forks, and must not have threads of its own
+        if not starts_processes and _is_small(shape):
+            # 14 variables are enough for the parameters of every family in the paper
+            rehearsal = (run.solver, dict(run.parameters), family, {**shape, "variables": 14})
             rehearsals.setdefault((run.solver, family, shape.get("domain")), rehearsal)
     modules = ["dabp.driver.solve", "numpy.random", "numpy.ma", *sorted(sources), *solvers]
     return Preparation(modules, list(rehearsals.values()), list(trust), list(path))
 
 
 def _is_small(shape: Mapping[str, Any]) -> bool:
-    """Whether few variables of this shape are a small problem."""
+    """Whether few variables of this shape are a small problem: the worker has no limit of memory."""
     sizes = (value for key, value in shape.items() if key not in ("variables", "max_cost"))
-    return all(not isinstance(value, int | float) or value <= LARGEST_REHEARSED for value in sizes)
+    return all(not isinstance(value, int | float) or value <= 100 for value in sizes)
 
 
 class WorkerClosedError(Exception):
@@ -139,7 +129,7 @@ class Worker:
         try:
             with tempfile.TemporaryFile() as errors:
                 command = [sys.executable, "-m", "dabp.lab.experiments.worker_process", self.start_method]
-                environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
+                environment = {**os.environ, **ONE_THREAD}
                 process = self._process = start_apart(
                     command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environment
                 )
@@ -187,5 +177,5 @@ def end(pid: int) -> None:
 
 def last_line(errors: IO[bytes]) -> list[str]:
     """The last line of standard error; an empty list if there is none."""
-    errors.seek(max(0, errors.seek(0, os.SEEK_END) - TAIL))
+    errors.seek(max(0, errors.seek(0, os.SEEK_END) - 2000))
     return errors.read().decode(errors="replace").strip().splitlines()[-1:]

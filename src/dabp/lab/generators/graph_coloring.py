@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.lab.generators.graphs import binary_problem, check, random_edges
+from dabp.lab.generators.graphs import binary_problem, check, check_size, random_edges
 from dabp.problem import Problem
 
 
@@ -35,6 +35,7 @@ def graph_coloring(
     rng = np.random.default_rng(seed)
     edges = random_edges(rng, variables, density, variant)
     count = len(edges)
+    check_size(variables, count * domain**2)
     noise = rng.uniform(0.0, 0.1, size=(count, domain, domain))
     tables = noise if variant == "authors" else np.zeros_like(noise)
     diagonal = np.arange(domain)

@@ -11,16 +11,24 @@ from dabp.problem import Problem
 Edges = NDArray[np.int64]
 """Pairs of variables, [M, 2], the smaller index first."""
 
-MOST_VARIABLES, MOST_EDGES = 10_000_000, 100_000_000
-"""What a generator may be asked for: beyond that it would fill the memory."""
+MOST_COSTS = 500_000_000
+"""Costs of a generated problem at most: 4 GB."""
+
+
+def check_size(variables: float, costs: float) -> None:
+    """Refuse a problem that would fill the memory."""
+    if variables > 10_000_000 or costs > MOST_COSTS:
+        raise ParameterError(
+            f"a problem of {variables:,.0f} variables and {costs:,.0f} costs is too large: "
+            f"10,000,000 variables and {MOST_COSTS:,} costs at most"
+        )
 
 
 def check(*, variables: int, domain: int, variant: str = "authors") -> None:
     """Refuse sizes that make no problem."""
     if variables < 1 or domain < 1:
         raise ParameterError(f"a problem needs variables and values: {variables} variables of domain {domain}")
-    if max(variables, domain) > MOST_VARIABLES:
-        raise ParameterError(f"variables and domain are {MOST_VARIABLES:,} at most, not {max(variables, domain):,}")
+    check_size(variables, domain)
     if variant not in ("authors", "text"):
         raise ParameterError(f"variant is 'authors' or 'text', not {variant!r}")
 
@@ -40,6 +48,7 @@ def binary_problem(name: str, variables: int, domain: int, edges: Edges, tables:
 
 def uniform_costs(rng: np.random.Generator, count: int, domain: int, max_cost: int) -> NDArray[np.float64]:
     """Integer costs 0..max_cost for every combination of every edge, [M, domain, domain]."""
+    check_size(0, count * domain**2)
     return rng.integers(0, max_cost + 1, size=(count, domain, domain)).astype(np.float64)
 
 
@@ -68,11 +77,7 @@ def random_edges(rng: np.random.Generator, variables: int, density: float, varia
     if not 0 <= density <= 1:
         raise ParameterError(f"density is between 0 and 1, not {density}")
     total = variables * (variables - 1) // 2
-    drawn = total if variant == "text" else int(density * total)
-    if drawn > MOST_EDGES:
-        raise ParameterError(
-            f"{variables:,} variables of density {density:g} have more than {MOST_EDGES:,} constraints"
-        )
+    check_size(variables, total if variant == "text" else density * total)
     if variant == "text":
         rows, columns = np.triu_indices(variables, 1)
         chosen = rng.random(total) < density

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.lab.generators.graphs import ordered, pair
+from dabp.lab.generators.graphs import check_size, ordered, pair
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
 
@@ -35,6 +35,7 @@ def ising(
         raise ParameterError(f"a grid has rows and columns: {row_count} by {col_count}")
     if not (0 <= bin_range < np.inf and 0 <= un_range < np.inf):
         raise ParameterError(f"ranges are at least 0, not {bin_range} and {un_range}")
+    check_size(row_count * col_count, 10 * row_count * col_count)
     rng = np.random.default_rng(seed)
     edges = ordered(_torus(row_count, col_count))
     count = row_count * col_count

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
+from dabp.lab.generators.graphs import check_size
 from dabp.problem import Problem
 
 Table = NDArray[np.float64]
@@ -45,9 +46,9 @@ def meetings(
     events_count, resources_count
         Meetings, and those who may take part.
     max_resources_event, max_length_event
-        Each event needs between one and so many resources, and takes between one and so many slots.
+        Largest numbers of resources that an event needs and of slots that it takes, from one.
     max_resource_value
-        An event is worth 1 to so much a slot to a resource; a free slot is worth 0 to so much.
+        Largest value of an event a slot to a resource, from 1, and of a free slot, from 0.
     seed
         Decides everything.
     """
@@ -58,6 +59,9 @@ def meetings(
         raise ParameterError(f"an event cannot need {max_resources_event} of {resources_count} resources")
     if max_length_event > slots_count:
         raise ParameterError(f"an event of {max_length_event} slots does not fit into {slots_count}")
+    uses = events_count * max_resources_event
+    pairs = uses * max_resources_event + uses * uses / resources_count
+    check_size(uses, max(resources_count * slots_count, pairs * slots_count**2 / 2))
     rng = np.random.default_rng(seed)
     free = rng.integers(0, max_resource_value + 1, (resources_count, slots_count))
     events = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.lab.generators.graphs import Edges, binary_problem, check, ordered, random_tree, uniform_costs
+from dabp.lab.generators.graphs import Edges, binary_problem, check, check_size, ordered, random_tree, uniform_costs
 from dabp.problem import Problem
 
 
@@ -35,6 +35,7 @@ def scale_free(
     check(variables=variables, domain=domain)
     if m0 < 1 or m1 < 1:
         raise ParameterError(f"m0 and m1 are at least 1, not {m0} and {m1}")
+    check_size(variables, min(m1, variables) * variables * domain**2 / 2)
     rng = np.random.default_rng(seed)
     edges = preferential_attachment(rng, variables, m0, m1)
     tables = uniform_costs(rng, len(edges), domain, max_cost)

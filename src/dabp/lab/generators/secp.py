@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
+from dabp.lab.generators.graphs import check_size
 from dabp.problem import Problem
 
 LEVELS = 5
@@ -35,7 +36,7 @@ def secp(
     lights, models, rules
         How many of each.
     max_model_size, max_rule_size
-        A model has two to so many lights, a rule one to so many lights and models.
+        Largest numbers of lights of a model, from two, and of lights and models of a rule, from one.
     seed
         Decides everything.
     """
@@ -45,6 +46,8 @@ def secp(
         raise ParameterError(f"max_model_size is 2 to {min(lights, LARGEST - 1)} here, not {max_model_size}")
     if rules and not 1 <= max_rule_size <= LARGEST:
         raise ParameterError(f"max_rule_size is 1 to {LARGEST}, not {max_rule_size}")
+    largest = 5 ** max(1, max_model_size + 1 if models else 1, max_rule_size if rules else 1)
+    check_size(lights + models, 5 * lights + (models + rules) * largest / 2)
     rng = np.random.default_rng(seed)
     levels = np.arange(LEVELS, dtype=np.float64)
     tables: list[tuple[tuple[int, ...], Table]] = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dabp.errors import ParameterError
-from dabp.lab.generators.graphs import Edges, binary_problem, check, ordered, pair, uniform_costs
+from dabp.lab.generators.graphs import Edges, binary_problem, check, check_size, ordered, pair, uniform_costs
 from dabp.problem import Problem
 
 
@@ -33,6 +33,7 @@ def small_world(
     check(variables=variables, domain=domain)
     if k < 0 or not 0 <= p <= 1:
         raise ParameterError(f"k is at least 0 and p between 0 and 1, not {k} and {p}")
+    check_size(variables, min(k, variables) * variables * domain**2 / 2)
     rng = np.random.default_rng(seed)
     edges = newman_watts_strogatz(rng, variables, k, p)
     tables = uniform_costs(rng, len(edges), domain, max_cost)

@@ -5,27 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dabp.lab.generators import generate
+from dabp.lab.generators.graphs import Edges, binary_problem, uniform_costs
 from dabp.problem import Problem
 from dabp.problem.grid import grid
 
 HELD_OUT = ("small-world", "ising")
-"""Kinds that no policy is trained on, chosen before the first training: they tell how well it generalises."""
-
-LAST_SEED = 30_000
-"""Seeds of training problems are at most this; those above are for judging."""
-
-Edges = NDArray[np.int64]
-
-
-def on_edges(edges: Edges, tables: NDArray[np.float64], variables: int, name: str) -> Problem:
-    """A table [E, D, D] on each edge [E, 2]."""
-    count, domain = len(edges), tables.shape[-1]
-    steps = np.arange(count + 1)
-    sizes = np.full(variables, domain)
-    return Problem(sizes, edges.ravel(), 2 * steps, tables.ravel(), domain * domain * steps, name=name)
+"""Families that no policy is trained on, chosen before the first training, to measure how well it generalises."""
 
 
 def random_pairs(rng: np.random.Generator, variables: int, degree: float) -> Edges:
@@ -42,14 +29,11 @@ def grid_pairs(side: int) -> Edges:
     return np.concatenate([across, np.stack([place[:-1].ravel(), place[1:].ravel()], axis=1)])
 
 
-def _uniform(rng: np.random.Generator, count: int, domain: int) -> NDArray[np.float64]:
-    return rng.integers(0, 101, size=(count, domain, domain)).astype(np.float64)
-
-
 def _sparse(seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     edges = random_pairs(rng, 400, rng.uniform(5, 9))
-    return on_edges(edges, _uniform(rng, len(edges), int(rng.integers(6, 12))), 400, f"sparse-{seed}")
+    domain = int(rng.integers(6, 12))
+    return binary_problem(f"sparse-{seed}", 400, domain, edges, uniform_costs(rng, len(edges), domain, 100))
 
 
 def _regular(seed: int) -> Problem:
@@ -57,13 +41,13 @@ def _regular(seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     rings = [np.stack([order, np.roll(order, 1)], axis=1) for order in (rng.permutation(800) for _ in range(3))]
     edges = np.unique(np.sort(np.concatenate(rings), axis=1), axis=0)
-    return on_edges(edges, _uniform(rng, len(edges), 10), 800, f"regular-{seed}")
+    return binary_problem(f"regular-{seed}", 800, 10, edges, uniform_costs(rng, len(edges), 10, 100))
 
 
 def _grid(seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     edges = grid_pairs(40)
-    return on_edges(edges, _uniform(rng, len(edges), 5), 1600, f"grid-{seed}")
+    return binary_problem(f"grid-{seed}", 1600, 5, edges, uniform_costs(rng, len(edges), 5, 100))
 
 
 def _potts(seed: int) -> Problem:
@@ -80,15 +64,15 @@ def _frequencies(seed: int) -> Problem:
     tables = rng.choice([1.0, 10.0, 100.0], size=len(edges))[:, None, None] * (apart < least)
     hard = rng.random(len(edges)) < 0.15
     tables[hard] = np.where(tables[hard] > 0, np.inf, 0.0)
-    return on_edges(edges, tables, 150, f"frequencies-{seed}")
+    return binary_problem(f"frequencies-{seed}", 150, 16, edges, tables)
 
 
 def _forbidden(seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     edges = random_pairs(rng, 200, 7)
-    tables = _uniform(rng, len(edges), 8)
+    tables = uniform_costs(rng, len(edges), 8, 100)
     tables[rng.random(tables.shape) < 0.15] = np.inf
-    return on_edges(edges, tables, 200, f"forbidden-{seed}")
+    return binary_problem(f"forbidden-{seed}", 200, 8, edges, tables)
 
 
 def _triples(seed: int) -> Problem:
@@ -97,8 +81,8 @@ def _triples(seed: int) -> Problem:
     return Problem.from_tables([4] * 80, [(scope, rng.integers(0, 101, (4, 4, 4)) * 1.0) for scope in scopes])
 
 
-def _generated(kind: str, **shape: object) -> Callable[[int], Problem]:
-    return lambda seed: generate(kind, seed=seed, **shape)
+def _generated(family: str, **shape: object) -> Callable[[int], Problem]:
+    return lambda seed: generate(family, seed=seed, **shape)
 
 
 FAMILIES: dict[str, Callable[[int], Problem]] = {
@@ -115,4 +99,4 @@ FAMILIES: dict[str, Callable[[int], Problem]] = {
     "forbidden 200": _forbidden,
     "triples 80": _triples,
 }
-"""By name, a problem for each seed."""
+"""Functions of a seed that make the problems of each family."""

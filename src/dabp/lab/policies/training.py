@@ -43,28 +43,17 @@ START = np.array([np.log(24.0), np.log(4.4), np.log(0.25), 0.25, -0.8, 0.0, np.l
 LENGTHS = (120, 500)
 """Iterations of the runs that schedules are evolved for."""
 
-LONG = 2000
-LASTING = ("sparse 400", "colouring 300", "regular 800", "grid 40", "Potts 35")
-"""Long runs, for families large enough that they take them, from what evolution found for those of 500 iterations."""
+COMPARED_LENGTHS = (120, 250, 500, 1000, 2000)
+"""Iterations of the runs that are compared at `COMPARED_ITERATIONS` in all."""
 
-LATE = 6
-"""Generations of those."""
+COMPARED_ITERATIONS = 4000
+"""Iterations of all runs of one length."""
 
-CANDIDATES = (120, 250, 500, 1000, 2000)
-"""Lengths that are compared at `TOTAL` iterations in all."""
+LONG_RUN = 2000
+"""Iterations of long runs, whose schedules start from those of 500 iterations."""
 
-TOTAL = 4000
-
-LARGEST = 1e6
-"""Of features, outputs and lengths in a file of results, which have the size of 1 to 1,000."""
-
-BEGINNING = b'{"family": "'
-"""Of every line of that file."""
-
-CMA_SEEDS = 2**32 - 1
-"""CMA-ES takes seeds from 1 to this; 0 would be the clock."""
-
-_EVOLUTION, _COMPARISON = 0xE0, 0xC0
+LONG_FAMILIES = ("sparse 400", "colouring 300", "regular 800", "grid 40", "Potts 35")
+"""Families whose problems are large enough for long runs."""
 
 
 @dataclass(frozen=True)
@@ -111,27 +100,23 @@ class Family:
 
     def costs(self, outputs: Vector, length: int, seed: tuple[int, ...], runs: int = 2) -> NDArray[np.float64]:
         """[instances, runs]."""
-        return np.array(
-            [
-                [subject.run(outputs, length, generator(self.training.seed, *seed, run)) for run in range(runs)]
-                for subject in self.subjects
-            ]
-        )
+        streams = [(self.training.seed, *seed, run) for run in range(runs)]
+        return np.array([[each.run(outputs, length, generator(*one)) for one in streams] for each in self.subjects])
 
     def evolved(self, length: int, start: Vector, generations: int) -> dict[str, Any]:
         """The best outputs for runs of this length: CMA-ES over all but the length itself, from `start`."""
         import cma  # for training alone
 
         training = self.training
-        base = self.costs(start, length, (_EVOLUTION, 0))
+        base = self.costs(start, length, (0xE0, 0))
         size = np.maximum(np.abs(base.mean(axis=1, keepdims=True)), 1e-9)
 
         def loss(x: NDArray[np.float64], generation: int) -> float:
-            costs = self.costs(start + np.append(x * SPREAD[:-1], 0.0), length, (_EVOLUTION, generation))
+            costs = self.costs(start + np.append(x * SPREAD[:-1], 0.0), length, (0xE0, generation))
             part = (costs - base.mean(axis=1, keepdims=True)) / size
             return float(0.5 * part.mean() + 0.5 * part.min(axis=1).mean())
 
-        seed = 1 + training.seed % CMA_SEEDS
+        seed = 1 + training.seed % (2**32 - 1)  # 0 would be the clock
         options = {"popsize": training.population, "seed": seed, "verbose": -9, "CMA_diagonal": True}
         evolution = cma.CMAEvolutionStrategy(np.zeros(len(OUTPUTS) - 1), 1.0, options)
         curve = []
@@ -150,25 +135,25 @@ class Family:
         }
 
     def lengths(self, outputs: dict[int, Vector]) -> dict[str, Any]:
-        """The best cost that runs of each length find in `TOTAL` iterations, as a part of the least of them."""
+        """The best costs of runs of each length in 4,000 iterations, as excess over the least of them."""
         found = []
-        for length in CANDIDATES:
+        for length in COMPARED_LENGTHS:
             nearest = outputs[min(outputs, key=lambda known: abs(np.log(known / length)))]
-            costs = self.costs(nearest, length, (_COMPARISON, length), runs=max(1, TOTAL // length))
+            costs = self.costs(nearest, length, (0xC0, length), runs=max(1, COMPARED_ITERATIONS // length))
             found.append(costs.min(axis=1))
         table = np.array(found)
         least = table.min(axis=0)
         part = (table - least) / np.maximum(np.abs(least), 1e-9)
         means = part.mean(axis=1)
         weights = np.exp(-means / max(float(np.median(means)), 1e-9))
-        best = float(np.exp((weights @ np.log(CANDIDATES)) / weights.sum()))
+        best = float(np.exp((weights @ np.log(COMPARED_LENGTHS)) / weights.sum()))
         return {"family": self.name, "features": self.features.tolist(), "above": means.tolist(), "best": best}
 
 
 def tasks() -> Iterator[tuple[str, int]]:
     """(family, length) of all evolutions; length 0 is the comparison of lengths, after them."""
     for name in FAMILIES:
-        for length in (*LENGTHS, *(LONG,) * (name in LASTING), 0):
+        for length in (*LENGTHS, *(LONG_RUN,) * (name in LONG_FAMILIES), 0):
             yield name, length
 
 
@@ -188,8 +173,8 @@ def train(training: Training, progress: Path, share: tuple[int, int] = (0, 1)) -
             continue
         family = Family(name, training)
         for length in wanted:
-            if length == LONG:
-                result = family.evolved(LONG, np.array(done[name, LENGTHS[-1]]["outputs"]), LATE)
+            if length == LONG_RUN:
+                result = family.evolved(LONG_RUN, np.array(done[name, LENGTHS[-1]]["outputs"]), 6)
             elif length:
                 result = family.evolved(length, START, training.generations)
             else:
@@ -226,7 +211,7 @@ def _result_of(line: bytes, training: Training) -> dict[str, Any]:
         numbers = one["outputs"] if task[1] else [one["best"]]
         known = task in set(tasks()) and ("outputs" in one, "best" in one) == (task[1] > 0, task[1] == 0)
         whole = len(features) == len(FEATURES) and len(numbers) == (len(OUTPUTS) if task[1] else 1)
-        finite = all(is_number(number) and abs(number) <= LARGEST for number in (*features, *numbers))
+        finite = all(is_number(number) and abs(number) <= 1e6 for number in (*features, *numbers))
         fits = known and whole and finite and (task[1] > 0 or one["best"] > 0) and isinstance(made, dict)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         fits = False
@@ -244,7 +229,8 @@ def _result_of(line: bytes, training: Training) -> dict[str, Any]:
 
 def _is_torn(last: bytes) -> bool:
     """Whether what follows the last end of a line is the beginning of a result."""
-    if not (last.startswith(BEGINNING) or BEGINNING.startswith(last)):
+    beginning = b'{"family": "'
+    if not (last.startswith(beginning) or beginning.startswith(last)):
         return False
     try:
         json.loads(last)
@@ -287,8 +273,8 @@ def fitted(found: list[dict[str, Any]], training: Training, command: str) -> dic
             "families": list(FAMILIES),
             "held out": list(HELD_OUT),
             "start": START.round(4).tolist(),
-            "lengths": [*LENGTHS, LONG],
-            "lasting": list(LASTING),
+            "lengths": [*LENGTHS, LONG_RUN],
+            "lasting": list(LONG_FAMILIES),
         },
         "families": found,
     }
