@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dabp.formats.bounded import below
 from dabp.formats.cfn_lexer import DIGITS, SEPARATORS, Lexer
+from dabp.formats.domains import distinct_names
 from dabp.formats.draft import Draft
 from dabp.formats.intensional import PART, NotSupported, Recipe, Words, expand
 from dabp.formats.numerals import parse_list
@@ -299,7 +300,7 @@ class _Reader:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.cfn`` file that toulbar2 reads too, and notes on what it could not say."""
     notes: list[str] = []
-    names = _distinct([_name(one, "x") for one in problem.names.variables])
+    names = distinct_names([_name(one, "x") for one in problem.names.variables])
     if tuple(names) != problem.names.variables:
         notes.append("names of variables that .cfn cannot have are changed (no spaces, no first digit)")
     values: list[list[str] | None] = []
@@ -308,7 +309,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
         if labels == tuple(range(len(labels))):
             values.append(None)
             continue
-        values.append(_distinct([_name(str(one), "v") for one in labels]))
+        values.append(distinct_names([_name(str(one), "v") for one in labels]))
     if any(row is not None and tuple(row) != problem.names.labels(i) for i, row in enumerate(values)):
         notes.append("names of values that .cfn cannot have are changed (no spaces, no first digit)")
     bound, decimals, enough = _bound(problem)
@@ -320,15 +321,6 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
 def _name(text: str, prefix: str) -> str:
     text = re.sub(r'[\s":,{}\[\]#/\\]', "_", text) or "_"
     return prefix + text if text[0] in DIGITS or text[0] in "<>" else text
-
-
-def _distinct(names: list[str]) -> list[str]:
-    seen: set[str] = set()
-    for i in range(len(names)):
-        while names[i] in seen:
-            names[i] += "_"
-        seen.add(names[i])
-    return names
 
 
 def _bound(problem: Problem) -> tuple[str, int, bool]:
@@ -354,7 +346,7 @@ def _lines(problem: Problem, names: list[str], values: list[list[str] | None], b
         yield f'  "{name}": {domain}{"," if i + 1 < len(names) else ""}\n'
     yield '},\n"functions": {\n'
     last = problem.num_factors - 1 + (problem.constant != 0)
-    labels = _distinct([_name(problem.names.factor(f), "f") for f in range(problem.num_factors)])
+    labels = distinct_names([_name(problem.names.factor(f), "f") for f in range(problem.num_factors)])
     for f in range(problem.num_factors):
         scope = ", ".join(f'"{names[v]}"' for v in problem.scope(f).tolist())
         yield f'  "{labels[f]}": {{"scope": [{scope}], {_costs(problem.table(f))}}}{"," if f < last else ""}\n'

@@ -19,14 +19,6 @@ _DEEPEST = 100
 _TOKEN = re.compile(r"\s*([A-Za-z_][\w.$]*|[+-]?\d+|[(),])")
 
 
-def _truth(value: _Array | np.bool_ | bool) -> _Array:
-    return np.asarray(value, dtype=np.float64)
-
-
-def _chosen(condition: _Array, yes: _Array, no: _Array) -> _Array:
-    return np.where(condition != 0, yes, no)
-
-
 OPERATORS: dict[str, tuple[int, Callable[..., _Array]]] = {
     "neg": (1, np.negative),
     "abs": (1, np.abs),
@@ -38,18 +30,18 @@ OPERATORS: dict[str, tuple[int, Callable[..., _Array]]] = {
     "pow": (2, np.power),
     "min": (2, np.minimum),
     "max": (2, np.maximum),
-    "eq": (2, lambda a, b: _truth(a == b)),
-    "ne": (2, lambda a, b: _truth(a != b)),
-    "ge": (2, lambda a, b: _truth(a >= b)),
-    "gt": (2, lambda a, b: _truth(a > b)),
-    "le": (2, lambda a, b: _truth(a <= b)),
-    "lt": (2, lambda a, b: _truth(a < b)),
-    "not": (1, lambda a: _truth(a == 0)),
-    "and": (2, lambda a, b: _truth((a != 0) & (b != 0))),
-    "or": (2, lambda a, b: _truth((a != 0) | (b != 0))),
-    "xor": (2, lambda a, b: _truth((a != 0) ^ (b != 0))),
-    "iff": (2, lambda a, b: _truth((a != 0) == (b != 0))),
-    "if": (3, _chosen),
+    "eq": (2, np.equal),
+    "ne": (2, np.not_equal),
+    "ge": (2, np.greater_equal),
+    "gt": (2, np.greater),
+    "le": (2, np.less_equal),
+    "lt": (2, np.less),
+    "not": (1, np.logical_not),
+    "and": (2, np.logical_and),
+    "or": (2, np.logical_or),
+    "xor": (2, np.logical_xor),
+    "iff": (2, lambda a, b: (a != 0) == (b != 0)),
+    "if": (3, lambda a, b, c: np.where(a != 0, b, c)),
 }
 """Operator → number of operands and meaning; truth is 1 and 0, integer division rounds towards zero."""
 
@@ -143,8 +135,22 @@ class Predicate:
 
 
 def _evaluate(tree: _Tree, actual: dict[str, _Array]) -> _Array:
+    """The value in each cell, nan where it is undefined: divisions by zero, overflows, and what is made of them.
+
+    An undefined operand of ``and``, ``or`` and ``if`` does not matter where the others decide.
+    """
     if isinstance(tree, str):
         return actual[tree]
     if isinstance(tree, float):
         return np.asarray(tree)
-    return OPERATORS[tree[0]][1](*(_evaluate(operand, actual) for operand in tree[1]))
+    operator, operands = tree[0], [_evaluate(operand, actual) for operand in tree[1]]
+    unknown = [np.isnan(operand) for operand in operands]
+    undefined = np.logical_or.reduce(np.broadcast_arrays(*unknown))
+    if operator == "if":
+        undefined = unknown[0] | np.where(operands[0] != 0, unknown[1], unknown[2])
+    elif operator in ("and", "or"):
+        deciding = [~nan & ((value != 0) == (operator == "or")) for nan, value in zip(unknown, operands, strict=True)]
+        undefined = undefined & ~(deciding[0] | deciding[1])
+        operands = [np.where(nan, operator == "and", value) for nan, value in zip(unknown, operands, strict=True)]
+    value = np.asarray(OPERATORS[operator][1](*operands), dtype=np.float64)
+    return np.where(undefined | np.isinf(value), np.nan, value)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError, ProblemError
 from dabp.formats.comments import without_comments
+from dabp.formats.numerals import decimal
 from dabp.formats.text import Source, printable
 from dabp.formats.tokens import Tokens
 from dabp.problem import Problem
@@ -187,13 +188,9 @@ def _lines(rows: NDArray[np.int64], columns: NDArray[np.int64], weights: NDArray
     for start in range(0, len(rows), _BLOCK):
         part = slice(start, start + _BLOCK)
         yield "".join(
-            f"{i} {j} {_number(w)}\n"
+            f"{i} {j} {decimal(w)}\n"
             for i, j, w in zip(rows[part].tolist(), columns[part].tolist(), weights[part].tolist(), strict=True)
         )
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
 
 
 def _write_qubo(quadratic: Quadratic) -> Iterator[str]:

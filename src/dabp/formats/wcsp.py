@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from dabp.errors import FormatError
 from dabp.formats.bounded import below
 from dabp.formats.intensional import NotSupported, Part, Recipe, Words, counted, expand
-from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.meter import Meter
+from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, WORD, Tokens
 from dabp.formats.wcsp_repeats import Repeats, Unexpected
