@@ -156,7 +156,7 @@ def _fitting(name: str, seed: int) -> Problem:
     """A random problem that a format can say."""
     if FORMATS[name].module in ("bif", "xmlbif"):
         return random_network(seed, 4)
-    if FORMATS[name].module not in ("quadratic", "wcnf", "dcop_authors"):
+    if FORMATS[name].module not in ("qubo", "wcnf", "dcop_authors"):
         return random_problem(seed, max_variables=4)
     rng = np.random.default_rng(seed)
     if name == "authors":

@@ -58,7 +58,7 @@ def test_reading_what_was_written(problem: Problem) -> None:
     assignments = rng.integers(0, problem.domain_sizes, (20, problem.num_variables))
     costs = problem.cost(assignments)
     for format, line in FORMATS.items():
-        if line.module in ("quadratic", "bif", "xmlbif", "wcnf", "dcop_authors", "opengm", "binary"):
+        if line.module in ("qubo", "bif", "xmlbif", "wcnf", "dcop_authors", "opengm", "binary"):
             continue  # has a test of its own, as few problems are
         try:
             again = _again(problem, format)

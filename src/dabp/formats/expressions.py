@@ -200,9 +200,9 @@ class Expression:
             return [self._value(one, environment) for one in nodes]
 
         match node:
-            case ast.Constant(value=bool() | int() | float() | str() as value):
+            case ast.Constant(value=bool() | int() | float() | str() as constant):
                 try:
-                    return _array([value], ())
+                    return _array([constant], ())
                 except OverflowError:
                     raise self._error("has a number beyond float64") from None
             case ast.Name(id=name) if name in environment:

@@ -19,6 +19,10 @@ _DEEPEST = 100
 _TOKEN = re.compile(r"\s*([A-Za-z_][\w.$]*|[+-]?\d+|[(),])")
 
 
+def _chosen(condition: _Array, yes: _Array, no: _Array) -> _Array:
+    return np.where(condition != 0, yes, no)
+
+
 OPERATORS: dict[str, tuple[int, Callable[..., _Array]]] = {
     "neg": (1, np.negative),
     "abs": (1, np.abs),
@@ -41,7 +45,7 @@ OPERATORS: dict[str, tuple[int, Callable[..., _Array]]] = {
     "or": (2, np.logical_or),
     "xor": (2, np.logical_xor),
     "iff": (2, lambda a, b: (a != 0) == (b != 0)),
-    "if": (3, lambda a, b, c: np.where(a != 0, b, c)),
+    "if": (3, _chosen),
 }
 """Operator → number of operands and meaning; truth is 1 and 0, integer division rounds towards zero."""
 

@@ -9,6 +9,7 @@ import bz2
 import gzip
 import inspect
 import io
+import json
 import lzma
 import os
 import stat
@@ -122,6 +123,14 @@ class Source:
         if "\0" in text:
             raise self.error("this is not text (it has NUL bytes)", text.count("\n", 0, text.index("\0")) + 1)
         return text
+
+    def json(self, text: str) -> Any:
+        """The content of a JSON text."""
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            line = getattr(error, "lineno", None)
+            raise self.error(f"this is not JSON ({getattr(error, 'msg', 'nested too deeply')})", line) from None
 
 
 def open_source(

@@ -28,7 +28,6 @@ from dabp.problem.quadratic import Quadratic, cut_problem, problem_of, quadratic
 
 _Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 _SPIN = re.compile(rb"^#[ \t]*vartype[ \t]*=[ \t]*(SPIN|BINARY)[ \t]*\r?$", re.MULTILINE)
-_BLOCK = 2**14  # lines that are written at a time
 
 
 def read(source: Source, *, dialect: str) -> Problem:
@@ -146,7 +145,7 @@ def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: boo
         shown = variables[at][wrong[at]][0]
         reason = f"there is no variable {shown:g}; there are {first}..{size + first - 1}"
         raise tokens.error(reason, start + at * width)
-    weights = table[:, 2].astype(np.float64) if weighted else np.ones(count)
+    weights = tokens.exact(table[:, 2], lambda at: start + at * width + 2) if weighted else np.ones(count)
     if not np.isfinite(weights).all():
         at = int(np.argmax(~np.isfinite(weights)))
         raise tokens.error(f"a coefficient is {weights[at]:g}", start + at * width + 2)
@@ -181,47 +180,26 @@ def write(problem: Problem, *, dialect: str) -> tuple[Iterator[str], list[str]]:
         offset += float(quadratic.weights.sum()) / 2
     if offset:
         notes.append(f"the constant {-offset if problem.maximize else offset:g} is left out: these files have none")
-    return _WRITERS[dialect](quadratic), notes
+    return _lines(quadratic, dialect), notes
 
 
-def _lines(rows: NDArray[np.int64], columns: NDArray[np.int64], weights: NDArray[np.float64]) -> Iterator[str]:
-    for start in range(0, len(rows), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        yield "".join(
-            f"{i} {j} {decimal(w)}\n"
-            for i, j, w in zip(rows[part].tolist(), columns[part].tolist(), weights[part].tolist(), strict=True)
-        )
-
-
-def _write_qubo(quadratic: Quadratic) -> Iterator[str]:
-    fields = np.flatnonzero(quadratic.linear)
-    yield f"p qubo 0 {len(quadratic.linear)} {len(fields)} {len(quadratic.rows)}\n"
-    yield from _lines(fields, fields, quadratic.linear[fields])
-    yield from _lines(quadratic.rows, quadratic.columns, quadratic.weights)
-
-
-def _write_coo(quadratic: Quadratic) -> Iterator[str]:
-    yield f"# vartype={'SPIN' if quadratic.spin else 'BINARY'}\n"
-    fields = np.arange(len(quadratic.linear))  # zeros, too, as only lines tell how many variables there are
-    yield from _lines(fields, fields, quadratic.linear)
-    yield from _lines(quadratic.rows, quadratic.columns, quadratic.weights)
-
-
-def _write_cut(quadratic: Quadratic) -> Iterator[str]:
-    yield f"{len(quadratic.linear)} {len(quadratic.rows)}\n"
-    yield from _lines(quadratic.rows + 1, quadratic.columns + 1, quadratic.weights)
-
-
-def _write_symmetric(quadratic: Quadratic) -> Iterator[str]:
-    fields = np.flatnonzero(quadratic.linear)
-    yield f"{len(quadratic.linear)} {len(fields) + len(quadratic.rows)}\n"
-    yield from _lines(fields + 1, fields + 1, quadratic.linear[fields])
-    yield from _lines(quadratic.rows + 1, quadratic.columns + 1, quadratic.weights / 2)
-
-
-_WRITERS: dict[str, Callable[[Quadratic], Iterator[str]]] = {
-    "qubo": _write_qubo,
-    "coo": _write_coo,
-    "mc": _write_cut,
-    "bq": _write_symmetric,
-}
+def _lines(quadratic: Quadratic, dialect: str) -> Iterator[str]:
+    linear, rows, columns, weights = quadratic.linear, quadratic.rows, quadratic.columns, quadratic.weights
+    fields = np.flatnonzero(linear)
+    first = int(dialect in ("mc", "bq"))
+    if dialect == "qubo":
+        yield f"p qubo 0 {len(linear)} {len(fields)} {len(rows)}\n"
+    elif dialect == "coo":
+        yield f"# vartype={'SPIN' if quadratic.spin else 'BINARY'}\n"
+        fields = np.arange(len(linear))  # zeros, too, as only lines tell how many variables there are
+    else:
+        yield f"{len(linear)} {len(fields) + len(rows)}\n"
+    if dialect == "bq":  # which counts an entry off the diagonal twice
+        weights = weights / 2
+    for left, right, values in ((fields, fields, linear[fields]), (rows, columns, weights)):
+        for start in range(0, len(left), 2**14):
+            part = slice(start, start + 2**14)
+            triples = zip(
+                (left[part] + first).tolist(), (right[part] + first).tolist(), values[part].tolist(), strict=True
+            )
+            yield "".join(f"{i} {j} {decimal(w)}\n" for i, j, w in triples)
