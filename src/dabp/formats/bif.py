@@ -40,13 +40,11 @@ class _Words:
 
     @property
     def line(self) -> int:
-        """The line reached."""
         place, line = self._counted
         self._counted = (self._at, line + self._text.count("\n", place, self._at))
         return self._counted[1]
 
     def next(self) -> str:
-        """The next word, empty at the end."""
         match = _WORD.search(self._text, self._at)
         if match is None:
             self._at = len(self._text)
@@ -57,14 +55,12 @@ class _Words:
         return quoted if quoted is not None else mark or plain
 
     def name(self, what: str) -> str:
-        """The next word, which is no mark."""
         word = self.next()
         if self._is_mark or not word:
             raise self.error(f"{what} was expected, {word!r} found")
         return word
 
     def expect(self, word: str) -> None:
-        """Take a word that must be there."""
         if (found := self.next()) != word:
             raise self.error(f"{word!r} was expected, {found[:40]!r} found")
 
@@ -80,13 +76,11 @@ class _Words:
         return found
 
     def skip(self) -> None:
-        """Everything up to a semicolon."""
         while (word := self.next()) != ";":
             if not word:
                 raise self.error("the file ends early")
 
     def error(self, message: str) -> FormatError:
-        """An error at the line reached."""
         return self._source.error(message, self.line)
 
 
@@ -108,7 +102,6 @@ class _Reader:
         self.network = Network(source)
 
     def problem(self) -> Problem:
-        """The network's name, then variables and probabilities in any order that defines before it uses."""
         words = self.words
         words.expect("network")
         name = words.next()
@@ -146,7 +139,6 @@ class _Reader:
         self.network.add_variable(name, states, line)
 
     def _states(self) -> list[str]:
-        """``discrete [ n ] { state, state };``."""
         words = self.words
         kind = words.name("a type")
         if kind != "discrete":
@@ -196,7 +188,6 @@ class _Reader:
         self.network.add_table(scope, table, child, line)
 
     def _place(self, scope: list[int]) -> tuple[int, ...]:
-        """Where a row stands, by the values of the parents."""
         states = self.words.names(")", "a value")
         if len(states) != len(scope) - 1:
             raise self.words.error(f"{len(scope) - 1} values of parents were expected, {len(states)} found")

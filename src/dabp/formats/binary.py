@@ -99,7 +99,6 @@ def read(source: Source) -> Problem:
 
 
 def _facts(source: Source) -> dict[str, Any]:
-    """What the header says that is no array."""
     size = int.from_bytes(source.data[:8], "little")
     try:
         header = json.loads(source.data[8 : 8 + size]) if 8 + size <= len(source.data) else None
@@ -153,7 +152,6 @@ def _words(source: Source, data: NDArray[Any]) -> dict[str, Any]:
 
 
 def _row(labels: tuple[Label, ...]) -> list[Label] | None:
-    """A variable's labels, None if they are just its values' numbers."""
     plain_numbers = all(type(label) is int and label == place for place, label in enumerate(labels))
     return None if plain_numbers else list(labels)
 

@@ -56,7 +56,6 @@ class _Reader:
         self.bound = np.inf
 
     def problem(self) -> Problem:
-        """The whole file: header, variables, functions."""
         lexer = self.lexer
         lexer.open()
         if lexer.peek() == "problem":
@@ -187,7 +186,6 @@ class _Reader:
         self._define(name, scope, self.draft.add_table(costs, line))
 
     def _define(self, name: str | None, scope: list[int], table: int) -> None:
-        """A factor with a table of its own, which others may share by its name."""
         factor = self.draft.add_factor(scope, table, name)
         if name is not None and name not in self.defining and name not in self.constants:
             if scope:
@@ -256,11 +254,9 @@ class _Reader:
         return index
 
     def _cost(self, value: float) -> float:
-        """``inf`` is forbidden, also when maximising."""
         return self.draft.forbidden if value == np.inf else value
 
     def _listed(self, scope: list[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Every cost, last variable fastest."""
         line = self.lexer.line
         costs = self.lexer.numbers()
         expected = int(np.prod(shape))

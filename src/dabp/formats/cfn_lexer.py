@@ -93,7 +93,6 @@ class Lexer:
         return not self._ended
 
     def _scan(self) -> tuple[str, int] | None:
-        """The next word and where it ends."""
         while self._peeked is None:
             match = _WORD.search(self._text, self._at)
             if not self._ended and (match is None or self._may_go_on(match)):

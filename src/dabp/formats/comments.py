@@ -76,7 +76,6 @@ def _blanked(chunk: bytes, mark: int, trailing: bool, slashes: bool) -> bytes:
 
 
 def _marks(letters: NDArray[np.uint8], mark: int, trailing: bool) -> NDArray[np.int64]:
-    """Where a mark starts a comment."""
     found: NDArray[np.int64] = np.flatnonzero(letters == mark)
     if trailing:
         before = letters[found - 1]  # that of the first letter is the chunk's last, and never asked

@@ -125,7 +125,6 @@ class _Reader:
                 raise self.source.error(f"{key[:40]!r} is not supported here", node.line)
 
     def _external(self, name: str, node: Node) -> None:
-        """External variables are inputs: they keep their initial value."""
         fields = self._mapping(node, f"external variable {name[:40]!r}")
         value = self._initial(fields, self._domain_named(fields, node.line))
         if value is None:
@@ -267,7 +266,6 @@ def _quoted(value: Label) -> str:
 
 
 def _number(value: float) -> str:
-    """A number that YAML 1.1 takes for one."""
     if np.isinf(value):
         return ".inf" if value > 0 else "-.inf"
     text = repr(float(value))

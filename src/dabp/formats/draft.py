@@ -74,7 +74,6 @@ class Draft:
         return len(self.sizes) - 1
 
     def _check_labels(self, name: str, domain: Domain, line: Line) -> None:
-        """Labels can be told apart and shown."""
         if isinstance(domain.values, range):
             return
         for text in domain.values:

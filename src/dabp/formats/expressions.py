@@ -161,7 +161,6 @@ class Expression:
         return value
 
     def _returns(self, environment: Mapping[str, Array]) -> list[tuple[Array, Array]]:
-        """What a function body returns in which cells."""
         found: list[tuple[Array, Array]] = []
         end = self._block(self._body, environment, np.asarray(True), found)
         if end is not None and end.cells.any():

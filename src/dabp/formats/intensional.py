@@ -115,7 +115,6 @@ def _all_different(keyword: str, words: Words, shape: tuple[int, ...], top: floa
 
 
 def _equal(shape: tuple[int, ...], cost: float) -> Table:
-    """A cost for each two equal values."""
     return np.where(np.eye(shape[0], shape[1]) > 0, cost, 0.0)
 
 
@@ -127,7 +126,6 @@ def _repeated(shape: tuple[int, ...], cost: float) -> Table:
 
 
 def _small(make: Callable[..., Table], shape: tuple[int, ...], *parameters: Hashable) -> Recipe:
-    """A table of all variables, if it is not too large."""
     if math.prod(shape) > _LARGEST or len(shape) > 60:
         raise NotSupported(f"on these variables it has more than {_LARGEST} cells")
     return Recipe(make, shape, parameters)

@@ -70,14 +70,12 @@ class _Reader:
         self.numbers: list[list[tuple[int, tuple[int, ...]]]] = []  # per type and function: table and shape
 
     def _model(self, file: Any) -> Any:
-        """The group that holds the model: the only one, whatever its name is."""
         names = [name for name in file if self._plain(file, name) and "header" in file[name]]
         if len(names) != 1:
             raise self.source.error(f"a group with a 'header' was expected, as OpenGM writes it; {len(names)} found")
         return file[names[0]]
 
     def _plain(self, group: Any, name: str) -> bool:
-        """Whether an entry is in this file itself, and a group."""
         return isinstance(group.get(name, getlink=True), self.h5py.HardLink) and isinstance(
             group[name], self.h5py.Group
         )
@@ -98,7 +96,6 @@ class _Reader:
         return np.asarray(found[()]).ravel()
 
     def problem(self) -> Problem:
-        """Header, numbers of labels, functions, factors."""
         header = self._dataset(self.group, "header").tolist()
         if len(header) < 5 or header[0] != 2 or len(header) not in (5 + 2 * header[4], 6 + 2 * header[4]):
             raise self.source.error("its header is not that of an OpenGM 2 model")

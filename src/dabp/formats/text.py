@@ -203,7 +203,6 @@ def split_suffix(path: str) -> tuple[str, str]:
 
 
 def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
-    """The bytes of a place as they are."""
     try:
         if not isinstance(place, str | os.PathLike):
             content = place.read(max_bytes + 1)
@@ -245,7 +244,6 @@ def _unpacked(data: bytes, name: str, kind: str, max_bytes: int | None) -> bytes
 
 
 def _pieces(stream: BinaryIO, kind: str) -> Iterator[bytes]:
-    """Bounded pieces of one or more compressed streams one after another."""
     if kind == ".gz":
         reader = gzip.GzipFile(fileobj=stream)
         while piece := reader.read(_PIECE_BYTES):

@@ -275,7 +275,6 @@ class Tokens:
 
 
 def _number(token: bytes) -> float:
-    """An integer, if it fits in 64 bits, otherwise a float."""
     value = float(token)
     digits = token.lstrip(b"+-")
     if not digits.isdigit() or abs(value) >= 2**62:

@@ -61,7 +61,6 @@ class _Parts:
         self.tables: dict[Recipe, int] = {}
 
     def add(self, scope: list[int], parts: list[Part]) -> None:
-        """The parts of one function on these variables."""
         for axes, recipe in parts:
             self.arity.append(len(axes))
             self.scope.extend(scope[axis] for axis in axes)
@@ -82,7 +81,6 @@ class _Parts:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of cells of each table."""
         return np.array([recipe.size for recipe in self.tables], dtype=np.int64)
 
 
@@ -98,7 +96,6 @@ class _Functions:
         self.parts = _Parts()
 
     def walk(self, count: int) -> None:
-        """Find where each function starts and ends."""
         tokens, numbers, end = self.tokens, self.tokens.numbers, len(self.tokens)
         rows, defaults = array("q"), array("d")  # rows: arity, start, tuples, table of each function
         shared: list[int] = []
@@ -187,7 +184,6 @@ class _Functions:
         scopes.take_cells(self.lengths)
 
     def problem(self) -> Problem:
-        """Fill the tables; functions without variables become the constant."""
         offsets = offsets_of(self.lengths)
         pool = np.repeat(self.default, self.lengths)
         for k, members in self.scopes.groups():
@@ -220,7 +216,6 @@ class _Functions:
         )
 
     def _fill(self, pool: NDArray[np.float64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int) -> None:
-        """Put the listed costs of some functions of arity k in their cells."""
         numbers, variables = self.tokens.numbers, self.scopes.of(rows, k)
         shape = self.sizes[variables]
         strides = np.ones_like(shape)
@@ -288,7 +283,6 @@ def _lines(problem: Problem, costs: IntegerCosts) -> Iterator[str]:
 
 
 def _sparse(cells: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
-    """The commonest cost, as the default, and the cells that differ."""
     values, counts = np.unique(cells, return_counts=True)
     default = int(values[np.argmax(counts)])
     return default, np.flatnonzero(cells != default)

@@ -80,7 +80,6 @@ class Repeats:
         return start
 
     def _end(self, data: bytes, start: int, tuples: int) -> int:
-        """Where the next `tuples` lines end, -1 if not in this chunk."""
         if tuples <= _FEW:
             for _ in range(tuples):
                 if not (start := data.find(b"\n", start) + 1):

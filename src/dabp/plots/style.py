@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
 """Okabe and Ito's colours, the yellow darkened so that a thin line shows on white."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HUGE = 1e300
 """Numbers from here on cannot be drawn: the range of an axis would be infinite."""
-DASHES = ("-", "--", "-.", ":")
 
 
 def colour(index: int) -> str:
@@ -25,12 +23,12 @@ def colour(index: int) -> str:
 
 def marker(index: int) -> str:
     """The marker of the solver at a place in the plan."""
-    return MARKERS[index % len(MARKERS)]
+    return "os^DvPX*"[index % 8]
 
 
 def dash(index: int) -> str:
     """Solid for the first round of colours, other dashes when they come again."""
-    return DASHES[index // len(PALETTE) % len(DASHES)]
+    return ("-", "--", "-.", ":")[index // len(PALETTE) % 4]
 
 
 def new_figure(*args: Any, **options: Any) -> Any:
