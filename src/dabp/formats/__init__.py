@@ -19,7 +19,6 @@ from itertools import chain
 from typing import IO, Any, cast
 
 from dabp.errors import FormatError
-from dabp.formats import solution
 from dabp.formats.sniffing import sniffed
 from dabp.formats.text import Place, open_source, place_name, split_suffix
 from dabp.problem import Problem
@@ -212,7 +211,7 @@ def format_of(place: Place, format: str | None) -> Format:
     for line in FORMATS.values():
         if suffix in line.suffixes:
             return line
-    if suffix in solution.SUFFIXES:
+    if suffix in (".json", ".sol", ".mpe", ".csv"):
         raise FormatError("its name is that of an answer, which dabp.write_solution writes", source=name)
     known = ", ".join(suffix for line in FORMATS.values() for suffix in line.suffixes)
     raise FormatError(f"its name does not tell the format ({known}); name one with format (--format)", source=name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -21,18 +20,6 @@ from dabp.formats.text import Source
 from dabp.formats.tokens import KNOWN_BYTES, LONG_BYTES
 from dabp.problem import Label, Problem
 
-_LARGEST = 1e15  # totals × 10^decimals that toulbar2's 64-bit costs take with room to spare
-
-
-@dataclass
-class _Waiting:
-    """A function whose table another one defines, maybe later in the file; it has no variables if it is no factor."""
-
-    factor: int
-    name: str | None
-    table_of: str
-    line: int
-
 
 def read(source: Source) -> Problem:
     """Parse a ``.cfn`` file."""
@@ -47,7 +34,7 @@ class _Reader:
         self.values: list[dict[str, int]] = []
         self.defining: dict[str, int] = {}  # name → factor whose table others may share
         self.constants: dict[str, int] = {}  # the same for functions without variables → table
-        self.waiting: list[_Waiting] = []
+        self.waiting: list[tuple[int, str | None, str, int]] = []  # factor or -1, its name, whose table it has, line
         self.tables: dict[tuple[Any, ...], int] = {}  # long text of costs and domain sizes → table, from the second on
         self.seen: set[int] = set()  # hashes of these
         self.known_bytes = 0
@@ -105,7 +92,7 @@ class _Reader:
         lexer, draft = self.lexer, self.draft
         index = len(draft.sizes)
         name = f"x{index}"
-        if lexer.peek() not in ("{", "[") and not lexer.peek_digit():
+        if lexer.peek() not in ("{", "[") and not lexer.peek_any(DIGITS):
             name = lexer.next()
         if lexer.peek() in ("{", "["):
             line = lexer.line
@@ -167,7 +154,11 @@ class _Reader:
         self.draft.check_scope(scope, line)
         default: float | None = None
         key = lexer.peek()
-        if (key == "defaultcost") if self.tagged else (key is not None and key not in "{[" and lexer.peek_cost()):
+        if (
+            (key == "defaultcost")
+            if self.tagged
+            else (key is not None and key not in "{[" and lexer.peek_any(DIGITS + "-+."))
+        ):
             if self.tagged:
                 lexer.next()
             default = self._cost(lexer.number(lexer.next()))
@@ -228,21 +219,17 @@ class _Reader:
             self._intensional(other, scope, name, line)
             return
         lexer.close()
-        self.waiting.append(_Waiting(self.draft.add_factor(scope, -1, name) if scope else -1, name, other, line))
+        self.waiting.append((self.draft.add_factor(scope, -1, name) if scope else -1, name, other, line))
 
     def _resolve(self) -> None:
-        for one in self.waiting:
-            other = one.table_of
+        """Give functions the tables of others, which may stand later in the file."""
+        for factor, name, other, line in self.waiting:
             if other not in self.defining and other not in self.constants:
-                raise self.source.error(f"there is no function {other[:40]!r} to share costs with", one.line)
-            if one.factor < 0 and other in self.constants:
-                self.draft.add_factor([], self.constants[other], one.name)
-            elif (
-                one.factor < 0
-                or other in self.constants
-                or not self.draft.share_table(one.factor, self.defining[other])
-            ):
-                raise self.source.error(f"it shares costs with {other[:40]!r} on other domain sizes", one.line)
+                raise self.source.error(f"there is no function {other[:40]!r} to share costs with", line)
+            if factor < 0 and other in self.constants:
+                self.draft.add_factor([], self.constants[other], name)
+            elif factor < 0 or other in self.constants or not self.draft.share_table(factor, self.defining[other]):
+                raise self.source.error(f"it shares costs with {other[:40]!r} on other domain sizes", line)
 
     def _scope_variable(self) -> int:
         word = self.lexer.word("a variable")
@@ -320,14 +307,13 @@ def _name(text: str, prefix: str) -> str:
 
 
 def _bound(problem: Problem) -> tuple[str, int, bool]:
-    """A bound that excludes nothing, with as many decimals as costs need, if toulbar2 has room for them."""
+    """A bound that excludes nothing, with as many decimals as costs need, if toulbar2's 64 bits can count them."""
     finite = np.append(problem.pool[np.isfinite(problem.pool)], problem.constant)
     total = int(problem.facts.magnitude) + 2
-    decimals = 0
-    while decimals < 15 and (np.rint(finite * 10.0**decimals) / 10.0**decimals != finite).any():
-        decimals += 1
-    wanted = decimals if (np.rint(finite * 10.0**decimals) / 10.0**decimals == finite).all() else 99
-    while decimals and 2.0 * total * 10.0**decimals > _LARGEST:
+    exact = [(np.rint(finite * 10.0**n) / 10.0**n == finite).all() for n in range(16)]
+    wanted = exact.index(True) if True in exact else 99
+    decimals = min(wanted, 15)
+    while decimals and 2.0 * total * 10.0**decimals > 1e15:
         decimals -= 1
     fraction = "." + "0" * decimals if decimals else ""
     sign = ">-" if problem.maximize else "<"

@@ -116,15 +116,10 @@ class Lexer:
         found = self._scan()
         return None if found is None else found[0]
 
-    def peek_digit(self) -> bool:
-        """Whether the next word starts with a digit, as sizes and indices do."""
+    def peek_any(self, letters: str) -> bool:
+        """Whether the next word starts with one of these letters."""
         word = self.peek()
-        return word is not None and word != "" and word[0] in DIGITS
-
-    def peek_cost(self) -> bool:
-        """Whether the next word starts like a number."""
-        word = self.peek()
-        return word is not None and word[:1] in "0123456789-+." and word != ""
+        return bool(word) and word[0] in letters  # type: ignore[index]
 
     def next(self) -> str:
         """The next word."""
@@ -167,11 +162,7 @@ class Lexer:
 
     def number(self, word: str) -> float:
         """A word as a number."""
-        if word.lower() in ("inf", "+inf"):
-            return np.inf
-        if word.lower() == "-inf":
-            return -np.inf
-        if not NUMBER.fullmatch(word):
+        if not NUMBER.fullmatch(word) and word.lower() not in ("inf", "+inf", "-inf"):
             raise self._source.error(f"a number was expected, {word[:40]!r} found", self.line)
         return float(word)
 

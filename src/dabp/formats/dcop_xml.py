@@ -24,7 +24,6 @@ from dabp.formats.xml_tree import Node, parse
 from dabp.problem import Label, Problem
 
 _INFINITE = {"infinity": np.inf, "+infinity": np.inf, "inf": np.inf, "-infinity": -np.inf, "-inf": -np.inf}
-_LARGEST = 10**18  # integers with more digits are not numbers of a range
 
 
 def read(source: Source) -> Problem:
@@ -298,7 +297,7 @@ def _lines(
 
 
 def _values(labels: Values) -> str:
-    if isinstance(labels, range) and len(labels) > 1 and -_LARGEST < labels[0] <= labels[-1] < _LARGEST:
+    if isinstance(labels, range) and len(labels) > 1 and -(10**18) < labels[0] <= labels[-1] < 10**18:
         return f"{labels[0]}..{labels[-1]}"
     return " ".join(map(str, labels))
 

@@ -24,9 +24,6 @@ from dabp.problem import Label
 Array = NDArray[Any]
 """float64, or objects where values are text; an axis per variable, of length 1 where it does not matter."""
 
-_LONGEST = 10_000
-_DEEPEST = 100
-_MOST_JOINS = 1000  # names that a function's conditions assign, those of nested ones counted for each
 _BLOCK = 2**18  # cells evaluated at a time, which bounds the temporary arrays
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -68,8 +65,8 @@ class Expression:
 
     def __init__(self, source: Source, text: str, line: int):
         self._source, self._line = source, line
-        if len(text) > _LONGEST:
-            raise self._error(f"has {len(text)} characters; {_LONGEST} is the most")
+        if len(text) > 10_000:
+            raise self._error(f"has {len(text)} characters; 10000 is the most")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "1if x else 0" only deserves a warning
             self._body = self._parsed(text)
@@ -77,8 +74,8 @@ class Expression:
         self._assigned: dict[int, set[str]] = {}  # of each `if`, the names that it has to join
         self._note_assigned(self._body)
         joins = sum(map(len, self._assigned.values()))
-        if joins > _MOST_JOINS:
-            raise source.error(f"the conditions of a function assign more than {_MOST_JOINS} names", line)
+        if joins > 1000:  # names, those of nested conditions counted for each
+            raise source.error("the conditions of a function assign more than 1000 names", line)
         nodes = [node for statement in self._body for node in ast.walk(statement)]
         self.steps = len(nodes) + joins
         names = [node for node in nodes if isinstance(node, ast.Name)]
@@ -109,8 +106,8 @@ class Expression:
             raise self._error(f"cannot be read ({getattr(error, 'msg', None) or 'nested too deeply'})") from None
 
     def _check_depth(self, nodes: Iterable[ast.AST], depth: int) -> None:
-        if depth > _DEEPEST:
-            raise self._error(f"is nested more than {_DEEPEST} deep")
+        if depth > 100:
+            raise self._error("is nested more than 100 deep")
         for node in nodes:
             self._check_depth(ast.iter_child_nodes(node), depth + 1)
 

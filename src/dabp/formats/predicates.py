@@ -15,7 +15,6 @@ from dabp.problem.problem import MOST_AXES
 
 _Array = NDArray[np.float64]
 _Tree = float | str | tuple[str, list["_Tree"]]
-_DEEPEST = 100
 _TOKEN = re.compile(r"\s*([A-Za-z_][\w.$]*|[+-]?\d+|[(),])")
 
 
@@ -89,8 +88,8 @@ class Predicate:
 
     def _term(self, depth: int) -> _Tree:
         word = self._next()
-        if depth > _DEEPEST:
-            raise self._source.error(f"an expression is nested more than {_DEEPEST} deep", self._line)
+        if depth > 100:
+            raise self._source.error("an expression is nested more than 100 deep", self._line)
         if word.lstrip("+-").isdecimal():
             return float(word)
         if not (self._tokens and self._tokens[-1] == "("):

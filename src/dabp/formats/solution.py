@@ -156,9 +156,6 @@ _VALUES_ONLY: dict[str, Callable[[Assignment, Problem], str]] = {
 }
 """Suffixes of files that contain an assignment and nothing else, and their content."""
 
-SUFFIXES = (".json", *_VALUES_ONLY)
-"""Suffixes of answers."""
-
 
 def _from_csv(source: Source, text: str, problem: Problem, mark: str) -> Assignment:
     values: dict[str, Label] = {}

@@ -35,8 +35,6 @@ Place = str | os.PathLike[str] | IO[str] | IO[bytes]
 COMPRESSED = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix → the bytes such a file starts with."""
 
-_PIECE_BYTES = 2**20
-
 
 def printable(text: str) -> str:
     """Text that is safe to show: control characters, which can steer terminals, become question marks."""
@@ -246,20 +244,20 @@ def _unpacked(data: bytes, name: str, kind: str, max_bytes: int | None) -> bytes
 def _pieces(stream: BinaryIO, kind: str) -> Iterator[bytes]:
     if kind == ".gz":
         reader = gzip.GzipFile(fileobj=stream)
-        while piece := reader.read(_PIECE_BYTES):
+        while piece := reader.read(large.PIECE):
             yield piece
         return
     pending = b""
-    while pending or (pending := stream.read(_PIECE_BYTES)):
+    while pending or (pending := stream.read(large.PIECE)):
         machine: bz2.BZ2Decompressor | lzma.LZMADecompressor = (
             bz2.BZ2Decompressor()
             if kind == ".bz2"
             else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**28)  # a header may ask for a dictionary of 4 GB
         )
         while not machine.eof:
-            if machine.needs_input and not pending and not (pending := stream.read(_PIECE_BYTES)):
+            if machine.needs_input and not pending and not (pending := stream.read(large.PIECE)):
                 raise EOFError("it ends early")
-            piece = machine.decompress(pending, _PIECE_BYTES)
+            piece = machine.decompress(pending, large.PIECE)
             pending = b""
             if piece:
                 yield piece

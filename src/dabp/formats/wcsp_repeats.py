@@ -16,9 +16,6 @@ from dabp.formats.tokens import KNOWN_BYTES
 LONG_BYTES = 512
 """Text of tables that is compared with what came before."""
 
-_MOST_MISSES = 50_000  # tables after which a file without repetition is left as it is
-_LONGEST_BYTES = 2**22  # of a function
-_FEW = 50  # lines up to which a loop finds the end of the last one quicker than NumPy
 _PLAIN = b"0123456789 \t\r\n"
 
 
@@ -46,7 +43,7 @@ class Repeats:
             parts: list[bytes] = []
             start = self._rewrite(data, parts)
             rest = data[max(start, 0) :]
-            if start < 0 or len(rest) > _LONGEST_BYTES:
+            if start < 0 or len(rest) > 2**22:
                 if self.replaced:
                     raise Unexpected
                 yield data
@@ -58,7 +55,7 @@ class Repeats:
     def _rewrite(self, data: bytes, parts: list[bytes]) -> int:
         """Collect the rewritten text; where a function starts that goes on in the next chunk, -1 for another form."""
         start = 0
-        if data.translate(None, _PLAIN) or (not self.replaced and self._misses > _MOST_MISSES):
+        if data.translate(None, _PLAIN) or (not self.replaced and self._misses > 50_000):
             return -1
         if not self._sizes:
             lines = data.split(b"\n", 2)
@@ -80,7 +77,7 @@ class Repeats:
         return start
 
     def _end(self, data: bytes, start: int, tuples: int) -> int:
-        if tuples <= _FEW:
+        if tuples <= 50:  # quicker than NumPy
             for _ in range(tuples):
                 if not (start := data.find(b"\n", start) + 1):
                     return -1
