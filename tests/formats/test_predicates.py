@@ -81,3 +81,27 @@ def test_division_by_zero() -> None:
     """A table with a hole is refused."""
     with pytest.raises(FormatError, match="divides by zero"):
         _predicate("div(X,Y)", "int X int Y").evaluator(["A", "0"], ["A"], 1)([[1, 2]], (2,))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("gt(div(1,X),0)", None),
+        ("eq(mod(1,X),0)", None),
+        ("eq(pow(10,mul(400,X)),1)", None),
+        ("min(1,div(1,X))", None),
+        ("pow(div(1,X),0)", None),
+        ("or(eq(X,0),gt(div(2,X),1))", [1, 0]),
+        ("and(gt(div(2,X),1),ne(X,0))", [0, 0]),
+        ("if(eq(X,0),5,div(2,X))", [5, 1]),
+        ("if(div(1,X),1,2)", None),
+    ],
+)
+def test_undefined_arithmetic(text: str, expected: list[float] | None) -> None:
+    """A division by zero has no value unless the expression does not depend on it; comparisons do not hide it."""
+    evaluate = _predicate(text, "int X").evaluator(["x"], ["x"], 3)
+    if expected is None:
+        with pytest.raises(FormatError, match=":3: an expression divides by zero or overflows"):
+            evaluate([(0, 2)], (2,))
+    else:
+        assert evaluate([(0, 2)], (2,)).tolist() == expected

@@ -124,7 +124,7 @@ def test_a_table_holds_names_as_they_are(tmp_path: Path) -> None:
     write_assignment(np.array([1, 0]), problem, tmp_path / "a.csv")
     assert read_solution(tmp_path / "a.csv", problem).tolist() == [1, 0]
     with open(tmp_path / "a.csv", encoding="utf-8", newline="") as stream:
-        assert list(csv.reader(stream)) == [["variable", "value"], ["a,b", "two\nlines"], ["=c", " "]]
+        assert list(csv.reader(stream)) == [["variable", "value"], ["a,b", "two\nlines"], ["'=c", " "]]
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,17 @@ def test_a_mapping_of_a_variable_named_assignment() -> None:
     problem = Problem([2], labels=[("u", "v")], variable_names=["assignment"])
     assert read_solution(io.StringIO('{"assignment": "v"}'), problem).tolist() == [1]
     assert read_solution(io.StringIO('{"assignment": {"assignment": "v"}}'), problem).tolist() == [1]
+
+
+def test_a_table_computes_nothing(tmp_path: Path) -> None:
+    """Spreadsheets take no name or label for a formula, and all come back, those with apostrophes too."""
+    labels = ("=1+1", "+a", "-b", "@c", "'=d", "'e", "-5", "\t=f", "g=h")
+    problem = Problem([9], variable_names=["=x"], labels=[labels])
+    for value in range(9):
+        write_assignment(np.array([value]), problem, tmp_path / "a.csv")
+        assert read_solution(tmp_path / "a.csv", problem).tolist() == [value]
+        for field in (tmp_path / "a.csv").read_text().splitlines()[1].split(","):
+            assert field.strip('"')[0] not in "=+@\t-" or field == "-5"
 
 
 def test_a_table_holds_every_label(tmp_path: Path) -> None:

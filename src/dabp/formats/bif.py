@@ -49,7 +49,7 @@ class _Words:
         self._at = len(self._text) if match is None else match.end()
         quoted, mark, plain = ("", None, None) if match is None else match.groups()
         self._is_mark = mark is not None
-        return quoted if quoted is not None else mark or plain
+        return str(quoted if quoted is not None else mark or plain)
 
     def name(self, what: str) -> str:
         word = self.next()

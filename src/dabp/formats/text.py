@@ -94,7 +94,7 @@ class Source:
         level, frame = 1, inspect.currentframe()
         while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "dabp":
             level, frame = level + 1, frame.f_back
-        warnings.warn(str(self.error(message, line)), FormatWarning, stacklevel=level - 1)
+        warnings.warn(str(self.error(message, line)), FormatWarning, stacklevel=level)
 
     def empty(self) -> FormatError:
         """The error for a file without content."""

@@ -34,7 +34,7 @@ def read(source: Source) -> Problem:
     try:
         return _read(source, repeats)
     except (FormatError, Unexpected):
-        if not repeats.replaced or source.released:
+        if not repeats.changed or source.released:
             raise
         source.meter = Meter(source.name, len(source.content), source.max_cells)
         return _read(source, iter)

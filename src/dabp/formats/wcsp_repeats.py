@@ -35,6 +35,11 @@ class Repeats:
         self._last, self._last_tuples = b"", -1
         self._misses = 0
 
+    @property
+    def changed(self) -> bool:
+        """Whether the text is another than that of the file, so that errors are to be found in the file itself."""
+        return bool(self._numbers)
+
     def __call__(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """The file as it is to be parsed; as it is from where it has another form."""
         rest = b""
@@ -44,7 +49,7 @@ class Repeats:
             start = self._rewrite(data, parts)
             rest = data[max(start, 0) :]
             if start < 0 or len(rest) > 2**22:
-                if self.replaced:
+                if self.changed:
                     raise Unexpected
                 yield data
                 yield from chunks
@@ -55,7 +60,7 @@ class Repeats:
     def _rewrite(self, data: bytes, parts: list[bytes]) -> int:
         """Collect the rewritten text; where a function starts that goes on in the next chunk, -1 for another form."""
         start = 0
-        if data.translate(None, _PLAIN) or (not self.replaced and self._misses > 50_000):
+        if data.translate(None, _PLAIN) or (not self.changed and self._misses > 50_000):
             return -1
         if not self._sizes:
             lines = data.split(b"\n", 2)

@@ -51,8 +51,9 @@ def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.i
     places = packed_layout(count + len(large), np.concatenate([pairs, spokes]))
     _draw_edges(problem, binary, places[pairs], places[spokes], ax)
     size = float(np.clip(3000 / max(count, 1), 12, 90))
-    ax.scatter(*places[count:].T, marker="s", s=30, color=colour(1), zorder=2, label="factors of three or more")
-    ax.scatter(*places[:count].T, s=size, color=colour(0), zorder=3, label="variables")
+    x, y = places.T
+    ax.scatter(x[count:], y[count:], marker="s", s=30, color=colour(1), zorder=2, label="factors of three or more")
+    ax.scatter(x[:count], y[:count], s=size, color=colour(0), zorder=3, label="variables")
     if count <= 40:
         _write_names(problem, places[:count], ax)
     handles, labels = ax.get_legend_handles_labels()
