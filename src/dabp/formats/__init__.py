@@ -81,6 +81,7 @@ FORMATS: dict[str, Format] = {
     "wcnf": Format("wcnf", (".wcnf", ".cnf"), "weighted MaxSAT, in the form since 2022 and before"),
     "maxsat": Format("wcnf", (), "the same, answered in the evaluations' lines"),
     "opengm": Format("opengm", (".h5", ".hdf5"), "OpenGM 2 models in HDF5, read only (needs h5py)"),
+    "qaplib": Format("qaplib", (".dat", ".qap"), "quadratic assignments of QAPLIB, read only"),
     "qubo": Format("qubo", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
     "coo": Format("qubo", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
     "mc": Format("qubo", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}, cuts=True),
