@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from pathlib import Path
@@ -116,15 +115,6 @@ def test_a_name_of_no_known_form_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"ends in \.json"):
         write_solution(_result([1, 2, 0]), _PROBLEM, tmp_path / name)
     assert not (tmp_path / name).exists()
-
-
-def test_a_table_holds_names_as_they_are(tmp_path: Path) -> None:
-    """Commas, quotes, lines and spaces in names and labels come back."""
-    problem = Problem([2, 1], labels=[('x,"y"', "two\nlines"), (" ",)], variable_names=["a,b", "=c"])
-    write_assignment(np.array([1, 0]), problem, tmp_path / "a.csv")
-    assert read_solution(tmp_path / "a.csv", problem).tolist() == [1, 0]
-    with open(tmp_path / "a.csv", encoding="utf-8", newline="") as stream:
-        assert list(csv.reader(stream)) == [["variable", "value"], ["a,b", "two\nlines"], ["'=c", " "]]
 
 
 @pytest.mark.parametrize(

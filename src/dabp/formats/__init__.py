@@ -118,9 +118,9 @@ def read(
     """
     line = format_of(place, format)
     most = line.max_bytes if max_bytes is None else max_bytes
-    told = format is not None or split_suffix(place_name(place))[0] != ".txt"
+    decided = format is not None or split_suffix(place_name(place))[0] != ".txt"
     source = open_source(
-        place, max_bytes=most, max_cells=max_cells, piecewise=line.piecewise and told, progress=progress
+        place, max_bytes=most, max_cells=max_cells, piecewise=line.piecewise and decided, progress=progress
     )
     if format is None and split_suffix(source.name)[0] == ".txt":
         line = FORMATS[sniffed(source)]

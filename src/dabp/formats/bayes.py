@@ -61,7 +61,7 @@ class Network:
         """The finished problem."""
         for i, size in enumerate(self.draft.sizes):
             if i not in self._defined and size > 1:
-                raise self.source.error(f"variable {self.draft.name_of(i)[:40]!r} has no distribution")
+                raise self.source.error(f"variable {self.draft.names[i][:40]!r} has no distribution")
         return self.draft.problem(name)
 
 

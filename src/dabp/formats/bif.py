@@ -194,9 +194,9 @@ class _Reader:
         place = []
         for variable, state in zip(scope, states, strict=False):
             try:
-                place.append(self.network.draft.domain_of(variable).index[state])
+                place.append(self.network.draft.domain_of[variable].index[state])
             except KeyError:
-                named = self.network.draft.name_of(variable)
+                named = self.network.draft.names[variable]
                 raise self.words.error(f"value {state[:40]!r} is not in the domain of {named[:40]!r}") from None
         return tuple(place)
 

@@ -97,9 +97,9 @@ def _facts(source: Source) -> dict[str, Any]:
     size = int.from_bytes(source.data[:8], "little")
     try:
         header = json.loads(source.data[8 : 8 + size]) if 8 + size <= len(source.data) else None
-        told = header["__metadata__"] if isinstance(header, dict) else {}
-        facts = json.loads(told["facts"]) if told.get("kind") == _KIND else None
-        version = int(told["version"]) if told.get("kind") == _KIND else 0
+        written = header["__metadata__"] if isinstance(header, dict) else {}
+        facts = json.loads(written["facts"]) if written.get("kind") == _KIND else None
+        version = int(written["version"]) if written.get("kind") == _KIND else 0
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         facts, version = None, 0
     if not isinstance(facts, dict):

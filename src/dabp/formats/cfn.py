@@ -32,8 +32,7 @@ class _Reader:
         self.lexer = Lexer(source)
         self.draft = Draft(source)
         self.values: list[dict[str, int]] = []
-        self.defining: dict[str, int] = {}  # name → factor whose table others may share
-        self.constants: dict[str, int] = {}  # the same for functions without variables → table
+        self.defining: dict[str, tuple[int, int]] = {}  # name → factor, -1 without variables, and table to be shared
         self.waiting: list[tuple[int, str | None, str, int]] = []  # factor or -1, its name, whose table it has, line
         self.tables: dict[tuple[Any, ...], int] = {}  # long text of costs and domain sizes → table, from the second on
         self.seen: set[int] = set()  # hashes of these
@@ -99,7 +98,9 @@ class _Reader:
             lexer.next()
             names: list[Label] = []
             while not lexer.closing():
-                names.append(self._value_name())
+                names.append(value := lexer.word("a value name"))
+                if value[0] in DIGITS:  # tuples would take it for an index
+                    raise self.source.error(f"value name {value[:40]!r} starts with a digit", lexer.line)
             draft.add_variable(name, draft.domain([names], line), line)
             self.values.append({str(one): i for i, one in enumerate(names)})
             return
@@ -107,20 +108,13 @@ class _Reader:
         draft.add_variable(name, size, lexer.line)
         self.values.append({})
 
-    def _value_name(self) -> str:
-        """The name of a value; tuples would take one with a first digit for an index, so that it is refused."""
-        name = self.lexer.word("a value name")
-        if name[0] in DIGITS:
-            raise self.source.error(f"value name {name[:40]!r} starts with a digit", self.lexer.line)
-        return name
-
     def _dense_function(self) -> bool:
         """Take a function of the commonest form in one go; False, and nothing taken, if it is not of it or wrong."""
         match = self.lexer.dense_function() if self.tagged else None
         if match is None:
             return False
         name, names, listed = match.groups()
-        scope = [self.draft.index_of(one) for one in names.split('"')[1::2]]
+        scope = [self.draft.index.get(one) for one in names.split('"')[1::2]]
         if None in scope or len(set(scope)) < len(scope):
             return False
         variables = cast("list[int]", scope)
@@ -154,13 +148,10 @@ class _Reader:
         self.draft.check_scope(scope, line)
         default: float | None = None
         key = lexer.peek()
-        if (
-            (key == "defaultcost")
-            if self.tagged
-            else (key is not None and key not in "{[" and lexer.peek_any(DIGITS + "-+."))
-        ):
-            if self.tagged:
-                lexer.next()
+        if self.tagged and key == "defaultcost":
+            lexer.next()
+            default = self._cost(lexer.number(lexer.next()))
+        elif not self.tagged and lexer.peek_any(DIGITS + "-+."):
             default = self._cost(lexer.number(lexer.next()))
         if self.tagged and (word := lexer.next()) != "costs":
             if word != "type":
@@ -168,7 +159,12 @@ class _Reader:
             self._intensional(lexer.next(), scope, name, line)
             return
         if lexer.peek() not in ("{", "["):
-            self._reuse(scope, name, line)
+            other = lexer.word("the name of a function")
+            if lexer.peek() in ("{", "["):
+                self._intensional(other, scope, name, line)
+                return
+            lexer.close()
+            self.waiting.append((self.draft.add_factor(scope, -1, name) if scope else -1, name, other, line))
             return
         lexer.next()
         shape = self.draft.shape(scope, line)
@@ -178,11 +174,8 @@ class _Reader:
 
     def _define(self, name: str | None, scope: list[int], table: int) -> None:
         factor = self.draft.add_factor(scope, table, name)
-        if name is not None and name not in self.defining and name not in self.constants:
-            if scope:
-                self.defining[name] = factor
-            else:
-                self.constants[name] = table
+        if name is not None:
+            self.defining.setdefault(name, (factor if scope else -1, table))
 
     def _intensional(self, keyword: str, scope: list[int], name: str | None, line: int) -> None:
         """A function by keyword; brackets and tags of its parameters only decorate them."""
@@ -212,23 +205,15 @@ class _Reader:
                 self.recipes[recipe] = self.draft.add_table(recipe.table(), line)
             self.draft.add_factor([scope[axis] for axis in axes], self.recipes[recipe], name)
 
-    def _reuse(self, scope: list[int], name: str | None, line: int) -> None:
-        lexer = self.lexer
-        other = lexer.word("the name of a function")
-        if lexer.peek() in ("{", "["):
-            self._intensional(other, scope, name, line)
-            return
-        lexer.close()
-        self.waiting.append((self.draft.add_factor(scope, -1, name) if scope else -1, name, other, line))
-
     def _resolve(self) -> None:
         """Give functions the tables of others, which may stand later in the file."""
         for factor, name, other, line in self.waiting:
-            if other not in self.defining and other not in self.constants:
+            if other not in self.defining:
                 raise self.source.error(f"there is no function {other[:40]!r} to share costs with", line)
-            if factor < 0 and other in self.constants:
-                self.draft.add_factor([], self.constants[other], name)
-            elif factor < 0 or other in self.constants or not self.draft.share_table(factor, self.defining[other]):
+            defining, table = self.defining[other]
+            if factor < 0 and defining < 0:
+                self.draft.add_factor([], table, name)
+            elif factor < 0 or defining < 0 or not self.draft.share_table(factor, defining):
                 raise self.source.error(f"it shares costs with {other[:40]!r} on other domain sizes", line)
 
     def _scope_variable(self) -> int:

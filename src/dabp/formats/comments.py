@@ -75,7 +75,7 @@ def _blanked(chunk: bytes, mark: int, trailing: bool, slashes: bool) -> bytes:
 def _marks(letters: NDArray[np.uint8], mark: int, trailing: bool) -> NDArray[np.int64]:
     found: NDArray[np.int64] = np.flatnonzero(letters == mark)
     if trailing:
-        before = letters[found - 1]  # that of the first letter is the chunk's last, and never asked
+        before = letters[found - 1]  # that of the first letter is the chunk's last, and not used
         starting: NDArray[np.bool_] = (found == 0) | (before <= ord(" "))
         return found[starting]
     full = np.flatnonzero((letters != ord(" ")) & (letters != ord("\t")))

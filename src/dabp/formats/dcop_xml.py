@@ -159,7 +159,7 @@ class _Reader:
             reference,
             *words,
             *(scope if reference not in self.relations else ()),
-            *map(self.draft.domain_of, scope),
+            *map(self.draft.domain_of.__getitem__, scope),
         )
         if key not in self.tables:
             self.draft.shape(scope, node.line)
@@ -176,7 +176,7 @@ class _Reader:
         """Costs of a function as they are; a predicate forbids what is false."""
         shape = self.draft.shape(scope, line)
         self.source.meter.spend(self.predicates[reference].steps, math.prod(shape), line)
-        values = evaluate([self.draft.domain_of(v).values for v in scope], shape)
+        values = evaluate([self.draft.domain_of[v].values for v in scope], shape)
         if self.predicates[reference].soft:
             return self._capped(values)
         return np.where(values != 0, 0.0, self.draft.forbidden)
@@ -201,7 +201,7 @@ class _Reader:
             raise self.source.error(f"semantics {semantics!r} is not supported", line)
         table = np.full(self.draft.shape(scope, line), default)
         if text := (relation.text or "").strip():
-            self._fill(table, text, [self.draft.domain_of(v).index for v in scope], listed, relation)
+            self._fill(table, text, [self.draft.domain_of[v].index for v in scope], listed, relation)
         if np.isnan(table).any():
             raise self.source.error("a soft relation has no defaultCost, or a tuple has no cost", line)
         return self._capped(table)

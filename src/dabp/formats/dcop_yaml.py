@@ -154,9 +154,9 @@ class _Reader:
         shape = self.draft.shape(scope, line)
         self.source.meter.spend(expression.steps, math.prod(shape), line)
         used = [one for one in expression.names if one not in self.constants]
-        domains = {one: _as_python(self.draft.domain_of(v).values) for one, v in zip(used, scope, strict=False)}
+        domains = {one: _as_python(self.draft.domain_of[v].values) for one, v in zip(used, scope, strict=False)}
         if len(used) < len(scope):  # a cost function that does not mention its own variable
-            domains = {f"?{v}": _as_python(self.draft.domain_of(v).values) for v in scope}
+            domains = {f"?{v}": _as_python(self.draft.domain_of[v].values) for v in scope}
         constants = {one: self.inputs[one] for one in expression.names if one in self.inputs}
         self.draft.add_factor(scope, self.draft.add_table(expression.evaluate(domains, constants), line), name)
 
@@ -207,7 +207,7 @@ class _Reader:
                     return None
                 continue
             try:
-                place.append(self.draft.domain_of(variable).index[word])
+                place.append(self.draft.domain_of[variable].index[word])
             except KeyError:
                 reason = f"value {word[:40]!r} is not in the domain of {name[:40]!r}"
                 raise self.source.error(reason, node.line) from None

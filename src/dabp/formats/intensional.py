@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 Table = NDArray[np.float64]
 
 _LARGEST = 2**20  # cells of a function that cannot be taken apart, and parts of one that can
-
 PART = 16
 """Cells that a part counts for besides its table: what a factor takes in memory while it is read."""
 
@@ -228,6 +227,3 @@ _KEYWORDS: dict[str, Callable[[str, Words, tuple[int, ...], float], list[Part]]]
     "knapsack": _knapsack,
     "clique": _clique,
 }
-
-KEYWORDS = frozenset(_KEYWORDS)
-"""What `expand` knows."""

@@ -29,7 +29,7 @@ class LargeFile:
         self._stream.seek(start)
         parts, left = [], max(0, stop - start)
         while left > 0:
-            part = self._stream.read(left)  # may be less than asked for
+            part = self._stream.read(left)  # may be less than wanted
             if not part:
                 raise FormatError("it became shorter while it was read", source=self._name)
             parts.append(part)

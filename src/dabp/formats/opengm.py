@@ -49,14 +49,7 @@ def read(source: Source) -> Problem:
     try:
         with h5py.File(io.BytesIO(source.data), "r") as file:
             return _Reader(source, h5py, file).problem()
-    except (
-        OSError,
-        RuntimeError,
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-    ) as error:  # what h5py raises on damaged files
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError, OverflowError) as error:  # h5py on damaged files
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"this is no HDF5 file that can be read ({reason})") from None
 

@@ -29,10 +29,8 @@ def read(source: Source) -> Problem:
         reason = f"{2 * n * n} numbers of two matrices were expected after {n}, {len(tokens)} found"
         raise source.error(reason, tokens.first_line)
     tokens.position = extra
-    flows, distances = (
-        tokens.exact(tokens.take(n * n, "a number of a matrix"), lambda at, start=start: start + at).reshape(n, n)
-        for start in (extra, extra + n * n)
-    )
+    numbers = tokens.exact(tokens.take(2 * n * n, "a number of a matrix"), lambda at: extra + at)
+    flows, distances = numbers.reshape(2, n, n)
     tokens.release()
     source.meter.take_values(n * n)
     first, second = np.triu_indices(n, 1)

@@ -79,7 +79,7 @@ def _read_coo(source: Source) -> Problem:
 
 
 def _read_sized(source: Source, what: str) -> tuple[int, _Columns]:
-    """``N count`` and so many triples counted from 1; a graph may leave out weights of 1."""
+    """``N count`` and then `count` triples counted from 1; a graph may leave out weights of 1."""
     tokens = _numbers(source)
     size, count = tokens.integer("the number of variables"), tokens.integer(f"the number of {what}")
     if what == "edges" and len(tokens) == 2 + 2 * count:
@@ -112,22 +112,22 @@ _READERS: dict[str, Callable[[Source], Problem]] = {
 
 def _numbers(source: Source) -> Tokens:
     """The tokens of a file that has no title; in its place stands a word of ours."""
-    held = Source(source.name, b"terms " + without_comments(source.data), source.max_cells)
-    if held.data[6:].isspace() or len(held.data) == 6:
+    titled = Source(source.name, b"terms " + without_comments(source.data), source.max_cells)
+    if titled.data[6:].isspace() or len(titled.data) == 6:
         raise source.empty()
     source.release()
-    held.meter = source.meter
-    return Tokens(held, trailing_comments=True)
+    titled.meter = source.meter
+    return Tokens(titled, trailing_comments=True)
 
 
 def _unknown(source: Source, size: int) -> NDArray[np.float64]:
-    """A coefficient of 0 for each variable, if there may be so many."""
+    """A coefficient of 0 for each variable, within the limit on values."""
     source.meter.take_values(2 * size)
     return np.zeros(size)
 
 
 def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: bool = True) -> _Columns:
-    """The next so many lines of two variables and a coefficient, which end the file."""
+    """The next `count` lines of two variables and a coefficient, which end the file."""
     width, start = 2 + weighted, tokens.position
     if size > tokens.source.meter.max_values // 2:
         tokens.source.meter.take_values(2 * size, partial(tokens.line, max(start - 1, 0)))

@@ -36,7 +36,7 @@ class Answer(Protocol):
 
 
 def read_solution(place: Place, problem: Problem) -> Assignment:
-    """The assignment in a solution file; the form is told by its content, not its name."""
+    """The assignment in a solution file; its content decides on the form, not its name."""
     source = open_source(place)
     whole = source.text()
     text = whole.strip()

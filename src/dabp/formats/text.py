@@ -252,7 +252,7 @@ def _pieces(stream: BinaryIO, kind: str) -> Iterator[bytes]:
         machine: bz2.BZ2Decompressor | lzma.LZMADecompressor = (
             bz2.BZ2Decompressor()
             if kind == ".bz2"
-            else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**28)  # a header may ask for a dictionary of 4 GB
+            else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**28)  # a header may demand a dictionary of 4 GB
         )
         while not machine.eof:
             if machine.needs_input and not pending and not (pending := stream.read(large.PIECE)):

@@ -61,10 +61,10 @@ def read(source: Source) -> Problem:
         hard = next(number for number in range(-(2**31) + 1, 0) if b"%d" % number not in data)
         mark = re.compile(rb"^([ \t]*)h(?=[ \t])", re.MULTILINE)
         chunks = map(partial(mark.sub, rb"\g<1>%d" % hard), lines_of(data))
-    held = Source(source.name, b"".join([b"clauses ", *chunks]), source.max_cells)
+    titled = Source(source.name, b"".join([b"clauses ", *chunks]), source.max_cells)
     del data, chunks
-    held.meter = source.meter
-    tokens = Tokens(held)
+    titled.meter = source.meter
+    tokens = Tokens(titled)
     clauses = _clauses(tokens, top, hard, weighted=kind != b"cnf")
     size = int(np.abs(clauses.literals).max(initial=0))
     if announced is not None and size > announced:

@@ -63,11 +63,11 @@ def _focus(ax: Axes, answers: list[list[float]], bounds: list[tuple[float, str]]
     every = sorted(sign * cost for costs in answers for cost in costs)
     best = min(last)
     worst = max(max(last) + 0.25 * (max(last) - best), every[len(every) // 2])
-    room = worst - best if worst > best else max(abs(best), 1.0) * 0.05
-    low, high = best - 0.08 * room, worst + 0.08 * room
+    margin = worst - best if worst > best else max(abs(best), 1.0) * 0.05
+    low, high = best - 0.08 * margin, worst + 0.08 * margin
     tight = max((sign * bound for bound, _ in bounds), default=None)
-    if tight is not None and tight >= best - 1.5 * room:
-        low = min(low, tight - 0.08 * room)
+    if tight is not None and tight >= best - 1.5 * margin:
+        low = min(low, tight - 0.08 * margin)
     ax.set_ylim(*((low, high) if sign > 0 else (-low, -high)[::-1]))
     if tight is None:
         return

@@ -55,7 +55,7 @@ def whole_numbers(ax: Axes) -> None:
 
 
 def plain_numbers() -> Any:
-    """Labels 0.01, 0.1, 1, 10, 10k, 1M of a logarithmic axis: powers need not be read, and long numbers have room."""
+    """Labels 0.01, 0.1, 1, 10, 10k, 1M of a logarithmic axis: no powers, and long numbers are short."""
     from matplotlib.ticker import FuncFormatter
 
     return FuncFormatter(lambda value, _: short_number(value))

@@ -122,9 +122,9 @@ def _focus(ax: Axes, costs: NDArray[np.float64], best: NDArray[np.float64]) -> N
     low, high = np.percentile(costs, [1.0, 99.0])
     kept = best[len(best) // 4 :]
     low, high = min(low, kept.min()), max(high, kept.max())
-    room = 0.05 * (high - low)
-    if 0 < room < HUGE:
-        ax.set_ylim(low - room, high + room)
+    margin = 0.05 * (high - low)
+    if 0 < margin < HUGE:
+        ax.set_ylim(low - margin, high + margin)
 
 
 def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes, label: str) -> None:
