@@ -61,7 +61,7 @@ class Report:
 
     @property
     def megabytes(self) -> float:
-        """The most memory the process has held."""
+        """The peak memory of the process."""
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -218,7 +218,7 @@ def _mutation(rng: random.Random, data: bytes, good: list[tuple[str, bytes]]) ->
 
 
 def run(count: int, *, seed: int = 0, seconds: float = float("inf")) -> Report:
-    """Feed so many mutated inputs to the readers, for at most so long."""
+    """Feed `count` mutated inputs to the readers, for at most `seconds`."""
     rng, good, report = random.Random(seed), seeds(), Report()
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", FormatWarning)

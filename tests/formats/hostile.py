@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Hostile:
-    """One kind of file: its format, and the file with so many bytes or a little more."""
+    """One kind of file: its format, and the file with a given number of bytes or a little more."""
 
     format: str
     make: Callable[[int], str]

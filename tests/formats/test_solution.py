@@ -165,7 +165,7 @@ def test_truth_is_no_number() -> None:
 
 
 def test_a_mapping_of_a_variable_named_assignment() -> None:
-    """A plain mapping is told from our own answer by what stands there."""
+    """What stands there distinguishes a plain mapping from our own answer."""
     problem = Problem([2], labels=[("u", "v")], variable_names=["assignment"])
     assert read_solution(io.StringIO('{"assignment": "v"}'), problem).tolist() == [1]
     assert read_solution(io.StringIO('{"assignment": {"assignment": "v"}}'), problem).tolist() == [1]

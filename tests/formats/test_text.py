@@ -88,7 +88,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("value", "name"), [(object(), "x.uai"), (random_problem(0), "x.csv")])
 def test_answers_are_written_by_another_function(value: Problem, name: str, tmp_path: Path) -> None:
-    """Who gives a result, or the name of one, is told which."""
+    """A result, or the name of a file of one, is refused by naming that function."""
     with pytest.raises(FormatError, match="write_solution"):
         write(value, tmp_path / name)
 

@@ -59,7 +59,7 @@ class Format:
     piecewise: bool = False
 
     def load(self) -> Any:
-        """Import the module."""
+        """Import the module that reads and writes it."""
         return importlib.import_module(f"dabp.formats.{self.module}")
 
 

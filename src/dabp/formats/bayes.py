@@ -58,7 +58,7 @@ class Network:
         self.draft.add_factor(scope, self.draft.add_table(costs_of(table), line), name)
 
     def problem(self, name: str) -> Problem:
-        """The finished problem."""
+        """The finished problem; every variable needs a distribution."""
         for i, size in enumerate(self.draft.sizes):
             if i not in self._defined and size > 1:
                 raise self.source.error(f"variable {self.draft.names[i][:40]!r} has no distribution")

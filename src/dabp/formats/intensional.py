@@ -34,7 +34,7 @@ class Recipe:
         return math.prod(self.shape)
 
     def table(self) -> Table:
-        """The costs."""
+        """The costs, made anew with each call."""
         return self.make(self.shape, *self.parameters)
 
 
@@ -54,7 +54,7 @@ class Words:
         self.taken = 0
 
     def word(self) -> str:
-        """The next parameter."""
+        """The next parameter as text."""
         try:
             self.taken += 1
             return next(self._words)

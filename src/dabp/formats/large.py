@@ -42,7 +42,7 @@ class LargeFile:
         return self._stream.closed
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, after which nothing can be read."""
         self._stream.close()
 
 

@@ -145,7 +145,7 @@ class _Reader:
         for f in range(count):
             if at + 3 > len(row) or not at + 3 <= at + 3 + row[at + 2] <= len(row):
                 raise self.source.error(f"{count} factors were announced, they end early")
-            function, kind, order = (int(one) for one in row[at : at + 3])
+            function, kind, order = map(int, row[at : at + 3])
             scope = [int(one) for one in row[at + 3 : at + 3 + order]]
             at += 3 + order
             if not 0 <= kind < len(self.numbers) or not 0 <= function < len(self.numbers[kind]):

@@ -97,7 +97,7 @@ class _Functions:
 
     def walk(self, count: int) -> None:
         tokens, numbers, end = self.tokens, self.tokens.numbers, len(self.tokens)
-        rows, defaults = array("q"), array("d")  # rows: arity, start, tuples, table of each function
+        rows = array("q")  # arity, start, tuples, table of each function
         shared: list[int] = []
         position, index = tokens.position, -1
         form, alike = (0, 0), 0  # arity and tuples of the last function, and how many in a row had them
@@ -118,7 +118,7 @@ class _Functions:
                 continue
             if not abs(tuples) < 2**53 or tuples != tuples // 1:
                 raise tokens.error(f"a number of tuples is {tuples:g}", after - 1)
-            table = len(defaults)
+            table = len(rows) // 4
             if tuples < 0:
                 if -tuples > len(shared):
                     raise tokens.error(f"there is no shared cost function {-tuples:g} to reuse", after - 1)
@@ -129,7 +129,6 @@ class _Functions:
                 shared.append(table)
             listed = max(int(tuples), 0)
             rows.extend((arity, position + 1, listed, table))
-            defaults.append(default)
             alike = alike + 1 if (announced, tuples) == form and tuples >= 0 and not sharing else 0
             form, length = (announced, tuples), arity + 3 + listed * (arity + 1)
             if alike > FORM and (more := tokens.repeats(position, length, (0, arity + 2), count - index) - 1) > 0:
@@ -137,7 +136,6 @@ class _Functions:
                 numbers_of = np.arange(table + 1, table + 1 + more)
                 alone = np.stack([np.full(more, arity), starts, np.full(more, listed), numbers_of], axis=1)
                 rows.frombytes(alone.astype(np.int64).tobytes())
-                defaults.frombytes(numbers[starts + arity].astype(np.float64).tobytes())
                 index, position, alike = index + more, position + length * more, 0
             position += length
             if position > end:
@@ -147,8 +145,7 @@ class _Functions:
         if position < end:
             raise tokens.error(f"the {count} announced cost functions are complete, but the file goes on", position)
         self.arity, self.start, self.tuples, self.table = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-        self.default = np.array(defaults, dtype=np.float64)
-        self.own = self.table == np.arange(len(defaults))
+        self.own = self.table == np.arange(len(self.table))
 
     def _keyword(self, default: float, position: int, place: int) -> int:
         """Take a function that a default cost of −1 announces by keyword; the position after it."""
@@ -185,14 +182,13 @@ class _Functions:
 
     def problem(self) -> Problem:
         offsets = offsets_of(self.lengths)
-        pool = np.repeat(self.default, self.lengths)
+        pool = np.repeat(self._costs(self.start + self.arity), self.lengths)
         for k, members in self.scopes.groups():
             rows = members[(self.own & (self.tuples > 0))[members]]
             block = np.cumsum(self.tuples[rows]) // _BLOCK
             for b in distinct(block).tolist():
                 self._fill(pool, offsets, rows[block == b], k)
         self.tokens.release()
-        pool[pool >= self.top] = np.inf
         constant = self.arity == 0
         values = pool[offsets[self.table[constant]]]
         constant[constant] = np.isfinite(values)
@@ -237,9 +233,14 @@ class _Functions:
                     int(place[at]) + axis,
                 )
             cell += value.astype(np.int64) * strides[owner, axis]
-        costs = numbers[place + k]
-        pool[cell] = self.tokens.exact(np.where(costs < self.top, costs, 0), lambda at: int(place[at]) + k)
-        pool[cell[costs >= self.top]] = np.inf
+        pool[cell] = self._costs(place + k)
+
+    def _costs(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The costs at some tokens, infinite from the top on."""
+        numbers = self.tokens.numbers[places]
+        costs = self.tokens.exact(np.where(numbers < self.top, numbers, 0), lambda at: int(places[at]))
+        costs[numbers >= self.top] = np.inf
+        return costs
 
 
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:

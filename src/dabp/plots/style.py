@@ -32,7 +32,7 @@ def dash(index: int) -> str:
 
 
 def new_figure(*args: Any, **options: Any) -> Any:
-    """Matplotlib's `subplots`."""
+    """A figure and axes as of Matplotlib's `subplots`, with layout."""
     require("matplotlib", "a picture")
     from matplotlib import pyplot as plt
 
