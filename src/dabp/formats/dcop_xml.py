@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 from xml.sax.saxutils import escape, quoteattr
 
@@ -138,48 +137,32 @@ class _Reader:
         self.draft.add_variable(self._attribute(node, "name"), self.domains[domain], node.line)
 
     def _constraint(self, node: Node) -> None:
-        names = self._attribute(node, "scope").split()
-        scope = [self.draft.variable(name, node.line) for name in names]
+        scope = [self.draft.variable(name, node.line) for name in self._attribute(node, "scope").split()]
         reference, words = self._attribute(node, "reference"), list[str]()
-        if reference in self.relations:
-            make: Callable[[], NDArray[np.float64]] = partial(self._tabulate, self.relations[reference], scope)
-        elif reference in self.predicates:
+        if reference in self.predicates and reference not in self.relations:
             found = node.find("parameters")
             if found is None or len(found):
                 raise self.source.error("a constraint by predicate needs plain <parameters>", node.line)
             words = (found.text or "").split()
-            evaluate = self.predicates[reference].evaluator(words, names, node.line)
-            make = partial(self._evaluated, reference, evaluate, scope, node.line)
-        elif reference.lower().startswith("global"):
+        elif reference.lower().startswith("global") and reference not in self.relations:
             raise self.source.error(f"global constraint {reference!r} is not supported", node.line)
-        else:
+        elif reference not in self.relations:
             raise self.source.error(f"there is no relation {reference!r}", node.line)
         # A table is made once for each combination of domains, parameters and, for predicates, variables.
-        key = (
-            reference,
-            *words,
-            *(scope if reference not in self.relations else ()),
-            *map(self.draft.domain_of.__getitem__, scope),
-        )
+        key = (reference, *words, *(scope if words else []), *(self.draft.domain_of[v] for v in scope))
         if key not in self.tables:
-            self.draft.shape(scope, node.line)
-            self.tables[key] = self.draft.add_table(make(), node.line)
+            shape = self.draft.shape(scope, node.line)
+            if reference in self.relations:
+                table = self._tabulate(self.relations[reference], scope)
+            else:
+                predicate = self.predicates[reference]
+                self.source.meter.spend(predicate.steps, math.prod(shape), node.line)
+                domains = {self.draft.names[v]: self.draft.domain_of[v].values for v in scope}
+                table = predicate.evaluate(words, domains, node.line)
+                if not predicate.soft:
+                    table = np.where(table != 0, 0.0, self.draft.forbidden)
+            self.tables[key] = self.draft.add_table(self._capped(table), node.line)
         self.draft.add_factor(scope, self.tables[key], node.get("name"))
-
-    def _evaluated(
-        self,
-        reference: str,
-        evaluate: Callable[[Sequence[Sequence[Label]], tuple[int, ...]], NDArray[np.float64]],
-        scope: list[int],
-        line: int,
-    ) -> NDArray[np.float64]:
-        """Costs of a function as they are; a predicate forbids what is false."""
-        shape = self.draft.shape(scope, line)
-        self.source.meter.spend(self.predicates[reference].steps, math.prod(shape), line)
-        values = evaluate([self.draft.domain_of[v].values for v in scope], shape)
-        if self.predicates[reference].soft:
-            return self._capped(values)
-        return np.where(values != 0, 0.0, self.draft.forbidden)
 
     def _capped(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.draft.maximize:
@@ -204,15 +187,10 @@ class _Reader:
             self._fill(table, text, [self.draft.domain_of[v].index for v in scope], listed, relation)
         if np.isnan(table).any():
             raise self.source.error("a soft relation has no defaultCost, or a tuple has no cost", line)
-        return self._capped(table)
+        return table
 
     def _fill(
-        self,
-        table: NDArray[np.float64],
-        text: str,
-        domains: list[Mapping[str, int]],
-        cost: float,
-        relation: Node,
+        self, table: NDArray[np.float64], text: str, domains: list[Mapping[str, int]], cost: float, relation: Node
     ) -> None:
         """``cost: values | values | cost: values …``; a cost holds until the next one."""
         line, semantics = relation.line, relation.get("semantics", "soft")

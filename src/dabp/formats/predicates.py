@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dabp.formats.text import Source
 from dabp.problem import Label
-from dabp.problem.problem import MOST_AXES
 
 _Array = NDArray[np.float64]
 _Tree = float | str | tuple[str, list["_Tree"]]
@@ -106,35 +105,26 @@ class Predicate:
             raise self._source.error(f"{word!r} takes {OPERATORS[word][0]} operands in brackets", self._line)
         return word, operands
 
-    def evaluator(
-        self, words: Sequence[str], scope: Sequence[str], line: int
-    ) -> Callable[[Sequence[Sequence[Label]], tuple[int, ...]], _Array]:
-        """A function from the scope's domains and a shape to the table, for one constraint's actual parameters."""
+    def evaluate(self, words: Sequence[str], domains: Mapping[str, Sequence[Label]], line: int) -> _Array:
+        """The table over a constraint's scope, name → values of each variable, for its actual parameters."""
         if len(words) != len(self._parameters):
             raise self._source.error(f"{len(self._parameters)} parameters are needed, {len(words)} found", line)
-        if len(scope) > MOST_AXES:
-            raise self._source.error(f"a cost function has {len(scope)} variables; {MOST_AXES} is the most", line)
+        actual: dict[str, _Array] = {}
+        for axis, (name, labels) in enumerate(domains.items()):
+            if any(isinstance(label, str) for label in labels):
+                raise self._source.error(f"variable {name!r} has values that are not numbers", line)
+            actual[name] = np.array(labels, float).reshape([-1 if a == axis else 1 for a in range(len(domains))])
         for word in words:
-            if word not in scope and not re.fullmatch(r"[+-]?\d{1,15}", word):
-                raise self._source.error(f"parameter {word[:40]!r} is neither in the scope nor an integer", line)
-
-        def evaluate(domains: Sequence[Sequence[Label]], shape: tuple[int, ...]) -> _Array:
-            axes: dict[str, _Array] = {}
-            for axis, (name, labels) in enumerate(zip(scope, domains, strict=True)):
-                if any(isinstance(label, str) for label in labels):
-                    raise self._source.error(f"variable {name!r} has values that are not numbers", line)
-                axes[name] = np.array(labels, float).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-            actual = {
-                name: axes[word] if word in axes else np.asarray(float(word))
-                for name, word in zip(self._parameters, words, strict=True)
-            }
-            with np.errstate(all="ignore"):
-                values = _evaluate(self._tree, actual)
-            if not np.isfinite(values).all():
-                raise self._source.error("an expression divides by zero or overflows", line)
-            return np.array(np.broadcast_to(values, shape))
-
-        return evaluate
+            if word not in domains:
+                if not re.fullmatch(r"[+-]?\d{1,15}", word):
+                    raise self._source.error(f"parameter {word[:40]!r} is neither in the scope nor an integer", line)
+                actual[word] = np.asarray(float(word))
+        named = {name: actual[word] for name, word in zip(self._parameters, words, strict=True)}
+        with np.errstate(all="ignore"):
+            values = _evaluate(self._tree, named)
+        if np.isnan(values).any():
+            raise self._source.error("an expression divides by zero or overflows", line)
+        return np.array(np.broadcast_to(values, tuple(map(len, domains.values()))))
 
 
 def _evaluate(tree: _Tree, actual: dict[str, _Array]) -> _Array:
