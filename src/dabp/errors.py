@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions whose text is written for the person who reads it."""
+"""Exceptions, whose text is written for users."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class KeywordError(ParameterError, TypeError):
 
 
 class MissingPackageError(DabpError):
-    """What was asked for needs a package that is not installed; the text says how to install it."""
+    """An optional package is missing; the text says how to install it."""
 
 
 class SolverError(DabpError):

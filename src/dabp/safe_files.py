@@ -81,7 +81,6 @@ def _replaceable(path: Path) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The rename, too, is on the disk; not every system lets folders be opened."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

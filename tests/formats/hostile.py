@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Hostile:
-    """One kind of file: its format, and the file with so many bytes or a little more."""
+    """One kind of file: its format, and the file with a given number of bytes or a little more."""
 
     format: str
     make: Callable[[int], str]
@@ -160,6 +160,11 @@ HOSTILE: dict[str, Hostile] = {
     "coo terms": Hostile("coo", lambda n: _many("0 {} 1\n", n)),
     "coo vartype": Hostile("coo", lambda n: "# vartype" + " " * n + "=\n0 1 1\n"),
     "coo vartypes": Hostile("coo", lambda n: _many("# vartype =\n", n) + "0 1 1\n"),
+    "qaplib digits": Hostile("qaplib", lambda n: f"1\n{'1' * n}x 1\n"),
+    "qaplib matrices": Hostile("qaplib", lambda n: f"{int((n / 4) ** 0.5)}\n" + "1 " * (2 * int((n / 4) ** 0.5) ** 2)),
+    "qaplib flows": Hostile(
+        "qaplib", lambda n: f"{int((n / 12) ** 0.5)}\n" + " ".join(map(str, range(2 * int((n / 12) ** 0.5) ** 2)))
+    ),
     "mc edges": Hostile("mc", lambda n: f"9 {n // 6}\n" + "1 2 1\n" * (n // 6)),
     "mc digits": Hostile("mc", lambda n: f"2 1\n1 2 {'1' * n}x\n"),
     "bq entries": Hostile("bq", lambda n: f"9 {n // 8}\n" + "1 2 1.5\n" * (n // 8)),

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from dabp.errors import FormatError, FormatWarning
 from dabp.formats import read, write
 from dabp.problem import Problem
-from tests.formats.networks import random_network, real_networks
+from tests.formats.networks import real_networks
 from tests.formats.strategies import networks
 from tests.problems import all_assignments
 
@@ -46,22 +46,6 @@ def test_what_does_not_add_up_is_reported() -> None:
     text = "network n { }\nvariable a { type discrete [ 2 ] { t, f }; }\nprobability ( a ) { table 0.5 0.3; }\n"
     with pytest.warns(FormatWarning, match="stream:3: the probabilities of 'a' add up to 0.8, not to 1"):
         assert read(io.StringIO(text), "bif").cost([1]) == pytest.approx(-math.log(0.3))
-
-
-@pytest.mark.parametrize("seed", range(25))
-@pytest.mark.parametrize("format", ["bif", "xmlbif"])
-def test_reading_what_was_written(format: str, seed: int) -> None:
-    """Names, values and probabilities come back, whatever the names have in them."""
-    problem = random_network(seed)
-    stream = io.StringIO()
-    assert write(problem, stream, format) == []
-    again = read(io.StringIO(stream.getvalue()), format)
-    assert again.names.variables == problem.names.variables
-    assert [again.names.labels(i) for i in range(len(again.domain_sizes))] == [
-        problem.names.labels(i) for i in range(problem.num_variables)
-    ]
-    states = all_assignments(problem)
-    np.testing.assert_allclose(again.cost(states), problem.cost(states), rtol=1e-12, atol=1e-12)
 
 
 @settings(max_examples=50, deadline=None)

@@ -125,11 +125,11 @@ def _file(columns: dict[str, list[int]], **facts: object) -> io.BytesIO:
         "definitions": [],
         **columns,
     }
-    told = {"maximize": False, "constant": "0x0p0", "limit": None, "name": "p", **facts}
+    written = {"maximize": False, "constant": "0x0p0", "limit": None, "name": "p", **facts}
     words = json.dumps({"variable_names": None, "factor_names": None, "labels": None}).encode()
     data = {name: np.array(column, dtype=np.int64) for name, column in arrays.items()}
     data |= {"costs": np.zeros(4), "words": np.frombuffer(words, dtype=np.uint8)}
-    return io.BytesIO(save(data, {"kind": "dabp problem", "version": "1", "facts": json.dumps(told)}))
+    return io.BytesIO(save(data, {"kind": "dabp problem", "version": "1", "facts": json.dumps(written)}))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Domains are told apart by their labels' types, made once, and limited all together."""
+"""Domains whose labels differ in type are different; each is made once, and all count together."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ import contextlib
 import gzip
 import io
 import lzma
-import resource
 import signal
 import subprocess
 import sys
@@ -91,8 +90,3 @@ def _baseline() -> int:
     program = "import dabp.formats, numpy; print([x for x in open('/proc/self/status') if x.startswith('VmPeak')][0])"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return int(run.stdout.split()[1]) * 1024
-
-
-def test_limits_of_this_process_are_untouched() -> None:
-    """The test above limits its child only."""
-    assert resource.getrlimit(resource.RLIMIT_AS)[0] != _baseline() + 100_000_000

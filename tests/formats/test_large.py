@@ -160,11 +160,11 @@ def test_progress_is_told_to_the_end(tmp_path, small_pieces):
     for suffix in ("wcsp", "cfn", "uai", "LG"):
         path = tmp_path / f"x.{suffix}"
         dabp.write(problem.replace(pool=problem.pool / 100) if suffix == "uai" else problem, path)
-        told: list[tuple[int, int]] = []
-        again = dabp.read(path, progress=lambda *count, told=told: told.append(count))
+        calls: list[tuple[int, int]] = []
+        again = dabp.read(path, progress=lambda *count, calls=calls: calls.append(count))
         assert again.num_factors == problem.num_factors
-        assert told == sorted(told)
-        assert told[-1] == (path.stat().st_size, path.stat().st_size)
+        assert calls == sorted(calls)
+        assert calls[-1] == (path.stat().st_size, path.stat().st_size)
 
 
 def test_a_file_that_shrinks_is_told(tmp_path):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dabp.formats.numerals import NUMBER, integer, parse_list
+from dabp.formats.numerals import NUMBER, integer, parse, parse_list
 
 _words = st.one_of(
     st.integers(-(10**30), 10**30).map(str),
@@ -45,6 +47,42 @@ def test_lists(words: list[str], repeats: int) -> None:
     numbers = parse_list(" ".join(words * repeats))
     assert numbers is not None
     np.testing.assert_array_equal(numbers, np.array([float(word) for word in words] * repeats))
+
+
+@settings(deadline=None)
+@given(words=st.lists(_words | st.sampled_from(["inf", "-inf", "-0.0", "0e5", "1e-400", "9e400"]), min_size=1))
+def test_chunks(words: list[str]) -> None:
+    """Every number of a chunk is the nearest float, to its sign and last bit, or the exact integer."""
+    numbers = parse(" ".join(words).encode())
+    assert numbers is not None
+    if numbers.dtype == np.int64:
+        assert numbers.tolist() == [int(word) for word in words]
+    else:
+        expected = np.array([float(word) for word in words])
+        np.testing.assert_array_equal(numbers, expected)
+        np.testing.assert_array_equal(np.signbit(numbers), np.signbit(expected))
+
+
+def test_half_way_between_two_floats() -> None:
+    """Decimals that 64 bits of mantissa round to the middle of two floats, above, on and below it."""
+    rng = np.random.default_rng(0)
+    words = []
+    for mantissa in rng.integers(2**52, 2**53, 2000).tolist():
+        middle = Fraction(2 * mantissa + 1, 2 ** int(rng.integers(40, 60)))
+        words += [f"{int(middle * 10**17) + step}e-17" for step in (-1, 0, 1)]
+    words = [word for word in words if len(word) < 22]
+    numbers = parse(" ".join(words).encode())
+    assert numbers is not None
+    np.testing.assert_array_equal(numbers, np.array([float(word) for word in words]))
+
+
+@pytest.mark.parametrize(
+    "word", ["1.2.3", "1e", "e5", "1e5e3", "1e2.5", "+-1", "1-1", ".", "-", "-.e1", "1einf", "1inf"]
+)
+def test_chunks_with_other_words(word: str) -> None:
+    """What is no number among numbers is left to the careful reader."""
+    assert parse(f"1.5 {word} 2e3".encode()) is None
+    assert parse(word.encode()) is None
 
 
 @pytest.mark.parametrize("word", ["x", "1_0", "1.2.3", "--1", "é"])

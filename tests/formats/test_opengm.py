@@ -143,15 +143,3 @@ def test_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="only read"):
         write(Problem([2]), tmp_path / "a.h5")
     assert not (tmp_path / "a.h5").exists()
-
-
-@pytest.mark.parametrize("name", ["numbers-of-states", "factors", "function-id-16000/indices"])
-def test_numbers_that_are_none(name: str, tmp_path: Path) -> None:
-    """Infinity where a count or an index belongs is refused in a sentence, too."""
-    path = _model(tmp_path / "a.h5")
-    with h5py.File(path, "a") as file:
-        length = file[f"gm/{name}"].shape
-        del file[f"gm/{name}"]
-        file[f"gm/{name}"] = np.full(length, np.inf)
-    with pytest.raises(FormatError):
-        read(path)

@@ -51,9 +51,8 @@ def test_every_operator(name: str) -> None:
     arity = OPERATORS[name][0]
     left, right = [-7, -1, 0, 3], [-2, 1, 3] if name in ("div", "mod") else [0, 1, 3]
     domains = [left, right, [5, 8]]
-    words = ["A", "B", "C"]
-    evaluate = _predicate(f"{name}({','.join('XYZ'[:arity])})").evaluator(words, words, 1)
-    table = evaluate(domains, (4, len(right), 2))
+    predicate = _predicate(f"{name}({','.join('XYZ'[:arity])})")
+    table = predicate.evaluate(["A", "B", "C"], dict(zip("ABC", domains, strict=True)), 1)
     for places in itertools.product(range(4), range(len(right)), range(2)):
         values = [domain[place] for domain, place in zip(domains, places, strict=True)]
         assert table[places] == float(_MEANING[name](*values[:arity])), values
@@ -80,4 +79,28 @@ def test_what_is_no_expression(text: str, reason: str) -> None:
 def test_division_by_zero() -> None:
     """A table with a hole is refused."""
     with pytest.raises(FormatError, match="divides by zero"):
-        _predicate("div(X,Y)", "int X int Y").evaluator(["A", "0"], ["A"], 1)([[1, 2]], (2,))
+        _predicate("div(X,Y)", "int X int Y").evaluate(["A", "0"], {"A": [1, 2]}, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("gt(div(1,X),0)", None),
+        ("eq(mod(1,X),0)", None),
+        ("eq(pow(10,mul(400,X)),1)", None),
+        ("min(1,div(1,X))", None),
+        ("pow(div(1,X),0)", None),
+        ("or(eq(X,0),gt(div(2,X),1))", [1, 0]),
+        ("and(gt(div(2,X),1),ne(X,0))", [0, 0]),
+        ("if(eq(X,0),5,div(2,X))", [5, 1]),
+        ("if(div(1,X),1,2)", None),
+    ],
+)
+def test_undefined_arithmetic(text: str, expected: list[float] | None) -> None:
+    """A division by zero has no value unless the expression does not depend on it; comparisons do not hide it."""
+    predicate, domains = _predicate(text, "int X"), {"x": (0, 2)}
+    if expected is None:
+        with pytest.raises(FormatError, match=":3: an expression divides by zero or overflows"):
+            predicate.evaluate(["x"], domains, 3)
+    else:
+        assert predicate.evaluate(["x"], domains, 3).tolist() == expected

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dabp.errors import FormatError
+from dabp.errors import FormatError, FormatWarning
 from dabp.formats import FORMATS, read, write
+from dabp.problem import Problem
 from tests.problems import random_problem
 
 _TEXT = b"p 2 2 1 10\n2 2\n1 0 3 0\n"
@@ -64,14 +65,14 @@ def test_limits_can_be_raised_and_lowered() -> None:
     [
         ("missing.wcsp", "there is no such file"),
         ("folder.wcsp", "this is a directory, not a file"),
-        ("unknown.dat", "its name does not tell the format"),
+        ("unknown.data", "its name does not tell the format"),
         ("nul\0.wcsp", "it cannot be read"),
     ],
 )
 def test_places_that_are_no_files(name: str, reason: str, tmp_path: Path) -> None:
     """One clear sentence instead of an exception of the system."""
     (tmp_path / "folder.wcsp").mkdir()
-    (tmp_path / "unknown.dat").write_bytes(_TEXT)
+    (tmp_path / "unknown.data").write_bytes(_TEXT)
     with pytest.raises(FormatError, match=reason):
         read(f"{tmp_path}/{name}")
 
@@ -83,6 +84,24 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         write(problem, tmp_path / "missing" / "a.wcsp")
     with pytest.raises(FormatError, match="there is no format 'csv'; there are wcsp"):
         write(problem, tmp_path / "a.wcsp", "csv")
+
+
+@pytest.mark.parametrize(("value", "name"), [(object(), "x.uai"), (random_problem(0), "x.csv")])
+def test_answers_are_written_by_another_function(value: Problem, name: str, tmp_path: Path) -> None:
+    """A result, or the name of a file of one, is refused by naming that function."""
+    with pytest.raises(FormatError, match="write_solution"):
+        write(value, tmp_path / name)
+
+
+def test_warnings_stand_at_the_callers_line(tmp_path: Path) -> None:
+    """One sentence with the file and its line, shown where the reader is called and not inside of it."""
+    path = tmp_path / "a.bif"
+    path.write_text(
+        "network n { }\nvariable a { type discrete [ 2 ] { t, f }; }\nprobability ( a ) { table 0.5 0.3; }\n"
+    )
+    with pytest.warns(FormatWarning, match=r"^\S*a.bif:3: the probabilities of 'a' add up to 0.8, not to 1$") as caught:
+        read(path)
+    assert caught[0].filename == __file__
 
 
 def test_refusals_leave_files_alone(tmp_path: Path) -> None:

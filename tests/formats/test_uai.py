@@ -6,10 +6,12 @@ import io
 import math
 import warnings
 
+import numpy as np
 import pytest
 
-from dabp.errors import FormatWarning
-from dabp.formats import read
+from dabp.errors import FormatError, FormatWarning
+from dabp.formats import read, write
+from dabp.problem import Problem
 
 
 @pytest.mark.parametrize("kind", ["MARKOV", "markov"])
@@ -64,3 +66,24 @@ def test_files_of_pyagrum_are_reported() -> None:
         assert read(io.StringIO(two), "uai").num_factors == 3
     one = head + "2 0 1   # b\n2 1 2   # c\n" + tables + "4\n 0.1 0.9\n 0.2 0.8\n"
     assert read(io.StringIO(one), "uai").num_factors == 3
+
+
+@pytest.mark.parametrize("format", ["uai", "cfn"])
+def test_equal_tables_are_stored_once(format: str) -> None:
+    """Long lines and tables that repeat are parsed once or twice, and a fault in one of them has its own line."""
+    rng = np.random.default_rng(0)
+    tables = [np.round(rng.random((9, 9)), 3), np.exp(-rng.random((9, 9)))]
+    problem = Problem.from_tables([9] * 30, [((i, i + 1), tables[i % 3 > 0]) for i in range(29)])
+    stream = io.StringIO()
+    pool = np.concatenate([problem.cells(f) for f in range(29)])
+    written_out = problem.replace(factor_table=np.arange(29), pool=pool, pool_offsets=np.arange(0, 30 * 81, 81))
+    write(written_out, stream, format)
+    again = read(io.StringIO(stream.getvalue()), format)
+    states = rng.integers(0, 9, (50, 30))
+    np.testing.assert_allclose(again.cost(states), problem.cost(states), rtol=1e-12)
+    assert len(again.pool) <= 4 * 81
+    lines = stream.getvalue().split("\n")
+    at = max(i for i, line in enumerate(lines) if len(line) > 300)
+    lines[at] = lines[at].replace("0.", "x.", 1)
+    with pytest.raises(FormatError, match=f":{at + 1}: a number was expected, 'x"):
+        read(io.StringIO("\n".join(lines)), format)

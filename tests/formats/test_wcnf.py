@@ -105,6 +105,28 @@ def test_what_cannot_be_written() -> None:
         write(Problem([3]), io.StringIO(), "wcnf")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("h 2 0\n-1 1 0\n", ":2: a weight is -1; it should be 1 or more"),
+        ("-2147483647 1 0\nh 2 0\n", ":1: a weight is -2.14748e"),
+        ("1 1 0\n9007199254740993 1 0\n", ":2: 9007199254740993 is beyond 2^53".replace("^", r"\^")),
+        ("1 1 0\n9007199254740993 1 0\n0.5 1 0\n", r":2: 9.0072e\+15 is beyond"),
+        ("p wcnf 1 1 99999999999999999\n9007199254740993 1 0\n", ":2: 9007199254740993 is beyond"),
+    ],
+)
+def test_weights_that_would_be_others(text: str, reason: str) -> None:
+    """No number of a file stands for something else, and none is rounded."""
+    with pytest.raises(FormatError, match=reason):
+        read(io.StringIO(text), "wcnf")
+
+
+def test_large_hard_weights() -> None:
+    """From the top on any weight is hard, however large."""
+    text = "p wcnf 1 2 9223372036854775000\n9223372036854775000 1 0\n9007199254740992 -1 0\n"
+    assert read(io.StringIO(text), "wcnf").cost([[0], [1]]).tolist() == [np.inf, 2.0**53]
+
+
 def test_answers() -> None:
     """The lines of the evaluations, without the auxiliary variables."""
     problem = read(_DATA / "new.wcnf")

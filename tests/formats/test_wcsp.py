@@ -61,6 +61,14 @@ def test_numbers_without_a_space_between() -> None:
         read(io.StringIO("p 2 2 2 100\n2 2\n1 0 29--1\n1 7\n"), "wcsp")
 
 
+@pytest.mark.parametrize("cost", ["9007199254740993", "-9223372036854775807"])
+def test_costs_that_would_be_rounded(cost: str) -> None:
+    """Integers beyond 2^53, listed or by default, are refused where they stand."""
+    for function in (f"1 0 0\n1\n0 {cost}", f"1 0\n\n{cost}\n0"):
+        with pytest.raises(FormatError, match=r":5: .* is beyond 2\^53"):
+            read(io.StringIO(f"p 1 2 1 999999999999999999\n2\n{function}\n"), "wcsp")
+
+
 @pytest.mark.parametrize("top", [100, 2**31, 10**15, 2**62, 10**20])
 def test_any_bound_leaves_the_costs_as_they_are(top: int) -> None:
     """Bounds of any size, and costs below and above them of any size."""

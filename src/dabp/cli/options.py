@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dabp.cli.completion import complete_format
-from dabp.errors import ParameterError, suggestion
+from dabp.errors import FormatWarning, ParameterError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,7 +52,9 @@ def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes
     """Read a problem as the options ask, a large one with a bar; ``-`` is standard input."""
     from dabp.formats import read
 
-    with ReadingBar(file) as bar:
+    with ReadingBar(file) as bar, warnings.catch_warnings():
+        warnings.simplefilter("always", FormatWarning)
+        warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)
         return read(file, format, max_cells=max_cells, max_bytes=max_bytes, progress=bar)
 
 

@@ -106,7 +106,7 @@ class _Files:
 
     def check(self, problems: list[str], format: str | None) -> None:
         """Complain before anything is solved."""
-        from dabp.formats.evidence import is_text
+        from dabp.formats.evidence import beside, is_text
 
         if len(problems) > 1 and (self.checkpoint or self.initial):
             raise ParameterError("--checkpoint and --initial go with one file")
@@ -117,6 +117,8 @@ class _Files:
         for evidence in self.evidence:
             if not is_text(evidence):
                 check_input(evidence)
+        for found in () if self.evidence else filter(None, map(beside, problems)):
+            print(f"dabp: {found} is not used; --evidence {found} fixes what it observes", file=sys.stderr)
         check_output(self.checkpoint, replaced=True)
 
     def remarks(self, problems: list[str]) -> list[str]:

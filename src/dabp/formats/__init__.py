@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import IO, Any, cast
 
@@ -26,85 +27,66 @@ from dabp.safe_files import replacing
 
 @dataclass(frozen=True)
 class Format:
-    """One file format: the module that reads and writes it, the suffixes it goes by, a line for the list."""
+    """One file format: the module that reads and writes it, its suffixes, a line for the list.
+
+    Attributes
+    ----------
+    max_bytes
+        A cap below the usual one by default, where a byte costs more to parse.
+    options
+        Keywords that make the module's functions read and write this dialect.
+    names
+        Whether names of variables and values are written.
+    probabilities
+        Whether a cost is the negated natural logarithm of a probability.
+    cuts
+        Whether the weight of a cut is maximised.
+    binary
+        Whether it is no text, and contains everything of a problem.
+    piecewise
+        Whether it is read piece by piece, so that a large file is never in memory as a whole.
+    """
 
     module: str
     suffixes: tuple[str, ...]
     summary: str
     max_bytes: int | None = None
-    """A cap below the usual one by default, where a byte costs more to parse."""
-
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Keywords that make the module's functions read and write this dialect."""
-
     names: bool = False
-    """Whether names of variables and values are written."""
-
     probabilities: bool = False
-    """Whether a cost is the negated natural logarithm of a probability."""
-
     cuts: bool = False
-    """Whether what is maximised is the weight of a cut."""
-
     binary: bool = False
-    """Whether it is no text, and says all there is to say of a problem."""
-
     piecewise: bool = False
-    """Whether it is read piece by piece, so that a large file is never in memory as a whole."""
 
     def load(self) -> Any:
-        """Import the module."""
+        """Import the module that reads and writes it."""
         return importlib.import_module(f"dabp.formats.{self.module}")
 
 
+_named = partial(Format, names=True)
+_large = partial(Format, piecewise=True)
+_network = partial(Format, probabilities=True)
+
 FORMATS: dict[str, Format] = {
-    "wcsp": Format("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names", piecewise=True),
-    "cfn": Format(
-        "cfn",
-        (".cfn",),
-        "toulbar2's cost function networks: real costs, names, maximisation",
-        names=True,
-        piecewise=True,
-    ),
-    "uai": Format(
-        "uai",
-        (".uai",),
-        "Markov and Bayesian networks of the UAI competitions, as probabilities",
-        probabilities=True,
-        piecewise=True,
-    ),
-    "lg": Format(
-        "uai",
-        (".lg",),
-        "the same with logarithms of probabilities",
-        options={"logarithms": True},
-        probabilities=True,
-        piecewise=True,
-    ),
-    "xml": Format("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files", names=True),
+    "wcsp": _large("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
+    "cfn": _large("cfn", (".cfn",), "toulbar2's cost function networks: real costs, names, maximisation", names=True),
+    "uai": _large("uai", (".uai",), "Markov and Bayesian networks of the UAI competitions", probabilities=True),
+    "lg": _network("uai", (".lg",), "the same in logarithms", options={"logarithms": True}, piecewise=True),
+    "xml": _named("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
     "authors": Format("dcop_authors", (), "DCOP files as the program of DABP's authors reads them (--to authors)"),
-    "yaml": Format(
-        "dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", max_bytes=2**24, names=True
-    ),
-    "pydcop": Format("dcop_yaml", (), "the same, answered as pyDCOP answers", max_bytes=2**24, names=True),
-    "bif": Format(
-        "bif",
-        (".bif",),
-        "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy",
-        names=True,
-        probabilities=True,
-    ),
-    "xmlbif": Format("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", names=True, probabilities=True),
+    "yaml": _named("dcop_yaml", (".yaml", ".yml"), "pyDCOP's problems, by expression or by table", 2**24),
+    "pydcop": _named("dcop_yaml", (), "the same, answered as pyDCOP answers", 2**24),
+    "bif": _network("bif", (".bif",), "Bayesian networks with names, of JavaBayes, bnlearn and pgmpy", names=True),
+    "xmlbif": _network("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", names=True),
     "wcnf": Format("wcnf", (".wcnf", ".cnf"), "weighted MaxSAT, in the form since 2022 and before"),
     "maxsat": Format("wcnf", (), "the same, answered in the evaluations' lines"),
     "opengm": Format("opengm", (".h5", ".hdf5"), "OpenGM 2 models in HDF5, read only (needs h5py)"),
-    "qubo": Format("quadratic", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
-    "coo": Format("quadratic", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
-    "mc": Format(
-        "quadratic", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}, cuts=True
-    ),
+    "qaplib": Format("qaplib", (".dat", ".qap"), "quadratic assignments of QAPLIB, read only"),
+    "qubo": Format("qubo", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
+    "coo": Format("qubo", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
+    "mc": Format("qubo", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}, cuts=True),
     "dabp": Format("binary", (".dabp",), "our own binary form: small, whole, and open in a moment", binary=True),
-    "bq": Format("quadratic", (".bq", ".sparse"), "Biq Mac's quadratic programs", options={"dialect": "bq"}),
+    "bq": Format("qubo", (".bq", ".sparse"), "Biq Mac's quadratic programs", options={"dialect": "bq"}),
 }
 
 
@@ -136,9 +118,9 @@ def read(
     """
     line = format_of(place, format)
     most = line.max_bytes if max_bytes is None else max_bytes
-    told = format is not None or split_suffix(place_name(place))[0] != ".txt"
+    decided = format is not None or split_suffix(place_name(place))[0] != ".txt"
     source = open_source(
-        place, max_bytes=most, max_cells=max_cells, piecewise=line.piecewise and told, progress=progress
+        place, max_bytes=most, max_cells=max_cells, piecewise=line.piecewise and decided, progress=progress
     )
     if format is None and split_suffix(source.name)[0] == ".txt":
         line = FORMATS[sniffed(source)]
@@ -153,6 +135,8 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
 
     What a format cannot express at all is refused with a `FormatError` before anything is written.
     """
+    if not isinstance(problem, Problem):
+        raise FormatError("a Problem was expected; dabp.write_solution(result, problem, place) writes an answer")
     line = format_of(place, format)
     try:
         if line.names:
@@ -228,5 +212,7 @@ def format_of(place: Place, format: str | None) -> Format:
     for line in FORMATS.values():
         if suffix in line.suffixes:
             return line
+    if suffix in (".json", ".sol", ".mpe", ".csv"):
+        raise FormatError("its name is that of an answer, which dabp.write_solution writes", source=name)
     known = ", ".join(suffix for line in FORMATS.values() for suffix in line.suffixes)
     raise FormatError(f"its name does not tell the format ({known}); name one with format (--format)", source=name)

@@ -5,7 +5,7 @@ A probability p is a cost of −ln p and p = 0 is forbidden, as in `.uai` files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,11 +58,20 @@ class Network:
         self.draft.add_factor(scope, self.draft.add_table(costs_of(table), line), name)
 
     def problem(self, name: str) -> Problem:
-        """The finished problem."""
+        """The finished problem; every variable needs a distribution."""
         for i, size in enumerate(self.draft.sizes):
             if i not in self._defined and size > 1:
-                raise self.source.error(f"variable {self.draft.name_of(i)[:40]!r} has no distribution")
+                raise self.source.error(f"variable {self.draft.names[i][:40]!r} has no distribution")
         return self.draft.problem(name)
+
+
+def name_notes(problem: Problem, fits: Callable[[str], bool], reason: str) -> list[str]:
+    """Notes on names and values that a format of texts changes; those that do not fit are refused."""
+    values = [one for i in range(problem.num_variables) for one in problem.names.labels(i)]
+    for text in (*problem.names.variables, *map(str, values)):
+        if not text or not fits(text):
+            raise FormatError(f"{text!r} cannot be a name in {reason}")
+    return ["values that are numbers are written as text"] if any(not isinstance(one, str) for one in values) else []
 
 
 def distributions(problem: Problem) -> list[int]:

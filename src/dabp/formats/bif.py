@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import FormatError
-from dabp.formats.bayes import Network, distributions
+from dabp.formats.bayes import Network, distributions, name_notes
 from dabp.formats.comments import without_comments
 from dabp.formats.numerals import NUMBER
 from dabp.formats.text import Source
@@ -25,7 +25,7 @@ def read(source: Source) -> Problem:
 
 
 class _Words:
-    """One word after another, with its line; marks are words, too, and quotes only hold together."""
+    """One word after another, with its line; marks are words, too, and quotes only group letters."""
 
     def __init__(self, source: Source):
         self._source = source
@@ -36,58 +36,53 @@ class _Words:
             self._text = _without_blocks(self._text)
         self._at = 0
         self._counted = (0, 1)
-        self._is_mark = False  # of the last word; a quoted one is none
+        self._is_mark = False  # whether the last word is a mark; a quoted one is none
 
     @property
     def line(self) -> int:
-        """The line reached."""
         place, line = self._counted
         self._counted = (self._at, line + self._text.count("\n", place, self._at))
         return self._counted[1]
 
     def next(self) -> str:
-        """The next word, empty at the end."""
         match = _WORD.search(self._text, self._at)
-        if match is None:
-            self._at = len(self._text)
-            return ""
-        self._at = match.end()
-        quoted, mark, plain = match.groups()
+        self._at = len(self._text) if match is None else match.end()
+        quoted, mark, plain = ("", None, None) if match is None else match.groups()
         self._is_mark = mark is not None
-        return quoted if quoted is not None else mark or plain
+        return str(quoted if quoted is not None else mark or plain)
 
     def name(self, what: str) -> str:
-        """The next word, which is no mark."""
         word = self.next()
         if self._is_mark or not word:
-            raise self.error(f"{what} was expected, {word!r} found")
+            raise self.unexpected(what, word)
         return word
 
-    def expect(self, word: str) -> None:
-        """Take a word that must be there."""
-        if (found := self.next()) != word:
-            raise self.error(f"{word!r} was expected, {found[:40]!r} found")
+    def expect(self, expected: str) -> None:
+        for word in expected.split():
+            if (found := self.next()) != word:
+                raise self.unexpected(repr(word), found)
 
     def names(self, end: str, what: str) -> list[str]:
-        """Names up to a mark; commas only part them."""
+        """Names up to a mark; commas only separate them."""
         found = []
         while (word := self.next()) != end or not self._is_mark:
             if self._is_mark and word == ",":
                 continue
             if self._is_mark or not word:
-                raise self.error(f"{what} or {end!r} was expected, {word!r} found")
+                raise self.unexpected(f"{what} or {end!r}", word)
             found.append(word)
         return found
 
     def skip(self) -> None:
-        """Everything up to a semicolon."""
         while (word := self.next()) != ";":
             if not word:
                 raise self.error("the file ends early")
 
     def error(self, message: str) -> FormatError:
-        """An error at the line reached."""
         return self._source.error(message, self.line)
+
+    def unexpected(self, what: str, word: str) -> FormatError:
+        return self.error(f"{what} was expected, {word[:40]!r} found")
 
 
 def _without_blocks(text: str) -> str:
@@ -108,7 +103,6 @@ class _Reader:
         self.network = Network(source)
 
     def problem(self) -> Problem:
-        """The network's name, then variables and probabilities in any order that defines before it uses."""
         words = self.words
         words.expect("network")
         name = words.next()
@@ -118,7 +112,7 @@ class _Reader:
             name = self.source.stem
         while (word := words.next()) != "}":
             if word != "property":
-                raise words.error(f"'property' or '}}' was expected, {word[:40]!r} found")
+                raise words.unexpected("'property' or '}'", word)
             words.skip()
         while word := words.next():
             if word == "variable":
@@ -126,7 +120,7 @@ class _Reader:
             elif word == "probability":
                 self._probability()
             else:
-                raise words.error(f"'variable' or 'probability' was expected, {word[:40]!r} found")
+                raise words.unexpected("'variable' or 'probability'", word)
         return self.network.problem(name)
 
     def _variable(self) -> None:
@@ -139,22 +133,20 @@ class _Reader:
                 words.skip()
                 continue
             if word != "type":
-                raise words.error(f"'type', 'property' or '}}' was expected, {word[:40]!r} found")
+                raise words.unexpected("'type', 'property' or '}'", word)
             states = self._states()
         if states is None:
             raise self.source.error(f"variable {name[:40]!r} has no type", line)
         self.network.add_variable(name, states, line)
 
     def _states(self) -> list[str]:
-        """``discrete [ n ] { state, state };``."""
         words = self.words
         kind = words.name("a type")
         if kind != "discrete":
             raise words.error(f"variables of type {kind[:40]!r} are not supported, only discrete ones")
         words.expect("[")
         count = words.name("a number of values")
-        words.expect("]")
-        words.expect("{")
+        words.expect("] {")
         states = words.names("}", "a value")
         if count != str(len(states)):
             raise words.error(f"{count[:40]} values were announced, {len(states)} found")
@@ -169,7 +161,7 @@ class _Reader:
         if mark == "|":
             parents = words.names(")", "a variable")
         elif mark != ")":
-            raise words.error(f"'|' or ')' was expected, {mark[:40]!r} found")
+            raise words.unexpected("'|' or ')'", mark)
         scope, shape = self.network.scope(child, parents, line)
         table, filled = np.full(shape, np.nan), False
         words.expect("{")
@@ -188,7 +180,7 @@ class _Reader:
                 place = self._place(scope)
                 table[place] = self._numbers(shape[-1])
             else:
-                raise words.error(f"'table', 'default', '(' or '}}' was expected, {word[:40]!r} found")
+                raise words.unexpected("'table', 'default', '(' or '}'", word)
         if np.isnan(table).any():
             raise self.source.error(
                 f"variable {child[:40]!r} has no probabilities for some values of its parents", line
@@ -196,16 +188,15 @@ class _Reader:
         self.network.add_table(scope, table, child, line)
 
     def _place(self, scope: list[int]) -> tuple[int, ...]:
-        """Where a row stands, by the values of the parents."""
         states = self.words.names(")", "a value")
         if len(states) != len(scope) - 1:
             raise self.words.error(f"{len(scope) - 1} values of parents were expected, {len(states)} found")
         place = []
         for variable, state in zip(scope, states, strict=False):
             try:
-                place.append(self.network.draft.domain_of(variable).index[state])
+                place.append(self.network.draft.domain_of[variable].index[state])
             except KeyError:
-                named = self.network.draft.name_of(variable)
+                named = self.network.draft.names[variable]
                 raise self.words.error(f"value {state[:40]!r} is not in the domain of {named[:40]!r}") from None
         return tuple(place)
 
@@ -215,23 +206,15 @@ class _Reader:
             raise self.words.error(f"{count} probabilities were expected, {len(words)} found")
         for word in words:
             if not NUMBER.fullmatch(word):
-                raise self.words.error(f"a probability was expected, {word[:40]!r} found")
+                raise self.words.unexpected("a probability", word)
         return np.array([float(word) for word in words])
 
 
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.bif`` file, and notes on what it could not say."""
     factors = distributions(problem)
-    texts = [
-        *problem.names.variables,
-        *(str(one) for i in range(problem.num_variables) for one in problem.names.labels(i)),
-    ]
-    for text in texts:
-        if '"' in text or not text or "\n" in text:
-            raise FormatError(f"{text!r} cannot be a name in .bif, whose names have no quotes and are not empty")
-    notes = []
-    if any(not isinstance(one, str) for i in range(problem.num_variables) for one in problem.names.labels(i)):
-        notes.append("values that are numbers are written as text")
+    fits = re.compile('[^"\n]*').fullmatch
+    notes = name_notes(problem, lambda text: bool(fits(text)), ".bif, whose names have no quotes and are not empty")
     return _lines(problem, factors), notes
 
 

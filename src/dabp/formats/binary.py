@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import ProblemError
+from dabp.formats.numerals import MOST_EXACT
 from dabp.formats.solution import plain
 from dabp.formats.text import Source
 from dabp.problem import Problem
@@ -24,12 +24,7 @@ VERSION = 1
 """Of the layout; files of a later one are refused."""
 
 _KIND = "dabp problem"
-_MOST = 2**53
 _INTEGERS = ("domain_sizes", "arities", "scope_variables", "table_sizes", "factor_table", "definitions")
-_FACTS = {"maximize": bool, "constant": str, "limit": str | None, "name": str}
-_WORDS = ("variable_names", "factor_names", "labels")
-_WHOLE = (np.uint8, np.uint16, np.uint32, np.int64)
-_COSTS = (np.int8, np.int16, np.int32, np.float32)
 
 
 def write(problem: Problem) -> tuple[Iterable[bytes], list[str]]:
@@ -44,8 +39,8 @@ def write(problem: Problem) -> tuple[Iterable[bytes], list[str]]:
         "factor_table": problem.factor_table,
         "definitions": problem.auxiliaries.definitions,
     }
-    arrays = {name: _smallest(column, _WHOLE) for name, column in columns.items()}
-    arrays["costs"] = _smallest(problem.pool, _COSTS)
+    arrays = {name: _smallest(column, (np.uint8, np.uint16, np.uint32, np.int64)) for name, column in columns.items()}
+    arrays["costs"] = _smallest(problem.pool, (np.int8, np.int16, np.int32, np.float32))
     names = problem.names
     words = {
         "variable_names": names.variable_names,
@@ -79,11 +74,11 @@ def read(source: Source) -> Problem:
     for name in ("arities", "table_sizes", "domain_sizes"):
         if (columns[name] < 0).any():
             raise source.error(f"its column {name} has a negative number")
-        if columns[name].sum(dtype=np.float64) > _MOST:  # sums of int64 would run over
+        if columns[name].sum(dtype=np.float64) > MOST_EXACT:  # sums of int64 would run over
             raise source.error(f"its column {name} has numbers that no file can hold")
     source.meter.take_values(int(columns["domain_sizes"].sum()))
     try:
-        return Problem(
+        return source.problem(
             columns["domain_sizes"],
             columns["scope_variables"],
             offsets_of(columns["arities"]),
@@ -94,27 +89,25 @@ def read(source: Source) -> Problem:
             **facts,
             **words,
         )
-    except (ProblemError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         raise source.error(str(error)) from None
 
 
 def _facts(source: Source) -> dict[str, Any]:
-    """What the header says that is no array."""
     size = int.from_bytes(source.data[:8], "little")
     try:
         header = json.loads(source.data[8 : 8 + size]) if 8 + size <= len(source.data) else None
-        told = header["__metadata__"] if isinstance(header, dict) else {}
-        facts = json.loads(told["facts"]) if told.get("kind") == _KIND else None
-        version = int(told["version"]) if told.get("kind") == _KIND else 0
+        written = header["__metadata__"] if isinstance(header, dict) else {}
+        facts = json.loads(written["facts"]) if written.get("kind") == _KIND else None
+        version = int(written["version"]) if written.get("kind") == _KIND else 0
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         facts, version = None, 0
     if not isinstance(facts, dict):
         raise source.error("it is not a problem in our binary form")
-    if version < 1:
-        raise source.error("its header does not say what a problem's must")
     if version > VERSION:
         raise source.error(f"it was written by a later program (layout {version}, this one reads {VERSION})")
-    if facts.keys() != _FACTS.keys() or not all(isinstance(facts[name], kind) for name, kind in _FACTS.items()):
+    kinds = {"maximize": bool, "constant": str, "limit": str | None, "name": str}
+    if version < 1 or facts.keys() != kinds.keys() or not all(isinstance(facts[x], kinds[x]) for x in kinds):
         raise source.error("its header does not say what a problem's must")
     try:
         numbers = {name: facts[name] and float.fromhex(facts[name]) for name in ("constant", "limit")}
@@ -138,7 +131,7 @@ def _words(source: Source, data: NDArray[Any]) -> dict[str, Any]:
         words = json.loads(data.astype(np.uint8).tobytes())
     except (ValueError, RecursionError):
         words = None
-    if not isinstance(words, dict) or words.keys() != set(_WORDS):
+    if not isinstance(words, dict) or words.keys() != {"variable_names", "factor_names", "labels"}:
         raise source.error("its names cannot be read")
     for name in ("variable_names", "factor_names"):
         if words[name] is not None and not _is_list_of(words[name], str):
@@ -153,7 +146,6 @@ def _words(source: Source, data: NDArray[Any]) -> dict[str, Any]:
 
 
 def _row(labels: tuple[Label, ...]) -> list[Label] | None:
-    """A variable's labels, None if they are just its values' numbers."""
     plain_numbers = all(type(label) is int and label == place for place, label in enumerate(labels))
     return None if plain_numbers else list(labels)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -13,24 +12,13 @@ from numpy.typing import NDArray
 
 from dabp.formats.bounded import below
 from dabp.formats.cfn_lexer import DIGITS, SEPARATORS, Lexer
+from dabp.formats.domains import distinct_names
 from dabp.formats.draft import Draft
 from dabp.formats.intensional import PART, NotSupported, Recipe, Words, expand
 from dabp.formats.numerals import parse_list
 from dabp.formats.text import Source
 from dabp.formats.tokens import KNOWN_BYTES, LONG_BYTES
 from dabp.problem import Label, Problem
-
-_LARGEST = 1e15  # totals × 10^decimals that toulbar2's 64-bit costs take with room to spare
-
-
-@dataclass
-class _Waiting:
-    """A function whose table another one defines, maybe later in the file; it has no variables if it is no factor."""
-
-    factor: int
-    name: str | None
-    table_of: str
-    line: int
 
 
 def read(source: Source) -> Problem:
@@ -44,9 +32,8 @@ class _Reader:
         self.lexer = Lexer(source)
         self.draft = Draft(source)
         self.values: list[dict[str, int]] = []
-        self.defining: dict[str, int] = {}  # name → factor whose table others may share
-        self.constants: dict[str, int] = {}  # the same for functions without variables → table
-        self.waiting: list[_Waiting] = []
+        self.defining: dict[str, tuple[int, int]] = {}  # name → factor, -1 without variables, and table to be shared
+        self.waiting: list[tuple[int, str | None, str, int]] = []  # factor or -1, its name, whose table it has, line
         self.tables: dict[tuple[Any, ...], int] = {}  # long text of costs and domain sizes → table, from the second on
         self.seen: set[int] = set()  # hashes of these
         self.known_bytes = 0
@@ -55,7 +42,6 @@ class _Reader:
         self.bound = np.inf
 
     def problem(self) -> Problem:
-        """The whole file: header, variables, functions."""
         lexer = self.lexer
         lexer.open()
         if lexer.peek() == "problem":
@@ -105,14 +91,16 @@ class _Reader:
         lexer, draft = self.lexer, self.draft
         index = len(draft.sizes)
         name = f"x{index}"
-        if lexer.peek() not in ("{", "[") and not lexer.peek_digit():
+        if lexer.peek() not in ("{", "[") and not lexer.peek_any(DIGITS):
             name = lexer.next()
         if lexer.peek() in ("{", "["):
             line = lexer.line
             lexer.next()
             names: list[Label] = []
             while not lexer.closing():
-                names.append(self._value_name())
+                names.append(value := lexer.word("a value name"))
+                if value[0] in DIGITS:  # tuples would take it for an index
+                    raise self.source.error(f"value name {value[:40]!r} starts with a digit", lexer.line)
             draft.add_variable(name, draft.domain([names], line), line)
             self.values.append({str(one): i for i, one in enumerate(names)})
             return
@@ -120,20 +108,13 @@ class _Reader:
         draft.add_variable(name, size, lexer.line)
         self.values.append({})
 
-    def _value_name(self) -> str:
-        """The name of a value; tuples would take one with a first digit for an index, so that it is refused."""
-        name = self.lexer.word("a value name")
-        if name[0] in DIGITS:
-            raise self.source.error(f"value name {name[:40]!r} starts with a digit", self.lexer.line)
-        return name
-
     def _dense_function(self) -> bool:
         """Take a function of the commonest form in one go; False, and nothing taken, if it is not of it or wrong."""
         match = self.lexer.dense_function() if self.tagged else None
         if match is None:
             return False
         name, names, listed = match.groups()
-        scope = [self.draft.index_of(one) for one in names.split('"')[1::2]]
+        scope = [self.draft.index.get(one) for one in names.split('"')[1::2]]
         if None in scope or len(set(scope)) < len(scope):
             return False
         variables = cast("list[int]", scope)
@@ -167,9 +148,10 @@ class _Reader:
         self.draft.check_scope(scope, line)
         default: float | None = None
         key = lexer.peek()
-        if (key == "defaultcost") if self.tagged else (key is not None and key not in "{[" and lexer.peek_cost()):
-            if self.tagged:
-                lexer.next()
+        if self.tagged and key == "defaultcost":
+            lexer.next()
+            default = self._cost(lexer.number(lexer.next()))
+        elif not self.tagged and lexer.peek_any(DIGITS + "-+."):
             default = self._cost(lexer.number(lexer.next()))
         if self.tagged and (word := lexer.next()) != "costs":
             if word != "type":
@@ -177,7 +159,12 @@ class _Reader:
             self._intensional(lexer.next(), scope, name, line)
             return
         if lexer.peek() not in ("{", "["):
-            self._reuse(scope, name, line)
+            other = lexer.word("the name of a function")
+            if lexer.peek() in ("{", "["):
+                self._intensional(other, scope, name, line)
+                return
+            lexer.close()
+            self.waiting.append((self.draft.add_factor(scope, -1, name) if scope else -1, name, other, line))
             return
         lexer.next()
         shape = self.draft.shape(scope, line)
@@ -186,13 +173,9 @@ class _Reader:
         self._define(name, scope, self.draft.add_table(costs, line))
 
     def _define(self, name: str | None, scope: list[int], table: int) -> None:
-        """A factor with a table of its own, which others may share by its name."""
         factor = self.draft.add_factor(scope, table, name)
-        if name is not None and name not in self.defining and name not in self.constants:
-            if scope:
-                self.defining[name] = factor
-            else:
-                self.constants[name] = table
+        if name is not None:
+            self.defining.setdefault(name, (factor if scope else -1, table))
 
     def _intensional(self, keyword: str, scope: list[int], name: str | None, line: int) -> None:
         """A function by keyword; brackets and tags of its parameters only decorate them."""
@@ -222,28 +205,16 @@ class _Reader:
                 self.recipes[recipe] = self.draft.add_table(recipe.table(), line)
             self.draft.add_factor([scope[axis] for axis in axes], self.recipes[recipe], name)
 
-    def _reuse(self, scope: list[int], name: str | None, line: int) -> None:
-        lexer = self.lexer
-        other = lexer.word("the name of a function")
-        if lexer.peek() in ("{", "["):
-            self._intensional(other, scope, name, line)
-            return
-        lexer.close()
-        self.waiting.append(_Waiting(self.draft.add_factor(scope, -1, name) if scope else -1, name, other, line))
-
     def _resolve(self) -> None:
-        for one in self.waiting:
-            other = one.table_of
-            if other not in self.defining and other not in self.constants:
-                raise self.source.error(f"there is no function {other[:40]!r} to share costs with", one.line)
-            if one.factor < 0 and other in self.constants:
-                self.draft.add_factor([], self.constants[other], one.name)
-            elif (
-                one.factor < 0
-                or other in self.constants
-                or not self.draft.share_table(one.factor, self.defining[other])
-            ):
-                raise self.source.error(f"it shares costs with {other[:40]!r} on other domain sizes", one.line)
+        """Give functions the tables of others, which may stand later in the file."""
+        for factor, name, other, line in self.waiting:
+            if other not in self.defining:
+                raise self.source.error(f"there is no function {other[:40]!r} to share costs with", line)
+            defining, table = self.defining[other]
+            if factor < 0 and defining < 0:
+                self.draft.add_factor([], table, name)
+            elif factor < 0 or defining < 0 or not self.draft.share_table(factor, defining):
+                raise self.source.error(f"it shares costs with {other[:40]!r} on other domain sizes", line)
 
     def _scope_variable(self) -> int:
         word = self.lexer.word("a variable")
@@ -255,11 +226,9 @@ class _Reader:
         return index
 
     def _cost(self, value: float) -> float:
-        """``inf`` is forbidden, also when maximising."""
         return self.draft.forbidden if value == np.inf else value
 
     def _listed(self, scope: list[int], shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Every cost, last variable fastest."""
         line = self.lexer.line
         costs = self.lexer.numbers()
         expected = int(np.prod(shape))
@@ -299,7 +268,7 @@ class _Reader:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.cfn`` file that toulbar2 reads too, and notes on what it could not say."""
     notes: list[str] = []
-    names = _distinct([_name(one, "x") for one in problem.names.variables])
+    names = distinct_names([_name(one, "x") for one in problem.names.variables])
     if tuple(names) != problem.names.variables:
         notes.append("names of variables that .cfn cannot have are changed (no spaces, no first digit)")
     values: list[list[str] | None] = []
@@ -308,7 +277,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
         if labels == tuple(range(len(labels))):
             values.append(None)
             continue
-        values.append(_distinct([_name(str(one), "v") for one in labels]))
+        values.append(distinct_names([_name(str(one), "v") for one in labels]))
     if any(row is not None and tuple(row) != problem.names.labels(i) for i, row in enumerate(values)):
         notes.append("names of values that .cfn cannot have are changed (no spaces, no first digit)")
     bound, decimals, enough = _bound(problem)
@@ -322,24 +291,14 @@ def _name(text: str, prefix: str) -> str:
     return prefix + text if text[0] in DIGITS or text[0] in "<>" else text
 
 
-def _distinct(names: list[str]) -> list[str]:
-    seen: set[str] = set()
-    for i in range(len(names)):
-        while names[i] in seen:
-            names[i] += "_"
-        seen.add(names[i])
-    return names
-
-
 def _bound(problem: Problem) -> tuple[str, int, bool]:
-    """A bound that excludes nothing, with as many decimals as costs need, if toulbar2 has room for them."""
+    """A bound that excludes nothing, with as many decimals as costs need, if toulbar2's 64 bits can count them."""
     finite = np.append(problem.pool[np.isfinite(problem.pool)], problem.constant)
     total = int(problem.facts.magnitude) + 2
-    decimals = 0
-    while decimals < 15 and (np.rint(finite * 10.0**decimals) / 10.0**decimals != finite).any():
-        decimals += 1
-    wanted = decimals if (np.rint(finite * 10.0**decimals) / 10.0**decimals == finite).all() else 99
-    while decimals and 2.0 * total * 10.0**decimals > _LARGEST:
+    exact = [(np.rint(finite * 10.0**n) / 10.0**n == finite).all() for n in range(16)]
+    wanted = exact.index(True) if True in exact else 99
+    decimals = min(wanted, 15)
+    while decimals and 2.0 * total * 10.0**decimals > 1e15:
         decimals -= 1
     fraction = "." + "0" * decimals if decimals else ""
     sign = ">-" if problem.maximize else "<"
@@ -354,7 +313,7 @@ def _lines(problem: Problem, names: list[str], values: list[list[str] | None], b
         yield f'  "{name}": {domain}{"," if i + 1 < len(names) else ""}\n'
     yield '},\n"functions": {\n'
     last = problem.num_factors - 1 + (problem.constant != 0)
-    labels = _distinct([_name(problem.names.factor(f), "f") for f in range(problem.num_factors)])
+    labels = distinct_names([_name(problem.names.factor(f), "f") for f in range(problem.num_factors)])
     for f in range(problem.num_factors):
         scope = ", ".join(f'"{names[v]}"' for v in problem.scope(f).tolist())
         yield f'  "{labels[f]}": {{"scope": [{scope}], {_costs(problem.table(f))}}}{"," if f < last else ""}\n'

@@ -24,19 +24,17 @@ _DENSE = re.compile(
 )
 _BRACKET = re.compile(r"[{}\[\]]")
 SEPARATORS = str.maketrans('",:', "   ")
-"""What may stand between words, as spaces."""
+"""Translates what may stand between words to spaces."""
 
-
-TAGS = frozenset(
-    ("problem", "name", "mustbe", "variables", "functions", "scope", "costs", "defaultcost", "type", "params")
+_TAGS = frozenset(
+    ["problem", "name", "mustbe", "variables", "functions", "scope", "costs", "defaultcost", "type", "params"]
 )
-"""What the format itself names."""
 
 
 def _unquoted(word: str) -> str:
     """A word as it is between quotes; to toulbar2 separators separate there, too, so ``"type:"`` is the tag type."""
     bare = word.strip(" \t:,")
-    return bare if bare in TAGS else word
+    return bare if bare in _TAGS else word
 
 
 def text_pieces(source: Source) -> Iterator[str]:
@@ -74,7 +72,7 @@ class Lexer:
 
     @property
     def line(self) -> int:
-        """The line reached."""
+        """The line of the last word taken."""
         place, line = self._counted
         self._counted = (self._at, line + self._text.count("\n", place, self._at))
         return self._counted[1]
@@ -93,7 +91,6 @@ class Lexer:
         return not self._ended
 
     def _scan(self) -> tuple[str, int] | None:
-        """The next word and where it ends."""
         while self._peeked is None:
             match = _WORD.search(self._text, self._at)
             if not self._ended and (match is None or self._may_go_on(match)):
@@ -117,18 +114,13 @@ class Lexer:
         found = self._scan()
         return None if found is None else found[0]
 
-    def peek_digit(self) -> bool:
-        """Whether the next word starts with a digit, as sizes and indices do."""
+    def peek_any(self, letters: str) -> bool:
+        """Whether the next word starts with one of these letters."""
         word = self.peek()
-        return word is not None and word != "" and word[0] in DIGITS
-
-    def peek_cost(self) -> bool:
-        """Whether the next word starts like a number."""
-        word = self.peek()
-        return word is not None and word[:1] in "0123456789-+." and word != ""
+        return bool(word) and word[0] in letters  # type: ignore[index]
 
     def next(self) -> str:
-        """The next word."""
+        """Take the next word and return it."""
         found = self._scan()
         if found is None:
             self._at = len(self._text)
@@ -145,13 +137,13 @@ class Lexer:
         return word
 
     def open(self) -> None:
-        """An opening bracket."""
+        """Take an opening bracket, which must be next."""
         word = self.next()
         if word not in ("{", "["):
             raise self._source.error(f"an opening bracket was expected, {word[:40]!r} found", self.line)
 
     def close(self) -> None:
-        """A closing bracket."""
+        """Take a closing bracket, which must be next."""
         word = self.next()
         if word not in ("}", "]"):
             raise self._source.error(f"a closing bracket was expected, {word[:40]!r} found", self.line)
@@ -168,11 +160,7 @@ class Lexer:
 
     def number(self, word: str) -> float:
         """A word as a number."""
-        if word.lower() in ("inf", "+inf"):
-            return np.inf
-        if word.lower() == "-inf":
-            return -np.inf
-        if not NUMBER.fullmatch(word):
+        if not NUMBER.fullmatch(word) and word.lower() not in ("inf", "+inf", "-inf"):
             raise self._source.error(f"a number was expected, {word[:40]!r} found", self.line)
         return float(word)
 

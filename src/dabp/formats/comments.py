@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _CHUNK = 2**20
-_SLASH, _NEWLINE, _SPACE, _TAB = b"/\n \t"
 
 
 def without_comments(data: bytes, *, mark: bytes = b"#", trailing: bool = False, slashes: bool = False) -> bytes:
@@ -16,9 +15,7 @@ def without_comments(data: bytes, *, mark: bytes = b"#", trailing: bool = False,
 
     `trailing` takes what follows a mark after white space for a comment, too, and `slashes` what follows ``//``.
     """
-    if mark not in data and not (slashes and b"//" in data):
-        return data
-    return b"".join(_blanked(chunk, mark[0], trailing, slashes) for chunk in lines_of(data))
+    return b"".join(map(Blanking(mark=mark, trailing=trailing, slashes=slashes), lines_of(data)))
 
 
 class Blanking:
@@ -60,29 +57,28 @@ def _blanked(chunk: bytes, mark: int, trailing: bool, slashes: bool) -> bytes:
     letters = np.frombuffer(chunk, dtype=np.uint8)
     starts = _marks(letters, mark, trailing)
     if slashes:
-        both = (letters[:-1] == _SLASH) & (letters[1:] == _SLASH)
+        both = (letters[:-1] == ord("/")) & (letters[1:] == ord("/"))
         starts = np.sort(np.concatenate([starts, np.flatnonzero(both)]))
     if not len(starts):
         return chunk
-    newlines = np.append(np.flatnonzero(letters == _NEWLINE), len(letters))
+    newlines = np.append(np.flatnonzero(letters == ord("\n")), len(letters))
     ends = newlines[np.searchsorted(newlines, starts)]
     ends, first = np.unique(ends, return_index=True)
     steps = np.zeros(len(letters) + 1, dtype=np.int8)
     steps[starts[first]] = 1
     steps[ends] = -1
     result = letters.copy()
-    result[np.cumsum(steps[:-1], dtype=np.int8) > 0] = _SPACE
+    result[np.cumsum(steps[:-1], dtype=np.int8) > 0] = ord(" ")
     return result.tobytes()
 
 
 def _marks(letters: NDArray[np.uint8], mark: int, trailing: bool) -> NDArray[np.int64]:
-    """Where a mark starts a comment."""
     found: NDArray[np.int64] = np.flatnonzero(letters == mark)
     if trailing:
-        before = letters[found - 1]  # that of the first letter is the chunk's last, and never asked
-        starting: NDArray[np.bool_] = (found == 0) | (before <= _SPACE)
+        before = letters[found - 1]  # that of the first letter is the chunk's last, and not used
+        starting: NDArray[np.bool_] = (found == 0) | (before <= ord(" "))
         return found[starting]
-    full = np.flatnonzero((letters != _SPACE) & (letters != _TAB))
+    full = np.flatnonzero((letters != ord(" ")) & (letters != ord("\t")))
     place = np.searchsorted(full, found)
-    leading: NDArray[np.bool_] = (place == 0) | (letters[full[place - 1]] == _NEWLINE)
+    leading: NDArray[np.bool_] = (place == 0) | (letters[full[place - 1]] == ord("\n"))
     return found[leading]

@@ -12,6 +12,7 @@ import numpy as np
 
 from dabp.errors import FormatError
 from dabp.formats import dcop_xml
+from dabp.formats.numerals import decimal
 from dabp.problem import Problem
 from dabp.problem.facts import minimized
 
@@ -56,10 +57,6 @@ def _lines(problem: Problem) -> Iterator[str]:
     for f in range(problem.num_factors):
         table = problem.table(f)
         rows = zip(np.ndindex(table.shape), table.ravel().tolist(), strict=True)
-        tuples = "|".join(f"{_cost(cost)}:{i + 1} {j + 1}" for (i, j), cost in rows)
+        tuples = "|".join(f"{decimal(cost)}:{i + 1} {j + 1}" for (i, j), cost in rows)
         yield f'      <relation name="R{f + 1}">{tuples}</relation>\n'
     yield "   </relations>\n</instance>\n"
-
-
-def _cost(value: float) -> str:
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
-from xml.etree.ElementTree import Element
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -15,16 +14,15 @@ from numpy.typing import NDArray
 from dabp.errors import FormatError
 from dabp.formats import xmlbif
 from dabp.formats.bounded import below
-from dabp.formats.domains import Domain, Values, named_domains
+from dabp.formats.domains import Domain, Values, named_domains, tuples_by_cost
 from dabp.formats.draft import Draft
-from dabp.formats.numerals import NUMBER
+from dabp.formats.numerals import NUMBER, decimal
 from dabp.formats.predicates import Predicate
 from dabp.formats.text import Source
 from dabp.formats.xml_tree import Node, parse
 from dabp.problem import Label, Problem
 
 _INFINITE = {"infinity": np.inf, "+infinity": np.inf, "inf": np.inf, "-infinity": -np.inf, "-inf": -np.inf}
-_LARGEST = 10**18  # integers with more digits are not numbers of a range
 
 
 def read(source: Source) -> Problem:
@@ -52,7 +50,6 @@ class _Reader:
         self.maximal = np.inf
 
     def problem(self) -> Problem:
-        """Everything, in order."""
         presentation = self.root.find("presentation")
         name = self.source.stem
         if presentation is not None:
@@ -67,13 +64,13 @@ class _Reader:
         for kind in ("predicate", "function"):
             for node in self._all(kind + "s", kind):
                 self.predicates[self._attribute(node, "name")] = Predicate(self.source, node, node.line)
-        for section in ("probabilities",):
-            if (found := self.root.find(section)) is not None and len(found):
-                raise self.source.error(f"<{section}> is not supported: random variables have no cost", found.line)  # type: ignore[attr-defined]
+        if (found := self.root.find("probabilities")) is not None and len(found):
+            reason = "<probabilities> is not supported: random variables have no cost"
+            raise self.source.error(reason, cast(Node, found).line)
         constraints = self.root.find("constraints")
         if constraints is not None:
-            self.maximal = self._number(constraints, "maximalCost", np.inf)
-            self.draft.constant = self._number(constraints, "initialCost", 0.0)
+            self.maximal = self._number(cast(Node, constraints), "maximalCost", np.inf)
+            self.draft.constant = self._number(cast(Node, constraints), "initialCost", 0.0)
         for node in self._all("constraints", "constraint"):
             self._constraint(node)
             node.clear()  # its attributes, as memory goes into tables now
@@ -82,10 +79,10 @@ class _Reader:
 
     def _all(self, section: str, tag: str) -> Iterator[Node]:
         for parent in self.root.findall(section):
-            for node in parent:
+            for node in cast(Iterator[Node], parent):
                 if node.tag != tag:
-                    raise self.source.error(f"<{node.tag}> inside <{section}> is not supported", node.line)  # type: ignore[attr-defined]
-                yield node  # type: ignore[misc]
+                    raise self.source.error(f"<{node.tag}> inside <{section}> is not supported", node.line)
+                yield node
 
     def _attribute(self, node: Node, key: str) -> str:
         value = node.get(key)
@@ -93,9 +90,9 @@ class _Reader:
             raise self.source.error(f"<{node.tag}> has no {key!r}", node.line)
         return value
 
-    def _number(self, node: Element, key: str, default: float) -> float:
+    def _number(self, node: Node, key: str, default: float) -> float:
         text = node.get(key)
-        return default if text is None else self._cost(text, node.line)  # type: ignore[attr-defined]
+        return default if text is None else self._cost(text, node.line)
 
     def _cost(self, text: str, line: int) -> float:
         text = text.strip()
@@ -141,53 +138,31 @@ class _Reader:
 
     def _constraint(self, node: Node) -> None:
         scope = [self.draft.variable(name, node.line) for name in self._attribute(node, "scope").split()]
-        reference = self._attribute(node, "reference")
-        name = node.get("name")
-        if reference in self.relations:
-            relation = self.relations[reference]
-            table = self._shared(("relation", reference), scope, node.line, lambda: self._tabulate(relation, scope))
-        elif reference in self.predicates:
-            words = self._parameters(node)
-            evaluate = self.predicates[reference].evaluator(words, node.get("scope", "").split(), node.line)
-            domains = [self.draft.domain_of(v).values for v in scope]
-            table = self._shared(
-                ("predicate", reference, *words, *scope),
-                scope,
-                node.line,
-                lambda: self._valued(evaluate(domains, self._worked(scope, reference, node.line)), reference),
-            )
-        elif reference.lower().startswith("global"):
+        reference, words = self._attribute(node, "reference"), list[str]()
+        if reference in self.predicates and reference not in self.relations:
+            found = node.find("parameters")
+            if found is None or len(found):
+                raise self.source.error("a constraint by predicate needs plain <parameters>", node.line)
+            words = (found.text or "").split()
+        elif reference.lower().startswith("global") and reference not in self.relations:
             raise self.source.error(f"global constraint {reference!r} is not supported", node.line)
-        else:
+        elif reference not in self.relations:
             raise self.source.error(f"there is no relation {reference!r}", node.line)
-        self.draft.add_factor(scope, table, name)
-
-    def _worked(self, scope: list[int], reference: str, line: int) -> tuple[int, ...]:
-        shape = self.draft.shape(scope, line)
-        self.source.meter.spend(self.predicates[reference].steps, math.prod(shape), line)
-        return shape
-
-    def _parameters(self, node: Node) -> list[str]:
-        found = node.find("parameters")
-        if found is None or len(found):
-            raise self.source.error("a constraint by predicate needs plain <parameters>", node.line)
-        return (found.text or "").split()
-
-    def _valued(self, values: NDArray[np.float64], reference: str) -> NDArray[np.float64]:
-        """Costs of a function as they are; a predicate forbids what is false."""
-        if self.predicates[reference].soft:
-            return self._capped(values)
-        return np.where(values != 0, 0.0, self.draft.forbidden)
-
-    def _shared(
-        self, key: tuple[Any, ...], scope: list[int], line: int, make: Callable[[], NDArray[np.float64]]
-    ) -> int:
-        """A relation's table, made once for each combination of domains it is used with."""
-        key = (*key, *map(self.draft.domain_of, scope))
+        # A table is made once for each combination of domains, parameters and, for predicates, variables.
+        key = (reference, *words, *(scope if words else []), *(self.draft.domain_of[v] for v in scope))
         if key not in self.tables:
-            self.draft.shape(scope, line)
-            self.tables[key] = self.draft.add_table(make(), line)
-        return self.tables[key]
+            shape = self.draft.shape(scope, node.line)
+            if reference in self.relations:
+                table = self._tabulate(self.relations[reference], scope)
+            else:
+                predicate = self.predicates[reference]
+                self.source.meter.spend(predicate.steps, math.prod(shape), node.line)
+                domains = {self.draft.names[v]: self.draft.domain_of[v].values for v in scope}
+                table = predicate.evaluate(words, domains, node.line)
+                if not predicate.soft:
+                    table = np.where(table != 0, 0.0, self.draft.forbidden)
+            self.tables[key] = self.draft.add_table(self._capped(table), node.line)
+        self.draft.add_factor(scope, self.tables[key], node.get("name"))
 
     def _capped(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.draft.maximize:
@@ -207,21 +182,18 @@ class _Reader:
             default, listed = 0.0, self.draft.forbidden
         else:
             raise self.source.error(f"semantics {semantics!r} is not supported", line)
-        shape = self.draft.shape(scope, line)
-        table = np.full(shape, default)
-        text = (relation.text or "").strip()
-        if text:
-            self._fill(table, text, scope, listed, semantics, line)
+        table = np.full(self.draft.shape(scope, line), default)
+        if text := (relation.text or "").strip():
+            self._fill(table, text, [self.draft.domain_of[v].index for v in scope], listed, relation)
         if np.isnan(table).any():
             raise self.source.error("a soft relation has no defaultCost, or a tuple has no cost", line)
-        return self._capped(table)
+        return table
 
     def _fill(
-        self, table: NDArray[np.float64], text: str, scope: list[int], listed: float, semantics: str, line: int
+        self, table: NDArray[np.float64], text: str, domains: list[Mapping[str, int]], cost: float, relation: Node
     ) -> None:
         """``cost: values | values | cost: values …``; a cost holds until the next one."""
-        domains = [self.draft.domain_of(v).index for v in scope]
-        cost = listed
+        line, semantics = relation.line, relation.get("semantics", "soft")
         for entry in text.split("|"):
             head, colon, tail = entry.rpartition(":")
             if colon:
@@ -303,7 +275,7 @@ def _lines(
 
 
 def _values(labels: Values) -> str:
-    if isinstance(labels, range) and len(labels) > 1 and -_LARGEST < labels[0] <= labels[-1] < _LARGEST:
+    if isinstance(labels, range) and len(labels) > 1 and -(10**18) < labels[0] <= labels[-1] < 10**18:
         return f"{labels[0]}..{labels[-1]}"
     return " ".join(map(str, labels))
 
@@ -311,27 +283,13 @@ def _values(labels: Values) -> str:
 def _cost(value: float) -> str:
     if np.isinf(value):
         return "infinity" if value > 0 else "-infinity"
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+    return decimal(value)
 
 
 def _relation(problem: Problem, f: int, name: str) -> str:
-    """One relation: tuples grouped by cost, the commonest cost as the default."""
-    table, scope = problem.table(f), problem.scope(f).tolist()
-    labels = [[escape(str(one)) for one in problem.names.labels(v)] for v in scope]
-    flat = table.ravel()
-    costs, inverse, counts = np.unique(flat, return_inverse=True, return_counts=True)
-    common = int(np.argmax(counts))
-    groups = []
-    by_cost = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
-    for c in range(len(costs)):
-        if c == common:
-            continue
-        places = np.unravel_index(by_cost[c], table.shape)
-        rows = zip(*(axis.tolist() for axis in places), strict=True)
-        tuples = "|".join(" ".join(labels[a][v] for a, v in enumerate(row)) for row in rows)
-        groups.append(f"{_cost(float(costs[c]))}:{tuples}")
-    listed = int(counts.sum() - counts[common])
+    default, groups = tuples_by_cost(problem, f)
+    tuples = "|".join(f"{_cost(cost)}:{escape('|'.join(rows))}" for cost, rows in groups.items())
     return (
-        f'<relation name="{name}" arity="{len(scope)}" nbTuples="{listed}" semantics="soft" '
-        f'defaultCost="{_cost(float(costs[common]))}">{"|".join(groups)}</relation>\n'
+        f'<relation name="{name}" arity="{len(problem.scope(f))}" nbTuples="{sum(map(len, groups.values()))}" '
+        f'semantics="soft" defaultCost="{_cost(default)}">{tuples}</relation>\n'
     )

@@ -8,22 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
 from dabp.errors import FormatError
-from dabp.formats.domains import Domain, Values, named_domains
+from dabp.formats.domains import Domain, Values, distinct_names, named_domains, tuples_by_cost
 from dabp.formats.draft import Draft
 from dabp.formats.expressions import Expression
 from dabp.formats.text import Source
 from dabp.formats.yaml_tree import Node, parse, scalar
 from dabp.problem import Label, Problem
 
+# Sections that say where and how things run, which is no part of the cost.
 _IGNORED = {"description", "agents", "routes", "hosting_costs", "distribution_hints"}
-"""Where and how things run, which has no part in the cost."""
-
-
-_SPECIAL = {"yes", "no", "on", "off", "true", "false", "null", "y", "n"}
-"""Plain words that YAML takes for something else than text."""
 
 
 def read(source: Source) -> Problem:
@@ -40,7 +35,6 @@ class _Reader:
         self.inputs: dict[str, Label] = {}  # the same, as expressions see them
 
     def problem(self) -> Problem:
-        """Every section, in the order they depend on each other."""
         root = self._mapping(parse(self.source), "the file")
         known = {"name", "objective", "domains", "variables", "external_variables", "constraints"}
         for key, node in root.items():
@@ -50,17 +44,16 @@ class _Reader:
         if objective not in ("min", "max"):
             raise self.source.error(f"the objective is min or max, not {objective[:40]!r}", root["objective"].line)
         self.draft.maximize = objective == "max"
-        for name, node in self._section(root, "domains"):
-            self.domains[name] = self._domain(name, node)
-        for name, node in self._section(root, "variables"):
-            self._variable(name, node)
-        for name, node in self._section(root, "external_variables"):
-            self._external(name, node)
-        for name, node in self._section(root, "constraints"):
-            self._constraint(name, node)
+        readers = {
+            "domains": self._domain,
+            "variables": self._variable,
+            "external_variables": self._external,
+            "constraints": self._constraint,
+        }
+        for section, read_entry in readers.items():
+            for name, node in self._mapping(root[section], section).items() if section in root else ():
+                read_entry(name, node)
         return self.draft.problem(self._text(root["name"]) if "name" in root else self.source.stem)
-
-    # ---- pieces of YAML ----------------------------------------------------------------------
 
     def _mapping(self, node: Node, what: str) -> dict[str, Node]:
         if node.empty:
@@ -68,10 +61,6 @@ class _Reader:
         if node.items is None:
             raise self.source.error(f"{what} should be a mapping of names", node.line)
         return node.items
-
-    def _section(self, root: Mapping[str, Node], name: str) -> Iterator[tuple[str, Node]]:
-        if name in root:
-            yield from self._mapping(root[name], name).items()
 
     def _text(self, node: Node) -> str:
         if node.text is None:
@@ -83,9 +72,7 @@ class _Reader:
             raise self.source.error(f"{key!r} is missing", line)
         return fields[key]
 
-    # ---- sections -----------------------------------------------------------------------------
-
-    def _domain(self, name: str, node: Node) -> Domain:
+    def _domain(self, name: str, node: Node) -> None:
         fields = self._mapping(node, f"domain {name[:40]!r}")
         values = self._field(fields, "values", node.line)
         entries = [values] if values.text is not None else values.entries
@@ -94,10 +81,11 @@ class _Reader:
         if len(entries) == 1 and entries[0].text is not None:
             span = re.fullmatch(r"\s*([+-]?\d{1,18})\s*\.\.\s*([+-]?\d{1,18})\s*", entries[0].text)
             if span is not None:
-                first, last = int(span[1]), int(span[2])
-                return self.draft.domain([range(first, last + 1)], values.line)
+                self.domains[name] = self.draft.domain([range(int(span[1]), int(span[2]) + 1)], values.line)
+                return
         labels = [scalar(self.source, entry) for entry in entries]
-        return self.draft.domain([[str(one) if isinstance(one, bool) else one for one in labels]], values.line)
+        labels = [str(one) if isinstance(one, bool) else one for one in labels]
+        self.domains[name] = self.draft.domain([labels], values.line)
 
     def _variable(self, name: str, node: Node) -> None:
         fields = self._mapping(node, f"variable {name[:40]!r}")
@@ -137,7 +125,6 @@ class _Reader:
                 raise self.source.error(f"{key[:40]!r} is not supported here", node.line)
 
     def _external(self, name: str, node: Node) -> None:
-        """External variables are inputs: they keep their initial value."""
         fields = self._mapping(node, f"external variable {name[:40]!r}")
         value = self._initial(fields, self._domain_named(fields, node.line))
         if value is None:
@@ -167,9 +154,9 @@ class _Reader:
         shape = self.draft.shape(scope, line)
         self.source.meter.spend(expression.steps, math.prod(shape), line)
         used = [one for one in expression.names if one not in self.constants]
-        domains = {one: _as_python(self.draft.domain_of(v).values) for one, v in zip(used, scope, strict=False)}
+        domains = {one: _as_python(self.draft.domain_of[v].values) for one, v in zip(used, scope, strict=False)}
         if len(used) < len(scope):  # a cost function that does not mention its own variable
-            domains = {f"?{v}": _as_python(self.draft.domain_of(v).values) for v in scope}
+            domains = {f"?{v}": _as_python(self.draft.domain_of[v].values) for v in scope}
         constants = {one: self.inputs[one] for one in expression.names if one in self.inputs}
         self.draft.add_factor(scope, self.draft.add_table(expression.evaluate(domains, constants), line), name)
 
@@ -220,7 +207,7 @@ class _Reader:
                     return None
                 continue
             try:
-                place.append(self.draft.domain_of(variable).index[word])
+                place.append(self.draft.domain_of[variable].index[word])
             except KeyError:
                 reason = f"value {word[:40]!r} is not in the domain of {name[:40]!r}"
                 raise self.source.error(reason, node.line) from None
@@ -256,7 +243,9 @@ def _lines(problem: Problem, domains: Mapping[str, Values], of_variable: Sequenc
     yield "\nvariables:\n" if problem.num_variables else "\nvariables: {}\n"
     for i, name in enumerate(of_variable):
         yield f"  {_quoted(problem.names.variable(i))}:\n    domain: {name}\n"
-    named = _names(problem)
+    named = distinct_names(
+        [*map(problem.names.factor, range(problem.num_factors)), *["constant"] * bool(problem.constant)]
+    )
     yield "\nconstraints:\n" if named else "\nconstraints: {}\n"
     for f in range(problem.num_factors):
         yield f"  {_quoted(named[f])}:\n{_constraint(problem, f)}"
@@ -264,21 +253,12 @@ def _lines(problem: Problem, domains: Mapping[str, Values], of_variable: Sequenc
         yield f"  {_quoted(named[-1])}:\n    type: intention\n    function: {problem.constant!r}\n"
 
 
-def _names(problem: Problem) -> list[str]:
-    """Different names for all constraints, one for the constant included."""
-    names, seen = [], set()
-    for name in [*map(problem.names.factor, range(problem.num_factors)), *(["constant"] if problem.constant else [])]:
-        while name in seen:
-            name += "_"
-        seen.add(name)
-        names.append(name)
-    return names
-
-
 def _quoted(value: Label) -> str:
     if not isinstance(value, str):
         return _number(value) if isinstance(value, float) else str(value)
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value) and value.lower() not in _SPECIAL:
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value) and value.lower() not in (
+        *("yes", "no", "on", "off", "true", "false", "null", "y", "n"),  # no text to YAML
+    ):
         return value
     if re.fullmatch(r"[A-Za-z0-9_ .|+-]*", value):  # the rule, and far quicker than asking YAML
         return f'"{value}"'
@@ -286,7 +266,6 @@ def _quoted(value: Label) -> str:
 
 
 def _number(value: float) -> str:
-    """A number that YAML 1.1 takes for one."""
     if np.isinf(value):
         return ".inf" if value > 0 else "-.inf"
     text = repr(float(value))
@@ -294,23 +273,13 @@ def _number(value: float) -> str:
 
 
 def _constraint(problem: Problem, f: int) -> str:
-    """One constraint by its costs: tuples grouped by cost, the commonest as the default."""
-    table: NDArray[np.float64] = problem.table(f)
     scope = problem.scope(f).tolist()
     if not scope:
-        value = repr(float(table)).replace("inf", "1e999")  # what Python reads as infinite
+        value = repr(float(problem.table(f))).replace("inf", "1e999")  # what Python reads as infinite
         return f"    type: intention\n    function: {value}\n"
-    labels = [[str(one) for one in problem.names.labels(v)] for v in scope]
-    costs, inverse, counts = np.unique(table.ravel(), return_inverse=True, return_counts=True)
-    common = int(np.argmax(counts))
-    by_cost = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
+    default, groups = tuples_by_cost(problem, f)
     names = ", ".join(_quoted(problem.names.variable(v)) for v in scope)
-    lines = ["    type: extensional", f"    variables: [{names}]", f"    default: {_number(float(costs[common]))}"]
-    lines.append("    values:" if len(costs) > 1 else "    values: {}")
-    for c, cost in enumerate(costs.tolist()):
-        if c != common:
-            places = np.unravel_index(by_cost[c], table.shape)
-            rows = zip(*(axis.tolist() for axis in places), strict=True)
-            tuples = " | ".join(" ".join(labels[a][v] for a, v in enumerate(row)) for row in rows)
-            lines.append(f"      {_number(cost)}: {_quoted(tuples)}")
+    lines = ["    type: extensional", f"    variables: [{names}]", f"    default: {_number(default)}"]
+    lines.append("    values:" if groups else "    values: {}")
+    lines += [f"      {_number(cost)}: {_quoted(' | '.join(rows))}" for cost, rows in groups.items()]
     return "\n".join(lines) + "\n"

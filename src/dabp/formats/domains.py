@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import getitem
+
+import numpy as np
 
 from dabp.problem import Label, Problem
 
 Values = range | tuple[Label, ...]
-"""Labels in order; consecutive integers are a `range`, which takes no memory however long it is."""
+"""Labels in order; consecutive integers are a `range`, however many there are."""
 
 
 def compact(labels: Sequence[Label]) -> Values:
@@ -45,14 +48,14 @@ class Domain:
 
     @cached_property
     def index(self) -> Mapping[str, int]:
-        """Where each label stands, by its text; to be asked with ``index[text]``, which raises `KeyError`."""
+        """Where each label stands, by its text; ``index[text]`` raises `KeyError` for any other text."""
         if isinstance(self.values, range):
             return _RangeIndex(self.values)
         return {str(label): i for i, label in enumerate(self.values)}
 
 
 class _RangeIndex(dict[str, int]):
-    """Where integers stand in a range; filled with those that were asked for."""
+    """Where integers stand in a range, filled on demand."""
 
     def __init__(self, values: range):
         self._values = values
@@ -68,17 +71,41 @@ def named_domains(problem: Problem, prefix: str) -> tuple[dict[str, Values], lis
     """Name → labels of every different domain of a problem, and the name of each variable's."""
     domains: dict[str, Values] = {}
     names: dict[Hashable, str] = {}
-    of_row: dict[int, str] = {}  # rows in here stay alive, so that no other has their id
-    rows, of_variable = [], []
-    for i in range(problem.num_variables):
-        labels = problem.names.labels(i)
-        name = of_row.get(id(labels))
-        if name is None:
+    of_row: dict[int, tuple[str, Sequence[Label]]] = {}  # by id; rows in here stay alive, so that ids stay theirs
+    of_variable = []
+    for labels in map(problem.names.labels, range(problem.num_variables)):
+        if id(labels) not in of_row:
             values = compact(labels)
             name = names.setdefault(typed(values), f"{prefix}{len(names)}")
-            if name not in domains:
-                domains[name] = values
-                of_row[id(labels)] = name
-                rows.append(labels)
-        of_variable.append(name)
+            if domains.setdefault(name, values) is values:
+                of_row[id(labels)] = name, labels
+            of_variable.append(name)
+        else:
+            of_variable.append(of_row[id(labels)][0])
     return domains, of_variable
+
+
+def distinct_names(names: Iterable[str]) -> list[str]:
+    """The names, with underscores at the end of those that occurred before."""
+    seen: dict[str, None] = {}
+    for name in names:
+        while name in seen:
+            name += "_"
+        seen[name] = None
+    return list(seen)
+
+
+def tuples_by_cost(problem: Problem, factor: int) -> tuple[float, dict[float, list[str]]]:
+    """The commonest cost of a factor, and for each other cost its tuples, each with its labels between spaces."""
+    table = problem.table(factor)
+    labels = [[str(one) for one in problem.names.labels(v)] for v in problem.scope(factor).tolist()]
+    costs, inverse, counts = np.unique(table.ravel(), return_inverse=True, return_counts=True)
+    common = int(np.argmax(counts))
+    cells = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
+    groups = {}
+    for number, (cost, places) in enumerate(zip(costs.tolist(), cells, strict=True)):
+        if number == common:
+            continue
+        rows = zip(*(axis.tolist() for axis in np.unravel_index(places, table.shape)), strict=True)
+        groups[cost] = [" ".join(map(getitem, labels, row)) for row in rows]
+    return float(costs[common]), groups

@@ -21,7 +21,8 @@ from dabp.problem.problem import MOST_AXES
 class Draft:
     """Collects what a reader finds and becomes a `Problem`; every complaint carries the line it is given.
 
-    Factors and tables are columns from the start: objects of their own would take ten times the memory of the file.
+    `sizes`, `names` and `domain_of` have an entry for each variable, `index` finds a variable by its name. Factors and
+    tables are columns from the start: objects of their own would take ten times the memory of the file.
     """
 
     def __init__(self, source: Source):
@@ -29,10 +30,10 @@ class Draft:
         self.constant = 0.0
         self.maximize = False
         self.sizes: list[int] = []
-        self._names: list[str] = []
-        self._index: dict[str, int] = {}
+        self.names: list[str] = []
+        self.index: dict[str, int] = {}
         self._domains: dict[Hashable, Domain] = {}
-        self._domain_of: list[Domain] = []
+        self.domain_of: list[Domain] = []
         self._checked: set[Domain] = set()
         self._scopes, self._offsets = array("q"), array("q", [0])
         self._pool, self._pool_offsets = np.empty(1024), array("q", [0])
@@ -53,8 +54,8 @@ class Draft:
         return self._domains[key]
 
     def add_variable(self, name: str, domain: int | Domain, line: Line = None) -> int:
-        """A new variable with so many values, or with this domain; the index it gets."""
-        if name in self._index:
+        """Add a variable with this number of values or this domain, and return its index."""
+        if name in self.index:
             raise self.source.error(f"variable {name!r} is defined twice", line)
         if not name.isprintable():
             raise self.source.error(f"a name has characters that cannot be printed: {name[:40]!r}", line)
@@ -67,14 +68,13 @@ class Draft:
         elif domain not in self._checked:
             self._check_labels(name, domain, line)
             self._checked.add(domain)
-        self._index[name] = len(self.sizes)
+        self.index[name] = len(self.sizes)
         self.sizes.append(size)
-        self._names.append(name)
-        self._domain_of.append(domain)
+        self.names.append(name)
+        self.domain_of.append(domain)
         return len(self.sizes) - 1
 
     def _check_labels(self, name: str, domain: Domain, line: Line) -> None:
-        """Labels can be told apart and shown."""
         if isinstance(domain.values, range):
             return
         for text in domain.values:
@@ -85,21 +85,9 @@ class Draft:
 
     def variable(self, name: str, line: Line = None) -> int:
         """The index of a variable that was added."""
-        if name not in self._index:
+        if name not in self.index:
             raise self.source.error(f"there is no variable {name!r}", line)
-        return self._index[name]
-
-    def index_of(self, name: str) -> int | None:
-        """The index of a variable, None if there is none of this name."""
-        return self._index.get(name)
-
-    def name_of(self, variable: int) -> str:
-        """The name of a variable."""
-        return self._names[variable]
-
-    def domain_of(self, variable: int) -> Domain:
-        """The domain of a variable; the same object for all that share it."""
-        return self._domain_of[variable]
+        return self.index[name]
 
     def check_scope(self, scope: Sequence[int], line: Line = None) -> None:
         """Refuse a scope that has a variable twice."""
@@ -136,7 +124,7 @@ class Draft:
         return -math.inf if self.maximize else math.inf
 
     def add_factor(self, scope: Sequence[int], table: int, name: str | None = None) -> int:
-        """A factor on a table that was added, or on one to be told later (−1); its index.
+        """A factor on a table that was added, or on one that `share_table` gives it later (−1); its index.
 
         One without variables goes into the constant, and has the index −1.
         """
@@ -169,7 +157,7 @@ class Draft:
         pool.resize(self._pool_offsets[-1], refcheck=False)
         if not used.all():  # constants leave tables behind
             pool = pool[np.repeat(used, lengths)]
-        names = self._names if any(one != f"x{i}" for i, one in enumerate(self._names)) else None
+        names = self.names if any(one != f"x{i}" for i, one in enumerate(self.names)) else None
         return self.source.problem(
             np.array(self.sizes, dtype=np.int64),
             np.array(self._scopes, dtype=np.int64),
@@ -181,6 +169,6 @@ class Draft:
             maximize=self.maximize,
             variable_names=names,
             factor_names=self._factor_names,
-            labels=[domain.labels for domain in self._domain_of],
+            labels=[domain.labels for domain in self.domain_of],
             name=name,
         )

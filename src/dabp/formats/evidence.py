@@ -1,4 +1,4 @@
-"""What is observed: variables held at a value, by name or by index; see docs/formats/uai.md and docs/formats/bif.md.
+"""What is observed: variables fixed at a value, by name or by index; see docs/formats/uai.md and docs/formats/bif.md.
 
 - ``2 0 1 2 1``, as in the UAI competitions: how many, then variable and value of each by index; a number of samples, 1,
   may stand before that.
@@ -8,19 +8,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
 import numpy as np
 
-from dabp.errors import FormatError, ProblemError, suggestion
+from dabp.errors import ProblemError, suggestion
 from dabp.formats.text import Place, Source, open_source
 from dabp.formats.tokens import Tokens
 from dabp.problem import Label, Problem
-
-_PART = re.compile(r"[,;\n]")
-_MANY = 20_000  # variables up to which the nearest name is looked for
 
 
 def is_text(evidence: str) -> bool:
@@ -28,10 +24,16 @@ def is_text(evidence: str) -> bool:
     return "=" in evidence and not os.path.exists(evidence)
 
 
+def beside(model: str) -> str | None:
+    """The evidence file that UAI competitions put beside a model, ``X.uai.evid``, if it is there."""
+    path = f"{model}.evid"
+    return path if os.path.isfile(path) else None
+
+
 def read_evidence(place: Place, problem: Problem) -> dict[int, int]:
     """Variable → value index of an evidence file, or of a text such as ``smoke=yes``."""
     if isinstance(place, str) and is_text(place):
-        return _by_name(Source("evidence", place.encode()), place, problem)
+        return _by_name(Source(f"evidence {place[:60]!r}", place.encode()), place, problem)
     source = open_source(place, empty=True)
     if not source.data.strip():
         return {}
@@ -57,39 +59,35 @@ def _by_index(source: Source, problem: Problem) -> dict[int, int]:
         index = int(variable)
         if not 0 <= value < problem.domain_sizes[index] or value != int(value):
             raise source.error(f"variable {index} has values 0..{problem.domain_sizes[index] - 1}, {value:g} found")
-        _hold(source, problem, fixed, index, int(value))
+        _fix(source, problem, fixed, index, int(value))
     return fixed
 
 
-def _hold(source: Source, problem: Problem, fixed: dict[int, int], variable: int, value: int) -> None:
+def _fix(source: Source, problem: Problem, fixed: dict[int, int], variable: int, value: int) -> None:
     if fixed.setdefault(variable, value) != value:
         raise source.error(f"variable {problem.names.variable(variable)!r} has two values")
 
 
 def _from_json(source: Source, text: str, problem: Problem) -> dict[int, int]:
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        raise source.error(f"this is not JSON ({getattr(error, 'msg', 'nested too deeply')})", line) from None
     fixed: dict[int, int] = {}
-    for name, value in content.items():
+    for name, value in source.json(text).items():
         if not isinstance(value, str | int | float) or isinstance(value, bool):
             raise source.error(f"the value of {name[:40]!r} is neither text nor a number")
-        _hold(source, problem, fixed, *_found(source, problem, name, value, None))
+        _fix(source, problem, fixed, *_found(source, problem, name, value, None))
     return fixed
 
 
 def _by_name(source: Source, text: str, problem: Problem) -> dict[int, int]:
     fixed: dict[int, int] = {}
     for number, row in enumerate(text.split("\n"), 1):
-        for part in _PART.split(row):
+        line = number if "\n" in text else None
+        for part in re.split("[,;]", row):
             if not part.strip() or part.strip().startswith("#"):
                 continue
             name, equals, value = part.partition("=")
             if not equals:
-                raise source.error(f"evidence is variable=value, not {part.strip()[:40]!r}", number)
-            _hold(source, problem, fixed, *_found(source, problem, name.strip(), value.strip(), number))
+                raise source.error(f"evidence is variable=value, not {part.strip()[:40]!r}", line)
+            _fix(source, problem, fixed, *_found(source, problem, name.strip(), value.strip(), line))
     return fixed
 
 
@@ -98,15 +96,14 @@ def _found(source: Source, problem: Problem, name: str, value: Label, line: int 
     try:
         variable = problem.names.variable_index(name)
     except ProblemError as error:
-        index = int(name) if re.fullmatch("[0-9]{1,18}", name) else problem.num_variables
-        if index >= problem.num_variables:
-            near = suggestion(name, problem.names.variables) if problem.num_variables <= _MANY else ""
+        variable = int(name) if re.fullmatch("[0-9]{1,18}", name) else problem.num_variables
+        if variable >= problem.num_variables:
+            near = suggestion(name, problem.names.variables) if problem.num_variables <= 20_000 else ""
             raise source.error(str(error) + near * ("did you mean" in near), line) from None
-        variable = index
     try:
         return variable, problem.names.value_index(variable, value)
     except ProblemError as error:
         text = str(value)
         if re.fullmatch("[0-9]{1,18}", text) and int(text) < problem.domain_sizes[variable]:
             return variable, int(text)
-        raise FormatError(str(error), source=source.name, line=line) from None
+        raise source.error(str(error), line) from None

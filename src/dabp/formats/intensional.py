@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 Table = NDArray[np.float64]
 
 _LARGEST = 2**20  # cells of a function that cannot be taken apart, and parts of one that can
-
 PART = 16
 """Cells that a part counts for besides its table: what a factor takes in memory while it is read."""
 
@@ -35,7 +34,7 @@ class Recipe:
         return math.prod(self.shape)
 
     def table(self) -> Table:
-        """The costs."""
+        """The costs, made anew with each call."""
         return self.make(self.shape, *self.parameters)
 
 
@@ -55,7 +54,7 @@ class Words:
         self.taken = 0
 
     def word(self) -> str:
-        """The next parameter."""
+        """The next parameter as text."""
         try:
             self.taken += 1
             return next(self._words)
@@ -115,7 +114,6 @@ def _all_different(keyword: str, words: Words, shape: tuple[int, ...], top: floa
 
 
 def _equal(shape: tuple[int, ...], cost: float) -> Table:
-    """A cost for each two equal values."""
     return np.where(np.eye(shape[0], shape[1]) > 0, cost, 0.0)
 
 
@@ -127,7 +125,6 @@ def _repeated(shape: tuple[int, ...], cost: float) -> Table:
 
 
 def _small(make: Callable[..., Table], shape: tuple[int, ...], *parameters: Hashable) -> Recipe:
-    """A table of all variables, if it is not too large."""
     if math.prod(shape) > _LARGEST or len(shape) > 60:
         raise NotSupported(f"on these variables it has more than {_LARGEST} cells")
     return Recipe(make, shape, parameters)
@@ -230,6 +227,3 @@ _KEYWORDS: dict[str, Callable[[str, Words, tuple[int, ...], float], list[Part]]]
     "knapsack": _knapsack,
     "clique": _clique,
 }
-
-KEYWORDS = frozenset(_KEYWORDS)
-"""What `expand` knows."""

@@ -29,7 +29,7 @@ class LargeFile:
         self._stream.seek(start)
         parts, left = [], max(0, stop - start)
         while left > 0:
-            part = self._stream.read(left)  # may be less than asked for
+            part = self._stream.read(left)  # may be less than wanted
             if not part:
                 raise FormatError("it became shorter while it was read", source=self._name)
             parts.append(part)
@@ -42,7 +42,7 @@ class LargeFile:
         return self._stream.closed
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, after which nothing can be read."""
         self._stream.close()
 
 

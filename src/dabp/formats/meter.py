@@ -106,7 +106,7 @@ class Meter:
         self.check_labels(self.labels, line)
 
     def take_factors(self, factors: int, line: Line = None) -> None:
-        """Count cost functions."""
+        """Count cost functions against their limit."""
         self.factors += factors
         self._check(self.factors, self.max_factors, "it would have {} cost functions", line)
 

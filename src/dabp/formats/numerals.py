@@ -70,10 +70,10 @@ def parse_list(text: str) -> NDArray[np.float64] | None:
 def parse(chunk: bytes) -> NDArray[Any] | None:
     """The numbers of a chunk that has some: int64 if all are integers below 2^63 - 1, otherwise float64.
 
-    None if anything else is in the chunk, or an integer too large.
+    None if anything else is in the chunk.
     """
     if not chunk.translate(None, _PLAIN):
-        return _fitting(np.fromstring(chunk, dtype=np.int64, sep=" "))
+        return _fitting(chunk, np.fromstring(chunk, dtype=np.int64, sep=" "))
     if b"inf" in chunk:
         chunk = _INFINITY.sub(b"1e999", chunk)
     if chunk.translate(None, b"+-.eE\v\f" + _PLAIN):
@@ -107,16 +107,17 @@ def parse(chunk: bytes) -> NDArray[Any] | None:
             return None
     numbers = np.fromstring(chunk.translate(bytes.maketrans(b"eE", b"  "), b"."), dtype=np.int64, sep=" ")
     if not len(points) and not len(exponents):
-        return _fitting(numbers)
+        return _fitting(chunk, numbers)
     scale = -places
     scale[scaled] += np.clip(numbers[powers], -9999, 9999)
     scale, starts, mantissas = (np.delete(each, powers) for each in (scale, first, numbers))
     return _scaled(chunk, starts, mantissas, scale)
 
 
-def _fitting(numbers: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """The numbers unless one is at an end of its range, where NumPy leaves larger ones."""
-    return numbers if numbers.max() < 2**63 - 1 and numbers.min() > -(2**63) else None
+def _fitting(chunk: bytes, numbers: NDArray[np.int64]) -> NDArray[Any]:
+    """The numbers, as floats if one is at an end of its range, where NumPy leaves larger ones."""
+    fits = numbers.max() < 2**63 - 1 and numbers.min() > -(2**63)
+    return numbers if fits else np.array(chunk.split(), dtype=np.float64)
 
 
 def _scaled(

@@ -49,14 +49,7 @@ def read(source: Source) -> Problem:
     try:
         with h5py.File(io.BytesIO(source.data), "r") as file:
             return _Reader(source, h5py, file).problem()
-    except (
-        OSError,
-        RuntimeError,
-        KeyError,
-        TypeError,
-        ValueError,
-        OverflowError,
-    ) as error:  # what h5py raises on damaged files
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError, OverflowError) as error:  # h5py on damaged files
         reason = " ".join(str(error).split())[:100]
         raise source.error(f"this is no HDF5 file that can be read ({reason})") from None
 
@@ -70,14 +63,12 @@ class _Reader:
         self.numbers: list[list[tuple[int, tuple[int, ...]]]] = []  # per type and function: table and shape
 
     def _model(self, file: Any) -> Any:
-        """The group that holds the model: the only one, whatever its name is."""
         names = [name for name in file if self._plain(file, name) and "header" in file[name]]
         if len(names) != 1:
             raise self.source.error(f"a group with a 'header' was expected, as OpenGM writes it; {len(names)} found")
         return file[names[0]]
 
     def _plain(self, group: Any, name: str) -> bool:
-        """Whether an entry is in this file itself, and a group."""
         return isinstance(group.get(name, getlink=True), self.h5py.HardLink) and isinstance(
             group[name], self.h5py.Group
         )
@@ -98,7 +89,6 @@ class _Reader:
         return np.asarray(found[()]).ravel()
 
     def problem(self) -> Problem:
-        """Header, numbers of labels, functions, factors."""
         header = self._dataset(self.group, "header").tolist()
         if len(header) < 5 or header[0] != 2 or len(header) not in (5 + 2 * header[4], 6 + 2 * header[4]):
             raise self.source.error("its header is not that of an OpenGM 2 model")
@@ -155,7 +145,7 @@ class _Reader:
         for f in range(count):
             if at + 3 > len(row) or not at + 3 <= at + 3 + row[at + 2] <= len(row):
                 raise self.source.error(f"{count} factors were announced, they end early")
-            function, kind, order = (int(one) for one in row[at : at + 3])
+            function, kind, order = map(int, row[at : at + 3])
             scope = [int(one) for one in row[at + 3 : at + 3 + order]]
             at += 3 + order
             if not 0 <= kind < len(self.numbers) or not 0 <= function < len(self.numbers[kind]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -11,16 +11,10 @@ from numpy.typing import NDArray
 
 from dabp.formats.text import Source
 from dabp.problem import Label
-from dabp.problem.problem import MOST_AXES
 
 _Array = NDArray[np.float64]
 _Tree = float | str | tuple[str, list["_Tree"]]
-_DEEPEST = 100
 _TOKEN = re.compile(r"\s*([A-Za-z_][\w.$]*|[+-]?\d+|[(),])")
-
-
-def _truth(value: _Array | np.bool_ | bool) -> _Array:
-    return np.asarray(value, dtype=np.float64)
 
 
 def _chosen(condition: _Array, yes: _Array, no: _Array) -> _Array:
@@ -38,17 +32,17 @@ OPERATORS: dict[str, tuple[int, Callable[..., _Array]]] = {
     "pow": (2, np.power),
     "min": (2, np.minimum),
     "max": (2, np.maximum),
-    "eq": (2, lambda a, b: _truth(a == b)),
-    "ne": (2, lambda a, b: _truth(a != b)),
-    "ge": (2, lambda a, b: _truth(a >= b)),
-    "gt": (2, lambda a, b: _truth(a > b)),
-    "le": (2, lambda a, b: _truth(a <= b)),
-    "lt": (2, lambda a, b: _truth(a < b)),
-    "not": (1, lambda a: _truth(a == 0)),
-    "and": (2, lambda a, b: _truth((a != 0) & (b != 0))),
-    "or": (2, lambda a, b: _truth((a != 0) | (b != 0))),
-    "xor": (2, lambda a, b: _truth((a != 0) ^ (b != 0))),
-    "iff": (2, lambda a, b: _truth((a != 0) == (b != 0))),
+    "eq": (2, np.equal),
+    "ne": (2, np.not_equal),
+    "ge": (2, np.greater_equal),
+    "gt": (2, np.greater),
+    "le": (2, np.less_equal),
+    "lt": (2, np.less),
+    "not": (1, np.logical_not),
+    "and": (2, np.logical_and),
+    "or": (2, np.logical_or),
+    "xor": (2, np.logical_xor),
+    "iff": (2, lambda a, b: (a != 0) == (b != 0)),
     "if": (3, _chosen),
 }
 """Operator → number of operands and meaning; truth is 1 and 0, integer division rounds towards zero."""
@@ -93,8 +87,8 @@ class Predicate:
 
     def _term(self, depth: int) -> _Tree:
         word = self._next()
-        if depth > _DEEPEST:
-            raise self._source.error(f"an expression is nested more than {_DEEPEST} deep", self._line)
+        if depth > 100:
+            raise self._source.error("an expression is nested more than 100 deep", self._line)
         if word.lstrip("+-").isdecimal():
             return float(word)
         if not (self._tokens and self._tokens[-1] == "("):
@@ -111,40 +105,45 @@ class Predicate:
             raise self._source.error(f"{word!r} takes {OPERATORS[word][0]} operands in brackets", self._line)
         return word, operands
 
-    def evaluator(
-        self, words: Sequence[str], scope: Sequence[str], line: int
-    ) -> Callable[[Sequence[Sequence[Label]], tuple[int, ...]], _Array]:
-        """A function from the scope's domains and a shape to the table, for one constraint's actual parameters."""
+    def evaluate(self, words: Sequence[str], domains: Mapping[str, Sequence[Label]], line: int) -> _Array:
+        """The table over a constraint's scope, name → values of each variable, for its actual parameters."""
         if len(words) != len(self._parameters):
             raise self._source.error(f"{len(self._parameters)} parameters are needed, {len(words)} found", line)
-        if len(scope) > MOST_AXES:
-            raise self._source.error(f"a cost function has {len(scope)} variables; {MOST_AXES} is the most", line)
+        actual: dict[str, _Array] = {}
+        for axis, (name, labels) in enumerate(domains.items()):
+            if any(isinstance(label, str) for label in labels):
+                raise self._source.error(f"variable {name!r} has values that are not numbers", line)
+            actual[name] = np.array(labels, float).reshape([-1 if a == axis else 1 for a in range(len(domains))])
         for word in words:
-            if word not in scope and not re.fullmatch(r"[+-]?\d{1,15}", word):
-                raise self._source.error(f"parameter {word[:40]!r} is neither in the scope nor an integer", line)
-
-        def evaluate(domains: Sequence[Sequence[Label]], shape: tuple[int, ...]) -> _Array:
-            axes: dict[str, _Array] = {}
-            for axis, (name, labels) in enumerate(zip(scope, domains, strict=True)):
-                if any(isinstance(label, str) for label in labels):
-                    raise self._source.error(f"variable {name!r} has values that are not numbers", line)
-                axes[name] = np.array(labels, float).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-            actual = {
-                name: axes[word] if word in axes else np.asarray(float(word))
-                for name, word in zip(self._parameters, words, strict=True)
-            }
-            with np.errstate(all="ignore"):
-                values = _evaluate(self._tree, actual)
-            if not np.isfinite(values).all():
-                raise self._source.error("an expression divides by zero or overflows", line)
-            return np.array(np.broadcast_to(values, shape))
-
-        return evaluate
+            if word not in domains:
+                if not re.fullmatch(r"[+-]?\d{1,15}", word):
+                    raise self._source.error(f"parameter {word[:40]!r} is neither in the scope nor an integer", line)
+                actual[word] = np.asarray(float(word))
+        named = {name: actual[word] for name, word in zip(self._parameters, words, strict=True)}
+        with np.errstate(all="ignore"):
+            values = _evaluate(self._tree, named)
+        if np.isnan(values).any():
+            raise self._source.error("an expression divides by zero or overflows", line)
+        return np.array(np.broadcast_to(values, tuple(map(len, domains.values()))))
 
 
 def _evaluate(tree: _Tree, actual: dict[str, _Array]) -> _Array:
+    """The value in each cell, nan where it is undefined: divisions by zero, overflows, and what is made of them.
+
+    An undefined operand of ``and``, ``or`` and ``if`` does not matter where the others decide.
+    """
     if isinstance(tree, str):
         return actual[tree]
     if isinstance(tree, float):
         return np.asarray(tree)
-    return OPERATORS[tree[0]][1](*(_evaluate(operand, actual) for operand in tree[1]))
+    operator, operands = tree[0], [_evaluate(operand, actual) for operand in tree[1]]
+    unknown = [np.isnan(operand) for operand in operands]
+    undefined = np.logical_or.reduce(np.broadcast_arrays(*unknown))
+    if operator == "if":
+        undefined = unknown[0] | np.where(operands[0] != 0, unknown[1], unknown[2])
+    elif operator in ("and", "or"):
+        deciding = [~nan & ((value != 0) == (operator == "or")) for nan, value in zip(unknown, operands, strict=True)]
+        undefined = undefined & ~(deciding[0] | deciding[1])
+        operands = [np.where(nan, operator == "and", value) for nan, value in zip(unknown, operands, strict=True)]
+    value = np.asarray(OPERATORS[operator][1](*operands), dtype=np.float64)
+    return np.where(undefined | np.isinf(value), np.nan, value)

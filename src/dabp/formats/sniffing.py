@@ -6,8 +6,6 @@ import re
 
 from dabp.formats.text import Source
 
-_BEGINNING = 2**16
-_NUMBER = rb"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
 _FIRST_LINES: list[tuple[re.Pattern[bytes], str]] = [
     (re.compile(rb"p\s+qubo\b"), "qubo"),
     (re.compile(rb"p\s+w?cnf\b|h\s+-?[0-9]"), "wcnf"),
@@ -17,7 +15,7 @@ _FIRST_LINES: list[tuple[re.Pattern[bytes], str]] = [
     (re.compile(rb"<"), "xml"),
     (re.compile(rb"(?:name|objective|domains|variables|constraints|agents)[ \t]*:"), "yaml"),
     (re.compile(rb"[0-9]+[ \t]+[0-9]+[ \t]*\r?(?:\n|$)"), "mc"),
-    (re.compile(rb"[0-9]+[ \t]+[0-9]+[ \t]+" + _NUMBER + rb"[ \t]*\r?(?:\n|$)"), "coo"),
+    (re.compile(rb"[0-9]+[ \t]+[0-9]+[ \t]+[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?[ \t]*\r?(?:\n|$)"), "coo"),
     (re.compile(rb"[^\s]+(?:[ \t]+[0-9]+){4}[ \t]*\r?(?:\n|$)"), "wcsp"),
 ]
 """How the first line that is no comment starts, and the format's name; the first that fits counts."""
@@ -25,7 +23,7 @@ _FIRST_LINES: list[tuple[re.Pattern[bytes], str]] = [
 
 def sniffed(source: Source) -> str:
     """The name of the format that a file looks like."""
-    beginning = source.data[:_BEGINNING].removeprefix(b"\xef\xbb\xbf")
+    beginning = source.data[: 2**16].removeprefix(b"\xef\xbb\xbf")
     for line in beginning.split(b"\n"):
         line = line.strip()
         if line and not re.match(rb"#|//|c(?:\s|$)", line):

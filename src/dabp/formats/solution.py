@@ -9,16 +9,19 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from dabp.errors import FormatError, ProblemError
+from dabp.formats.numerals import NUMBER
 from dabp.formats.text import Place, Source, open_source, place_name, split_suffix
 from dabp.problem import Assignment, Label, Problem
 
-CSV_HEADER = ["variable", "value"]
+_CSV_HEADER = ["variable", "value"]
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a text starts that spreadsheets compute
 
 
 class Answer(Protocol):
@@ -33,14 +36,14 @@ class Answer(Protocol):
 
 
 def read_solution(place: Place, problem: Problem) -> Assignment:
-    """The assignment in a solution file; the form is told by its content, not its name."""
+    """The assignment in a solution file; its content decides on the form, not its name."""
     source = open_source(place)
     whole = source.text()
     text = whole.strip()
     if not text:  # a byte order mark, or spaces of other scripts
         raise source.empty()
     for mark in ",;":  # spreadsheets of countries with a decimal comma write semicolons
-        if text.partition("\n")[0].strip().replace('"', "") == mark.join(CSV_HEADER):
+        if text.partition("\n")[0].strip().replace('"', "") == mark.join(_CSV_HEADER):
             return _from_csv(source, whole, problem, mark)
     if text[0] in "{[":
         return _from_json(source, text, problem)
@@ -79,21 +82,18 @@ def plain(value: object) -> object:
 
 
 def holds_values_only(place: Place) -> bool:
-    """Whether a solution file of this name has no room for anything but values: it cannot say that there are none.
+    """Whether a solution file of this name can contain values only, and not say that there are none.
 
     A name that tells no form of answers is refused; streams, standard output and devices get JSON.
     """
     suffix = split_suffix(place_name(place))[0]
     if suffix in _VALUES_ONLY:
         return True
-    if suffix != ".json" and isinstance(place, str | os.PathLike) and _isplain(os.fspath(place)):
-        raise FormatError("an answer's name ends in .json, .sol, .MPE or .csv", source=place_name(place))
+    if suffix != ".json" and isinstance(place, str | os.PathLike):
+        path = os.fspath(place)
+        if path != "-" and (os.path.isfile(path) or not os.path.exists(path)):
+            raise FormatError("an answer's name ends in .json, .sol, .MPE or .csv", source=place_name(place))
     return False
-
-
-def _isplain(path: str) -> bool:
-    """Whether a file of this name would be an ordinary one."""
-    return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def _write_json(facts: dict[str, Any], place: Place) -> None:
@@ -134,13 +134,19 @@ def as_sol(assignment: Assignment) -> str:
 
 
 def as_csv(assignment: Assignment, problem: Problem) -> str:
-    """A table of variables and labels, for spreadsheets."""
+    """A table of variables and labels, for spreadsheets: text that they would compute starts with an apostrophe."""
     text = io.StringIO()
-    rows = [CSV_HEADER, *problem.names.named(assignment).items()]
+    rows: list[list[Label]] = [list(_CSV_HEADER)]
+    rows += [[_inert(field) for field in row] for row in problem.names.named(assignment).items()]
     turns = any("\r" in str(field) for row in rows for field in row)  # which csv does not quote by itself
     table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL if turns else csv.QUOTE_MINIMAL)
     table.writerows(rows)
     return text.getvalue()
+
+
+def _inert(field: Label) -> Label:
+    formula = isinstance(field, str) and _FORMULA.match(field) and not NUMBER.fullmatch(field)
+    return f"'{field}" if formula else field
 
 
 _VALUES_ONLY: dict[str, Callable[[Assignment, Problem], str]] = {
@@ -148,7 +154,7 @@ _VALUES_ONLY: dict[str, Callable[[Assignment, Problem], str]] = {
     ".mpe": lambda assignment, _: as_mpe(assignment),
     ".csv": as_csv,
 }
-"""Suffixes of files that hold an assignment and nothing else, and what is in them."""
+"""Suffixes of files that contain an assignment and nothing else, and their content."""
 
 
 def _from_csv(source: Source, text: str, problem: Problem, mark: str) -> Assignment:
@@ -159,19 +165,16 @@ def _from_csv(source: Source, text: str, problem: Problem, mark: str) -> Assignm
         for row in rows:
             if len(row) not in (0, 2):
                 raise source.error(f"a variable and its value were expected, {len(row)} fields found", rows.line_num)
-            if row and values.setdefault(row[0], row[1]) != row[1]:
-                raise source.error(f"variable {row[0]!r} has two values", rows.line_num)
+            name, value = (each[each[:1] == "'" and _FORMULA.match(each) is not None :] for each in row or ("", ""))
+            if row and values.setdefault(name, value) != value:
+                raise source.error(f"variable {name!r} has two values", rows.line_num)
     except csv.Error as error:
         raise source.error(f"this is not a table of values ({error})", rows.line_num) from None
     return _labels(source, values, problem)
 
 
 def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        raise source.error(f"this is not JSON ({getattr(error, 'msg', 'nested too deeply')})", line) from None
+    content = source.json(text)
     if isinstance(content, dict) and not isinstance(content.get("assignment", 0), str | int | float):
         content = content["assignment"]  # a variable of that name has a label there, which is no mapping
     if content is None:
@@ -183,7 +186,9 @@ def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
     if not isinstance(content, dict):
         raise source.error('an object of "variable": value was expected')
     names = (
-        {name: i for i, name in enumerate(problem.names.variables)} if True in map(_is_truth, content.values()) else {}
+        {name: i for i, name in enumerate(problem.names.variables)}
+        if any(isinstance(value, bool) for value in content.values())
+        else {}
     )
     for name, value in content.items():
         if not isinstance(value, str | int | float):
@@ -193,13 +198,9 @@ def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
     return _labels(source, content, problem)
 
 
-def _is_truth(value: object) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
 def _has_truths(labels: tuple[Label, ...]) -> bool:
     """Whether true and false are labels, or their text is."""
-    return any(_is_truth(label) or label in ("True", "False") for label in labels)
+    return any(isinstance(label, bool | np.bool_) or label in ("True", "False") for label in labels)
 
 
 def _from_mpe(source: Source, words: list[str], problem: Problem) -> Assignment:

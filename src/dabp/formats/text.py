@@ -9,6 +9,7 @@ import bz2
 import gzip
 import inspect
 import io
+import json
 import lzma
 import os
 import stat
@@ -33,8 +34,6 @@ Place = str | os.PathLike[str] | IO[str] | IO[bytes]
 
 COMPRESSED = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix → the bytes such a file starts with."""
-
-_PIECE_BYTES = 2**20
 
 
 def printable(text: str) -> str:
@@ -95,7 +94,7 @@ class Source:
         level, frame = 1, inspect.currentframe()
         while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "dabp":
             level, frame = level + 1, frame.f_back
-        warnings.warn(str(self.error(message, line)), FormatWarning, stacklevel=level - 1)
+        warnings.warn(str(self.error(message, line)), FormatWarning, stacklevel=level)
 
     def empty(self) -> FormatError:
         """The error for a file without content."""
@@ -122,6 +121,14 @@ class Source:
         if "\0" in text:
             raise self.error("this is not text (it has NUL bytes)", text.count("\n", 0, text.index("\0")) + 1)
         return text
+
+    def json(self, text: str) -> Any:
+        """The content of a JSON text."""
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            line = getattr(error, "lineno", None)
+            raise self.error(f"this is not JSON ({getattr(error, 'msg', 'nested too deeply')})", line) from None
 
 
 def open_source(
@@ -194,7 +201,6 @@ def split_suffix(path: str) -> tuple[str, str]:
 
 
 def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
-    """The bytes of a place as they are."""
     try:
         if not isinstance(place, str | os.PathLike):
             content = place.read(max_bytes + 1)
@@ -236,23 +242,22 @@ def _unpacked(data: bytes, name: str, kind: str, max_bytes: int | None) -> bytes
 
 
 def _pieces(stream: BinaryIO, kind: str) -> Iterator[bytes]:
-    """Bounded pieces of one or more compressed streams one after another."""
     if kind == ".gz":
         reader = gzip.GzipFile(fileobj=stream)
-        while piece := reader.read(_PIECE_BYTES):
+        while piece := reader.read(large.PIECE):
             yield piece
         return
     pending = b""
-    while pending or (pending := stream.read(_PIECE_BYTES)):
+    while pending or (pending := stream.read(large.PIECE)):
         machine: bz2.BZ2Decompressor | lzma.LZMADecompressor = (
             bz2.BZ2Decompressor()
             if kind == ".bz2"
-            else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**28)  # a header may ask for a dictionary of 4 GB
+            else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**28)  # a header may demand a dictionary of 4 GB
         )
         while not machine.eof:
-            if machine.needs_input and not pending and not (pending := stream.read(_PIECE_BYTES)):
+            if machine.needs_input and not pending and not (pending := stream.read(large.PIECE)):
                 raise EOFError("it ends early")
-            piece = machine.decompress(pending, _PIECE_BYTES)
+            piece = machine.decompress(pending, large.PIECE)
             pending = b""
             if piece:
                 yield piece

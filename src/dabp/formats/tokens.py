@@ -29,7 +29,6 @@ KNOWN_BYTES = 2**24
 FORM = 16
 """Functions of one form in a row after which `Tokens.repeats` looks for more of them."""
 
-_MOST_WORDS = 100_000
 _TOKEN = re.compile(rb"\S+")
 _GLUED = re.compile(rb"[+-]?[0-9]+(?:[+-][0-9]+)+")
 _SIGNED = re.compile(rb"[+-]?[0-9]+")
@@ -179,7 +178,7 @@ class Tokens:
                 values.extend(parts)
                 continue
             self.words[count + len(values)] = token[:1000].decode("utf-8", "replace")
-            if len(self.words) > _MOST_WORDS:
+            if len(self.words) > 100_000:
                 reason = "this is not a file of numbers, as it should be after its first word"
                 raise self.source.error(reason, self.first_line)
             values.append(WORD)
@@ -275,7 +274,6 @@ class Tokens:
 
 
 def _number(token: bytes) -> float:
-    """An integer, if it fits in 64 bits, otherwise a float."""
     value = float(token)
     digits = token.lstrip(b"+-")
     if not digits.isdigit() or abs(value) >= 2**62:

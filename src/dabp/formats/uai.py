@@ -23,8 +23,6 @@ from dabp.problem.columns import offsets_of
 from dabp.problem.facts import minimized
 
 _PYAGRUM = re.compile(rb"\n[0-9]+(?: [0-9]+){3,}   # \S")  # a scope of two parents or more, and its variable's name
-_LARGEST_COST = 700.0  # exp(±700) is a float64
-_SHARED_CELLS = 32  # tables from this size on are stored once if they repeat
 
 Indices = NDArray[np.int64]
 
@@ -132,7 +130,7 @@ def _equal_tables(numbers: NDArray[np.float64], places: Indices, scopes: Scopes)
     """For each factor the first one whose table has the same numbers and shape; small tables are not compared."""
     table = np.arange(len(scopes.cells))
     found: dict[tuple[int, bytes], int] = {}
-    rows = np.flatnonzero(scopes.cells >= _SHARED_CELLS)
+    rows = np.flatnonzero(scopes.cells >= 32)
     for f, start, end in zip(rows.tolist(), (places[rows] + 1).tolist(), places[rows + 1].tolist(), strict=True):
         cells = numbers[start:end].tobytes()
         other = found.setdefault((hash(cells), scopes.shape(f).tobytes()), f)
@@ -171,10 +169,8 @@ def write(problem: Problem, *, logarithms: bool = False) -> tuple[Iterator[str],
     least = minimized(problem)
     if not logarithms:
         finite = np.append(least.pool[np.isfinite(least.pool)], least.constant)
-        if np.abs(finite).max() > _LARGEST_COST:
-            raise FormatError(
-                f"costs beyond ±{_LARGEST_COST:g} are no probabilities in float64; .LG, with logarithms, takes them"
-            )
+        if np.abs(finite).max() > 700:  # exp(±700) is a float64
+            raise FormatError("costs beyond ±700 are no probabilities in float64; .LG, with logarithms, takes them")
         if len(finite) > 1 or least.constant:
             notes.append("costs are written as probabilities exp(-cost), to about 1e-15")
     return _lines(least, logarithms), notes

@@ -10,27 +10,27 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import FormatError, ProblemError
+from dabp.errors import FormatError
 from dabp.formats.comments import lines_of, without_comments
-from dabp.formats.text import Source, printable
+from dabp.formats.numerals import decimal
+from dabp.formats.text import Source
 from dabp.formats.tokens import Tokens
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import handed_over, offsets_of, ragged_positions
+from dabp.problem.columns import offsets_of, ragged_positions
 from dabp.problem.integer_costs import integer_costs
 
 AUXILIARY = "aux"
 """How the names of auxiliary variables start; those of a file are x1, x2, …."""
 
-_HARD = -1
 _LONGEST = 5  # literals of a clause that is one table
 _CHUNK = 2**16  # clauses that are sorted together
-_MARK = re.compile(rb"^([ \t]*)h(?=[ \t])", re.MULTILINE)
 
 Indices = NDArray[np.int64]
 
@@ -49,26 +49,27 @@ def read(source: Source) -> Problem:
     source.release()
     if data.isspace() or not data:
         raise source.empty()
-    header = re.compile(rb"\s*p[ \t]+(w?cnf)[ \t]+([0-9]+)[ \t]+([0-9]+)(?:[ \t]+([0-9]+))?[ \t]*\r?(?:\n|$)").match(
-        data
-    )
+    header = re.match(rb"\s*p[ \t]+(w?cnf)[ \t]+([0-9]+)[ \t]+([0-9]+)(?:[ \t]+([0-9]+))?[ \t]*\r?(?:\n|$)", data)
     kind, announced, top = b"", None, np.inf
     if header is not None:
         kind, announced = header[1], int(header[2].lstrip(b"0")[:18] or b"0")
         top = float(header[4]) if header[4] else np.inf
         data = b"\n" * data.count(b"\n", 0, header.end()) + data[header.end() :]
-    data = b"".join([b"clauses ", *(_MARK.sub(rb"\g<1>-1", chunk) for chunk in lines_of(data))])
-    held = Source(source.name, data, source.max_cells)
-    del data
-    held.meter = source.meter
-    tokens = Tokens(held)
-    clauses = _clauses(tokens, top, weighted=kind != b"cnf", marked=header is None)
+    hard = None
+    chunks: Iterable[bytes] = [data]
+    if header is None:  # a number that the file does not have stands for "h"
+        hard = next(number for number in range(-(2**31) + 1, 0) if b"%d" % number not in data)
+        mark = re.compile(rb"^([ \t]*)h(?=[ \t])", re.MULTILINE)
+        chunks = map(partial(mark.sub, rb"\g<1>%d" % hard), lines_of(data))
+    titled = Source(source.name, b"".join([b"clauses ", *chunks]), source.max_cells)
+    del data, chunks
+    titled.meter = source.meter
+    tokens = Tokens(titled)
+    clauses = _clauses(tokens, top, hard, weighted=kind != b"cnf")
     size = int(np.abs(clauses.literals).max(initial=0))
     if announced is not None and size > announced:
         place = int(np.argmax(np.abs(clauses.literals) > announced))
-        clause = int(np.searchsorted(clauses.offsets, place, side="right")) - 1
-        at = _start(tokens, clause)
-        raise tokens.error(f"there is no variable {size}; there are 1..{announced}", at)
+        raise tokens.error(f"there is no variable {size}; there are 1..{announced}", _start(tokens, clauses, place))
     size = size if announced is None else announced
     source.meter.take_values(2 * size)
     source.meter.take_factors(len(clauses.weights))
@@ -76,14 +77,14 @@ def read(source: Source) -> Problem:
     return _Builder(source, size, _plain(clauses)).problem()
 
 
-def _start(tokens: Tokens, clause: int) -> int:
-    """The token at which a clause starts, for messages."""
-    ends = np.flatnonzero(tokens.numbers == 0)
-    return 0 if clause == 0 else int(ends[clause - 1]) + 1
+def _start(tokens: Tokens, clauses: _Clauses, place: int) -> int:
+    """The token at which the clause of a literal starts, for messages."""
+    clause = int(np.searchsorted(clauses.offsets, place, side="right")) - 1
+    return 0 if clause == 0 else int(np.flatnonzero(tokens.numbers == 0)[clause - 1]) + 1
 
 
-def _clauses(tokens: Tokens, top: float, *, weighted: bool, marked: bool) -> _Clauses:
-    """The clauses that zeros end; the first number of each is its weight."""
+def _clauses(tokens: Tokens, top: float, mark: int | None, *, weighted: bool) -> _Clauses:
+    """The clauses that zeros end; the first number of each is its weight: hard if it is `mark`, or from `top` on."""
     numbers = tokens.numbers
     if tokens.words:
         raise tokens.error("", min(tokens.words))
@@ -91,36 +92,31 @@ def _clauses(tokens: Tokens, top: float, *, weighted: bool, marked: bool) -> _Cl
     if len(numbers) and (not len(ends) or ends[-1] != len(numbers) - 1):
         raise tokens.ended("the 0 that ends a clause")
     starts = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)[: len(ends)]
-    if not weighted:
-        return _checked(tokens, _Clauses(numbers[numbers != 0], offsets_of(ends - starts), np.ones(len(ends))))
-    empty = ends == starts
-    if empty.any():
-        raise tokens.error("a clause has no weight, or one of 0", int(starts[np.argmax(empty)]))
-    weights = numbers[starts].astype(np.float64)
-    hard = (weights == _HARD) if marked else weights >= top
-    wrong = (weights <= 0) & ~hard
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise tokens.error(f"a weight is {weights[at]:g}; it should be 1 or more", int(starts[at]))
     literal = numbers != 0
-    literal[starts] = False
-    kept = _Clauses(numbers[literal], offsets_of(ends - starts - 1), np.where(hard, np.inf, weights))
-    return _checked(tokens, kept)
-
-
-def _checked(tokens: Tokens, clauses: _Clauses) -> _Clauses:
-    wrong = np.zeros(len(clauses.literals), dtype=np.bool_)
-    if clauses.literals.dtype == np.float64:
-        wrong |= clauses.literals != np.rint(clauses.literals)
-    wrong |= np.abs(clauses.literals) > tokens.source.meter.max_values // 2
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        clause = int(np.searchsorted(clauses.offsets, at, side="right")) - 1
-        most = tokens.source.meter.max_values // 2
-        shown = clauses.literals[at]
-        raise tokens.error(f"literal {shown:g} is no integer of up to {most} (max_cells)", _start(tokens, clause))
-    if clauses.literals.dtype == np.float64:
-        return clauses._replace(literals=clauses.literals.astype(np.int64))
+    weights = np.ones(len(ends))
+    if weighted:
+        empty = ends == starts
+        if empty.any():
+            raise tokens.error("a clause has no weight, or one of 0", int(starts[np.argmax(empty)]))
+        given = numbers[starts]
+        hard = given >= top if mark is None else given == mark
+        wrong = (given <= 0) & ~hard
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise tokens.error(f"a weight is {given[at]:g}; it should be 1 or more", int(starts[at]))
+        weights = tokens.exact(np.where(hard, 1, given), lambda at: int(starts[at]))
+        weights[hard] = np.inf
+        literal[starts] = False
+    literals, most = numbers[literal], tokens.source.meter.max_values // 2
+    clauses = _Clauses(literals, offsets_of(ends - starts - weighted), weights)
+    unfit = np.abs(literals) > most
+    if literals.dtype == np.float64:
+        unfit |= literals != np.rint(literals)
+        clauses = clauses._replace(literals=np.where(unfit, 0, literals).astype(np.int64))
+    if unfit.any():
+        at = int(np.argmax(unfit))
+        reason = f"literal {literals[at]:g} is no integer of up to {most} (max_cells)"
+        raise tokens.error(reason, _start(tokens, clauses, at))
     return clauses
 
 
@@ -131,10 +127,18 @@ def _plain(clauses: _Clauses) -> _Clauses:
     """
     parts = []
     for start in range(0, len(clauses.weights), _CHUNK):
-        stop = min(start + _CHUNK, len(clauses.weights))
-        first, last = clauses.offsets[[start, stop]].tolist()
-        offsets = clauses.offsets[start : stop + 1] - first
-        parts.append(_plain_part(_Clauses(clauses.literals[first:last], offsets, clauses.weights[start:stop])))
+        rows = np.arange(start, min(start + _CHUNK, len(clauses.weights)))
+        part = _selected(clauses, rows)
+        owner = np.repeat(rows - start, np.diff(part.offsets))
+        order = np.lexsort((part.literals, np.abs(part.literals), owner))
+        literals, owner = part.literals[order], owner[order]
+        same = owner[1:] == owner[:-1]
+        kept = np.ones(len(rows), dtype=np.bool_)
+        kept[owner[1:][same & (literals[1:] == -literals[:-1])]] = False
+        once = kept[owner]
+        once[1:] &= ~(same & (literals[1:] == literals[:-1]))
+        lengths = np.bincount(owner[once], minlength=len(rows))[kept]
+        parts.append(_Clauses(literals[once], offsets_of(lengths), part.weights[kept]))
     return _joined(parts) if parts else clauses
 
 
@@ -146,20 +150,11 @@ def _joined(parts: list[_Clauses]) -> _Clauses:
     )
 
 
-def _plain_part(clauses: _Clauses) -> _Clauses:
-    count = len(clauses.weights)
-    owner = np.repeat(np.arange(count), np.diff(clauses.offsets))
-    order = np.lexsort((clauses.literals, np.abs(clauses.literals), owner))
-    literals, owner = clauses.literals[order], owner[order]
-    same = owner[1:] == owner[:-1]
-    opposite = same & (literals[1:] == -literals[:-1])
-    kept = np.ones(count, dtype=np.bool_)
-    kept[owner[1:][opposite]] = False
-    once = np.ones(len(literals), dtype=np.bool_)
-    once[1:] = ~(same & (literals[1:] == literals[:-1]))
-    once &= kept[owner]
-    lengths = np.bincount(owner[once], minlength=count)[kept]
-    return _Clauses(literals[once], offsets_of(lengths), clauses.weights[kept])
+def _selected(clauses: _Clauses, rows: Indices) -> _Clauses:
+    lengths = np.diff(clauses.offsets)[rows]
+    return _Clauses(
+        clauses.literals[ragged_positions(clauses.offsets, rows)], offsets_of(lengths), clauses.weights[rows]
+    )
 
 
 class _Builder:
@@ -168,11 +163,9 @@ class _Builder:
     def __init__(self, source: Source, size: int, clauses: _Clauses):
         self.source, self.size, self.clauses = source, size, clauses
         self.auxiliary = 0
-        self.defines: list[bool] = []
-        """Of each piece of a long clause, whether its last variable, an auxiliary one, follows from it."""
+        self.defines: list[bool] = []  # of each piece of a long clause, whether its last variable follows from it
 
     def problem(self) -> Problem:
-        """The problem whose cost is the weight of all clauses that are not satisfied."""
         lengths = np.diff(self.clauses.offsets)
         if lengths.max(initial=0) <= _LONGEST:
             return self._tabulated()
@@ -225,22 +218,20 @@ class _Builder:
         pool[starts[:-1] + pattern] = weights[kind // (_LONGEST + 1)]
         self.clauses = clauses._replace(weights=clauses.weights[:0])
         del weight, keys, cells, lengths
-        names = [f"x{i + 1}" for i in range(self.size)] + [f"{AUXILIARY}{i + 1}" for i in range(self.auxiliary)]
-        try:
-            return Problem(
-                np.full(self.size + self.auxiliary, 2, dtype=np.int64),
-                handed_over(np.abs(clauses.literals).astype(np.int64) - 1),
-                handed_over(clauses.offsets),
-                pool,
-                starts,
-                handed_over(table),
-                constant=total,
-                variable_names=names,
-                name=printable(self.source.stem),
-                definitions=np.flatnonzero(defines[~constant]),
-            )
-        except ProblemError as error:
-            raise self.source.error(str(error)) from None
+        return self.source.problem(
+            np.full(self.size + self.auxiliary, 2, dtype=np.int64),
+            np.abs(clauses.literals).astype(np.int64) - 1,
+            clauses.offsets,
+            pool,
+            starts,
+            table,
+            constant=total,
+            variable_names=[
+                *(f"x{i + 1}" for i in range(self.size)),
+                *(f"{AUXILIARY}{i + 1}" for i in range(self.auxiliary)),
+            ],
+            definitions=np.flatnonzero(defines[~constant]),
+        )
 
 
 def _costly_cells(clauses: _Clauses, lengths: Indices) -> Indices:
@@ -251,13 +242,6 @@ def _costly_cells(clauses: _Clauses, lengths: Indices) -> Indices:
         negated = clauses.literals[clauses.offsets[rows] + place] < 0
         cells[rows] += negated << (lengths[rows] - 1 - place)
     return cells
-
-
-def _selected(clauses: _Clauses, rows: Indices) -> _Clauses:
-    lengths = np.diff(clauses.offsets)[rows]
-    return _Clauses(
-        clauses.literals[ragged_positions(clauses.offsets, rows)], offsets_of(lengths), clauses.weights[rows]
-    )
 
 
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
@@ -305,7 +289,6 @@ def as_maxsat(assignment: Assignment | None, problem: Problem, cost: float | Non
         return "s UNSATISFIABLE\n"
     if assignment is None or cost is None or not np.isfinite(cost):
         return "s UNKNOWN\n"
-    number = str(int(cost)) if cost == int(cost) else repr(cost)
     bits = "".join(map(str, problem.auxiliaries.visible(problem.names.checked(assignment)).tolist()))
     verdict = "OPTIMUM FOUND" if status == "OPTIMAL" else "SATISFIABLE"
-    return f"o {number}\ns {verdict}\nv {bits}\n"
+    return f"o {decimal(cost)}\ns {verdict}\nv {bits}\n"

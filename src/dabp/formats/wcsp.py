@@ -34,7 +34,7 @@ def read(source: Source) -> Problem:
     try:
         return _read(source, repeats)
     except (FormatError, Unexpected):
-        if not repeats.replaced or source.released:
+        if not repeats.changed or source.released:
             raise
         source.meter = Meter(source.name, len(source.content), source.max_cells)
         return _read(source, iter)
@@ -61,7 +61,6 @@ class _Parts:
         self.tables: dict[Recipe, int] = {}
 
     def add(self, scope: list[int], parts: list[Part]) -> None:
-        """The parts of one function on these variables."""
         for axes, recipe in parts:
             self.arity.append(len(axes))
             self.scope.extend(scope[axis] for axis in axes)
@@ -82,7 +81,6 @@ class _Parts:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Number of cells of each table."""
         return np.array([recipe.size for recipe in self.tables], dtype=np.int64)
 
 
@@ -98,9 +96,8 @@ class _Functions:
         self.parts = _Parts()
 
     def walk(self, count: int) -> None:
-        """Find where each function starts and ends."""
         tokens, numbers, end = self.tokens, self.tokens.numbers, len(self.tokens)
-        rows, defaults = array("q"), array("d")  # rows: arity, start, tuples, table of each function
+        rows = array("q")  # arity, start, tuples, table of each function
         shared: list[int] = []
         position, index = tokens.position, -1
         form, alike = (0, 0), 0  # arity and tuples of the last function, and how many in a row had them
@@ -121,7 +118,7 @@ class _Functions:
                 continue
             if not abs(tuples) < 2**53 or tuples != tuples // 1:
                 raise tokens.error(f"a number of tuples is {tuples:g}", after - 1)
-            table = len(defaults)
+            table = len(rows) // 4
             if tuples < 0:
                 if -tuples > len(shared):
                     raise tokens.error(f"there is no shared cost function {-tuples:g} to reuse", after - 1)
@@ -132,7 +129,6 @@ class _Functions:
                 shared.append(table)
             listed = max(int(tuples), 0)
             rows.extend((arity, position + 1, listed, table))
-            defaults.append(default)
             alike = alike + 1 if (announced, tuples) == form and tuples >= 0 and not sharing else 0
             form, length = (announced, tuples), arity + 3 + listed * (arity + 1)
             if alike > FORM and (more := tokens.repeats(position, length, (0, arity + 2), count - index) - 1) > 0:
@@ -140,7 +136,6 @@ class _Functions:
                 numbers_of = np.arange(table + 1, table + 1 + more)
                 alone = np.stack([np.full(more, arity), starts, np.full(more, listed), numbers_of], axis=1)
                 rows.frombytes(alone.astype(np.int64).tobytes())
-                defaults.frombytes(numbers[starts + arity].astype(np.float64).tobytes())
                 index, position, alike = index + more, position + length * more, 0
             position += length
             if position > end:
@@ -150,8 +145,7 @@ class _Functions:
         if position < end:
             raise tokens.error(f"the {count} announced cost functions are complete, but the file goes on", position)
         self.arity, self.start, self.tuples, self.table = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-        self.default = np.array(defaults, dtype=np.float64)
-        self.own = self.table == np.arange(len(defaults))
+        self.own = self.table == np.arange(len(self.table))
 
     def _keyword(self, default: float, position: int, place: int) -> int:
         """Take a function that a default cost of −1 announces by keyword; the position after it."""
@@ -187,16 +181,14 @@ class _Functions:
         scopes.take_cells(self.lengths)
 
     def problem(self) -> Problem:
-        """Fill the tables; functions without variables become the constant."""
         offsets = offsets_of(self.lengths)
-        pool = np.repeat(self.default, self.lengths)
+        pool = np.repeat(self._costs(self.start + self.arity), self.lengths)
         for k, members in self.scopes.groups():
             rows = members[(self.own & (self.tuples > 0))[members]]
             block = np.cumsum(self.tuples[rows]) // _BLOCK
             for b in distinct(block).tolist():
                 self._fill(pool, offsets, rows[block == b], k)
         self.tokens.release()
-        pool[pool >= self.top] = np.inf
         constant = self.arity == 0
         values = pool[offsets[self.table[constant]]]
         constant[constant] = np.isfinite(values)
@@ -220,7 +212,6 @@ class _Functions:
         )
 
     def _fill(self, pool: NDArray[np.float64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int) -> None:
-        """Put the listed costs of some functions of arity k in their cells."""
         numbers, variables = self.tokens.numbers, self.scopes.of(rows, k)
         shape = self.sizes[variables]
         strides = np.ones_like(shape)
@@ -242,9 +233,14 @@ class _Functions:
                     int(place[at]) + axis,
                 )
             cell += value.astype(np.int64) * strides[owner, axis]
-        costs = numbers[place + k]
-        pool[cell] = self.tokens.exact(np.where(costs < self.top, costs, 0), lambda at: int(place[at]) + k)
-        pool[cell[costs >= self.top]] = np.inf
+        pool[cell] = self._costs(place + k)
+
+    def _costs(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The costs at some tokens, infinite from the top on."""
+        numbers = self.tokens.numbers[places]
+        costs = self.tokens.exact(np.where(numbers < self.top, numbers, 0), lambda at: int(places[at]))
+        costs[numbers >= self.top] = np.inf
+        return costs
 
 
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
@@ -288,7 +284,6 @@ def _lines(problem: Problem, costs: IntegerCosts) -> Iterator[str]:
 
 
 def _sparse(cells: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
-    """The commonest cost, as the default, and the cells that differ."""
     values, counts = np.unique(cells, return_counts=True)
     default = int(values[np.argmax(counts)])
     return default, np.flatnonzero(cells != default)

@@ -16,9 +16,6 @@ from dabp.formats.tokens import KNOWN_BYTES
 LONG_BYTES = 512
 """Text of tables that is compared with what came before."""
 
-_MOST_MISSES = 50_000  # tables after which a file without repetition is left as it is
-_LONGEST_BYTES = 2**22  # of a function
-_FEW = 50  # lines up to which a loop finds the end of the last one quicker than NumPy
 _PLAIN = b"0123456789 \t\r\n"
 
 
@@ -38,6 +35,11 @@ class Repeats:
         self._last, self._last_tuples = b"", -1
         self._misses = 0
 
+    @property
+    def changed(self) -> bool:
+        """Whether the text is another than that of the file, so that errors are to be found in the file itself."""
+        return bool(self._numbers)
+
     def __call__(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """The file as it is to be parsed; as it is from where it has another form."""
         rest = b""
@@ -46,8 +48,8 @@ class Repeats:
             parts: list[bytes] = []
             start = self._rewrite(data, parts)
             rest = data[max(start, 0) :]
-            if start < 0 or len(rest) > _LONGEST_BYTES:
-                if self.replaced:
+            if start < 0 or len(rest) > 2**22:
+                if self.changed:
                     raise Unexpected
                 yield data
                 yield from chunks
@@ -58,7 +60,7 @@ class Repeats:
     def _rewrite(self, data: bytes, parts: list[bytes]) -> int:
         """Collect the rewritten text; where a function starts that goes on in the next chunk, -1 for another form."""
         start = 0
-        if data.translate(None, _PLAIN) or (not self.replaced and self._misses > _MOST_MISSES):
+        if data.translate(None, _PLAIN) or (not self.changed and self._misses > 50_000):
             return -1
         if not self._sizes:
             lines = data.split(b"\n", 2)
@@ -80,8 +82,7 @@ class Repeats:
         return start
 
     def _end(self, data: bytes, start: int, tuples: int) -> int:
-        """Where the next `tuples` lines end, -1 if not in this chunk."""
-        if tuples <= _FEW:
+        if tuples <= 50:  # quicker than NumPy
             for _ in range(tuples):
                 if not (start := data.find(b"\n", start) + 1):
                     return -1

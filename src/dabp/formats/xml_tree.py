@@ -10,9 +10,6 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 from dabp.formats.text import Source
 
-_DEEPEST = 50
-_SHORT = 4  # letters of a value that is kept once only
-
 
 class Node(Element):
     """An element that knows its line; without a dictionary of its own, which would take more than the element."""
@@ -28,7 +25,7 @@ def parse(source: Source) -> Node:
 
     def node(tag: str, attributes: dict[str, str]) -> Element:
         for key, value in attributes.items():  # arities, semantics and domains are the same again and again
-            if len(value) <= _SHORT:
+            if len(value) <= 4:
                 attributes[key] = short.setdefault(value, value)
         made = Node(tag, attributes)
         made.line = parser.parser.CurrentLineNumber
@@ -39,8 +36,8 @@ def parse(source: Source) -> Node:
             nonlocal depth
             depth += 1
             source.meter.take_tokens(1, lambda: int(parser.parser.CurrentLineNumber))
-            if depth > _DEEPEST:
-                raise source.error(f"elements are nested more than {_DEEPEST} deep", parser.parser.CurrentLineNumber)
+            if depth > 50:
+                raise source.error("elements are nested more than 50 deep", parser.parser.CurrentLineNumber)
             return super().start(tag, attributes)
 
         def end(self, tag: str) -> Element:

@@ -7,8 +7,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from dabp.errors import FormatError
-from dabp.formats.bayes import Network, distributions
+from dabp.formats.bayes import Network, distributions, name_notes
 from dabp.formats.numerals import parse_list
 from dabp.formats.text import Source
 from dabp.formats.xml_tree import Node, parse
@@ -56,8 +55,7 @@ def _definition(source: Source, network: Network, node: Node) -> None:
     numbers = parse_list(text)
     if numbers is None:
         raise source.error(f"the table of {child[:40]!r} has something that is not a number", node.line)
-    if numbers.size != int(np.prod(shape)):
-        count = int(np.prod(shape))
+    if numbers.size != (count := int(np.prod(shape))):
         raise source.error(f"{child[:40]!r} needs a table of {count} probabilities, {numbers.size} found", node.line)
     network.add_table(scope, numbers.reshape(shape), child, node.line)
 
@@ -65,19 +63,8 @@ def _definition(source: Source, network: Network, node: Node) -> None:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of an XMLBIF file, and notes on what it could not say."""
     factors = distributions(problem)
-    texts = [
-        *problem.names.variables,
-        *(str(one) for i in range(problem.num_variables) for one in problem.names.labels(i)),
-    ]
-    for text in texts:
-        if text != text.strip() or not text:
-            raise FormatError(
-                f"{text!r} cannot be a name in XMLBIF, which has no spaces around names and no empty ones"
-            )
-    notes = []
-    if any(not isinstance(one, str) for i in range(problem.num_variables) for one in problem.names.labels(i)):
-        notes.append("values that are numbers are written as text")
-    return _lines(problem, factors), notes
+    reason = "XMLBIF, which has no spaces around names and no empty ones"
+    return _lines(problem, factors), name_notes(problem, lambda text: text == text.strip(), reason)
 
 
 def _lines(problem: Problem, factors: list[int]) -> Iterator[str]:

@@ -12,9 +12,6 @@ from yaml.resolver import Resolver
 
 from dabp.formats.text import Source
 
-_DEEPEST = 30
-_MARK = b"\xef\xbb\xbf"  # of the byte order
-_TAGS = {"str", "int", "float", "bool", "null", "map", "seq", "!"}
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -53,7 +50,7 @@ def _events(source: Source) -> Iterator[Any]:
     skipped = {yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent, yaml.DocumentEndEvent}
     try:
         source.text()  # whether it is text; the parser takes the bytes, and copies a text
-        for event in yaml.parse(source.data.removeprefix(_MARK), Loader=_Loader):
+        for event in yaml.parse(source.data.removeprefix(b"\xef\xbb\xbf"), Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
                 raise source.error(f"YAML aliases (*{str(event.anchor)[:40]}) are refused", _line(event))
             if type(event) not in skipped:
@@ -76,10 +73,12 @@ def _node(source: Source, events: Iterator[Any], event: Any, depth: int) -> Node
         return None
     line = _line(event)
     source.meter.take_tokens(1, line)
-    if depth > _DEEPEST:
-        raise source.error(f"YAML is nested more than {_DEEPEST} deep", line)
+    if depth > 30:
+        raise source.error("YAML is nested more than 30 deep", line)
     tag = event.tag
-    if tag is not None and tag.removeprefix("tag:yaml.org,2002:") not in _TAGS:
+    if tag is not None and tag.removeprefix("tag:yaml.org,2002:") not in (
+        *("str", "int", "float", "bool", "null", "map", "seq", "!"),
+    ):
         raise source.error(f"YAML tag {tag[:40]!r} is refused", line)
     if kind is yaml.ScalarEvent:
         if event.style in ("|", ">"):

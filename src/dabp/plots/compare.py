@@ -15,12 +15,9 @@ from dabp.problem.shown import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKED = 12
-"""Runs with at most so many improvements show each as a marker."""
-BESIDE = 6
-"""Runs up to which the legend has room inside."""
-FIRST = 1e-3
-"""Seconds where the axis begins: what comes before is drawn there."""
+
+FIRST_SECONDS = 1e-3
+"""The beginning of the axis; earlier improvements are drawn there."""
 
 
 def plot_compare(traces: Mapping[str, Trace], ax: Axes | None = None) -> Axes:
@@ -39,8 +36,8 @@ def plot_compare(traces: Mapping[str, Trace], ax: Axes | None = None) -> Axes:
             continue
         times, costs = np.array(shown_costs).T
         answers.append(costs.tolist())
-        times, costs = np.append(np.maximum(times, FIRST), end), np.append(costs, costs[-1])
-        marks = {"marker": marker(index), "markersize": 4} if len(costs) <= MARKED else {}
+        times, costs = np.append(np.maximum(times, FIRST_SECONDS), end), np.append(costs, costs[-1])
+        marks = {"marker": marker(index), "markersize": 4} if len(costs) <= 12 else {}
         ax.step(times, costs, where="post", label=shown(name), color=colour(index), linestyle=dash(index), **marks)
         if trace.bounds and abs(trace.bounds[-1][2]) < HUGE:
             ax.axhline(trace.bounds[-1][2], color=colour(index), linewidth=0.9, linestyle=":")
@@ -54,7 +51,7 @@ def plot_compare(traces: Mapping[str, Trace], ax: Axes | None = None) -> Axes:
     ax.set_ylabel("cost of the best assignment")
     finish(ax)
     if ax.get_legend_handles_labels()[0]:
-        place = {} if len(answers) <= BESIDE else {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
+        place = {} if len(answers) <= 6 else {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
         ax.legend(framealpha=0.85, edgecolor="none", **place)
     return ax
 
@@ -66,22 +63,21 @@ def _focus(ax: Axes, answers: list[list[float]], bounds: list[tuple[float, str]]
     every = sorted(sign * cost for costs in answers for cost in costs)
     best = min(last)
     worst = max(max(last) + 0.25 * (max(last) - best), every[len(every) // 2])
-    room = worst - best if worst > best else max(abs(best), 1.0) * 0.05
-    low, high = best - 0.08 * room, worst + 0.08 * room
+    margin = worst - best if worst > best else max(abs(best), 1.0) * 0.05
+    low, high = best - 0.08 * margin, worst + 0.08 * margin
     tight = max((sign * bound for bound, _ in bounds), default=None)
-    if tight is not None and tight >= best - 1.5 * room:
-        low = min(low, tight - 0.08 * room)
+    if tight is not None and tight >= best - 1.5 * margin:
+        low = min(low, tight - 0.08 * margin)
     ax.set_ylim(*((low, high) if sign > 0 else (-low, -high)[::-1]))
     if tight is None:
         return
     name = next(name for bound, name in bounds if sign * bound == tight)
     text = f"bound {number(sign * tight)} ({shown(name)})"
-    if low <= tight <= high:
-        place, across, up = (0.995, sign * tight), ("axes fraction", "data"), "bottom" if sign > 0 else "top"
-    else:
+    up, bottom = ("bottom", 0.015) if sign > 0 else ("top", 0.985)
+    place, across = (0.995, sign * tight), ("axes fraction", "data")
+    if not low <= tight <= high:
         text = f"{'↓' if sign > 0 else '↑'} {text}"
-        place, across = (0.995, 0.015 if sign > 0 else 0.985), ("axes fraction", "axes fraction")
-        up = "bottom" if sign > 0 else "top"
+        place, across = (0.995, bottom), ("axes fraction", "axes fraction")
     ax.annotate(text, place, xycoords=across, ha="right", va=up, fontsize=8, color="0.35")
 
 
@@ -93,4 +89,4 @@ def _rises(trace: Trace) -> bool:
 
 def _end(trace: Trace) -> float:
     moments = [time for time, *_ in (*trace.blocks[-1:], *trace.improvements[-1:], *trace.bounds[-1:])]
-    return max([FIRST, *moments])
+    return max([FIRST_SECONDS, *moments])

@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-MARKED = 12
-"""Curves with at most so many points show each as a marker."""
-LONGEST_NAME = 36
-"""Letters of a solver's or group's name in a figure."""
-COLUMNS = 4
-"""Panels beside each other in a whole figure."""
-
 
 @dataclass
 class Curve:
@@ -96,7 +89,7 @@ def draw_panel(figure: Figure, panel: Panel, labels: Sequence[str], ax: Axes | N
 
 def _draw_line(ax: Axes, curve: Curve, index: int) -> None:
     x, y = np.array(curve.x, dtype=float), np.array(curve.y)
-    few = len(x) <= MARKED
+    few = len(x) <= 12
     ax.plot(x, y, dash(index), color=colour(index), marker=marker(index) if few else None, label=_short(curve.label))
     if curve.half:
         half = np.nan_to_num(np.array(curve.half))
@@ -115,9 +108,8 @@ def _draw_word(ax: Axes, kind: str, curve: Curve, index: int, panel: Panel) -> N
 
 
 def _short(name: str) -> str:
-    """A name that leaves room for what is drawn."""
     text = shown(name)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+    return text if len(text) <= 36 else f"{text[:35]}…"
 
 
 def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
@@ -127,7 +119,7 @@ def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
 
     if not figure.panels:
         raise ParameterError(f"these results have nothing to show in figure {figure.name!r}")
-    columns = min(COLUMNS, len(figure.panels))
+    columns = min(4, len(figure.panels))
     lines = math.ceil(len(figure.panels) / columns)
     canvas = Canvas(figsize=(3.4 * columns + 0.4, 2.8 * lines + 0.9), layout="constrained")
     grid = canvas.subplots(lines, columns, squeeze=False)

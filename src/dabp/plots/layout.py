@@ -7,9 +7,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-GAP = 1.0
-"""Between parts, in distances of neighbours."""
-
 
 def packed_layout(num_nodes: int, edges: NDArray[np.int64], *, seed: int = 0) -> NDArray[np.float64]:
     """Positions [num_nodes, 2]: each connected part by itself, the tallest first, in rows that make about a square."""
@@ -20,20 +17,19 @@ def packed_layout(num_nodes: int, edges: NDArray[np.int64], *, seed: int = 0) ->
         shape = spring_layout(len(part), number[edges[np.isin(edges[:, 0], part)]], seed=seed)
         parts.append((part, _lying(shape)))
     parts.sort(key=lambda each: (-np.ptp(each[1], axis=0)[1], each[0][0]))
-    boxes = [np.ptp(shape, axis=0) + GAP for _, shape in parts]
+    boxes = [np.ptp(shape, axis=0) + 1.0 for _, shape in parts]
     width = max([float(box[0]) for box in boxes] + [1.2 * math.sqrt(sum(float(box.prod()) for box in boxes))])
     places = np.zeros((num_nodes, 2))
     x = y = row = 0.0
     for (part, shape), (wide, high) in zip(parts, boxes, strict=True):
         if x > 0 and x + wide > width * (1 + 1e-9):
             x, y, row = 0.0, y - row, 0.0
-        places[part] = shape - shape.min(axis=0) + (x, y - high + GAP)
+        places[part] = shape - shape.min(axis=0) + (x, y - high + 1.0)
         x, row = x + wide, max(row, high)
     return places
 
 
 def _parts(num_nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """The connected parts, each as its nodes."""
     label = list(range(num_nodes))
 
     def root(node: int) -> int:

@@ -13,13 +13,8 @@ from dabp.plots.style import HUGE, colour, finish, whole_numbers
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CHOSEN = ("iterations", "damping", "reinforcement")
-"""What a record of a run has; and one that is not min-sum throughout β at its start and end."""
 FEW_RUNS = 60
-"""Runs up to which each is drawn; of more means are, over so many parts of the iterations."""
-
-LONGEST = 10**15
-"""Iterations of a run that can stand on an axis."""
+"""Runs up to which each is drawn; of more, means are drawn over this number of parts of the iterations."""
 
 
 class Runs(NamedTuple):
@@ -44,7 +39,7 @@ def runs_of(records: Iterable[dict[str, Any]]) -> Runs:
     for record in records:
         if "member" in record or not record.keys() & {"kind", "beta_start"}:
             continue
-        if not has_numbers(record, "iterations") or not 0 < record["iterations"] < LONGEST:
+        if not has_numbers(record, "iterations") or not 0 < record["iterations"] < 10**15:
             continue
         if (row := _row(record, begin)) is not None:
             rows.append(row)
@@ -55,7 +50,7 @@ def runs_of(records: Iterable[dict[str, Any]]) -> Runs:
 def _row(record: dict[str, Any], begin: float) -> tuple[float, ...] | None:
     """A run's numbers; None if some of them are missing, or are none."""
     length = record["iterations"]
-    if not has_numbers(record, *CHOSEN):
+    if not has_numbers(record, "iterations", "damping", "reinforcement"):
         return None
     kept = record["damping"], record["reinforcement"]
     if not record.keys() & {"beta_start", "beta_end"}:

@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
 """Okabe and Ito's colours, the yellow darkened so that a thin line shows on white."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HUGE = 1e300
 """Numbers from here on cannot be drawn: the range of an axis would be infinite."""
-DASHES = ("-", "--", "-.", ":")
 
 
 def colour(index: int) -> str:
@@ -25,16 +23,16 @@ def colour(index: int) -> str:
 
 def marker(index: int) -> str:
     """The marker of the solver at a place in the plan."""
-    return MARKERS[index % len(MARKERS)]
+    return "os^DvPX*"[index % 8]
 
 
 def dash(index: int) -> str:
     """Solid for the first round of colours, other dashes when they come again."""
-    return DASHES[index // len(PALETTE) % len(DASHES)]
+    return ("-", "--", "-.", ":")[index // len(PALETTE) % 4]
 
 
 def new_figure(*args: Any, **options: Any) -> Any:
-    """Matplotlib's `subplots`."""
+    """A figure and axes as of Matplotlib's `subplots`, with layout."""
     require("matplotlib", "a picture")
     from matplotlib import pyplot as plt
 
@@ -57,7 +55,7 @@ def whole_numbers(ax: Axes) -> None:
 
 
 def plain_numbers() -> Any:
-    """Labels 0.01, 0.1, 1, 10, 10k, 1M of a logarithmic axis: powers need not be read, and long numbers have room."""
+    """Labels 0.01, 0.1, 1, 10, 10k, 1M of a logarithmic axis: no powers, and long numbers are short."""
     from matplotlib.ticker import FuncFormatter
 
     return FuncFormatter(lambda value, _: short_number(value))

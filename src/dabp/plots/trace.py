@@ -16,12 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-WINDOW = ("iteration", *(f"{what}_{part}" for what in ("damping", "weight") for part in ("min", "mean", "max")))
-"""What a record of a DABP window has."""
-DOTS, BANDS = 5000, 500
-"""Iterations up to which each is a dot, and how many ranges are drawn of more."""
-FEW, EXTREME = 20, 1.0
-"""Iterations from which on the axis leaves out this percentage of them at either end."""
+DOTS = 5000
+"""Iterations up to which each is a dot."""
 
 
 def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
@@ -31,7 +27,8 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
     range and mean of a window; one of bp-learned the temperature, damping and reinforcement that each run was given.
     The axes of the costs are returned.
     """
-    windows = [record for record in trace.records if has_numbers(record, *WINDOW)]
+    keys = [f"{what}_{part}" for what in ("damping", "weight") for part in ("min", "mean", "max")]
+    windows = [record for record in trace.records if has_numbers(record, "iteration", *keys)]
     chosen = runs_of(trace.records)
     panels: list[Axes] = []
     if ax is None:
@@ -43,11 +40,9 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
     _plot_costs(trace, ax)
     if panels and not windows:
         plot_schedules(chosen, *panels)
-    for panel, kind, label in zip(
-        panels if windows else (), ("damping", "weight"), ("damping λ", "weight × (degree − 1)"), strict=False
-    ):
-        _plot_range(windows, kind, panel)
-        panel.set_ylabel(label)
+    elif panels:
+        _plot_range(windows, "damping", panels[0], "damping λ")
+        _plot_range(windows, "weight", panels[1], "weight × (degree − 1)")
     marked = [ax, *panels]
     ends = restarts(trace)
     for iteration in ends if len(ends) < FEW_RUNS else ():  # of more nothing could be seen but their lines
@@ -110,11 +105,10 @@ def best_so_far(trace: Trace) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 
 def _plot_each(iterations: NDArray[np.int64], costs: NDArray[np.float64], ax: Axes) -> None:
-    """A dot per iteration, or of very many their median and range."""
     if len(costs) <= DOTS:
         ax.plot(iterations, costs, ".", color="0.7", markersize=3, label="each iteration")
         return
-    starts = np.linspace(0, len(costs), BANDS, endpoint=False).astype(np.int64)
+    starts = np.linspace(0, len(costs), 500, endpoint=False).astype(np.int64)
     low, high = np.minimum.reduceat(costs, starts), np.maximum.reduceat(costs, starts)
     medians = [np.median(part) for part in np.split(costs, starts[1:])]
     ax.plot(iterations[starts], medians, color="0.6", linewidth=0.8, label="median of iterations")
@@ -123,21 +117,22 @@ def _plot_each(iterations: NDArray[np.int64], costs: NDArray[np.float64], ax: Ax
 
 def _focus(ax: Axes, costs: NDArray[np.float64], best: NDArray[np.float64]) -> None:
     """Limit the axis to what is worth seeing: the line of the best, and all but the most extreme iterations."""
-    if len(costs) < FEW:
+    if len(costs) < 20:
         return
-    low, high = np.percentile(costs, [EXTREME, 100 - EXTREME])
+    low, high = np.percentile(costs, [1.0, 99.0])
     kept = best[len(best) // 4 :]
     low, high = min(low, kept.min()), max(high, kept.max())
-    room = 0.05 * (high - low)
-    if 0 < room < HUGE:
-        ax.set_ylim(low - room, high + room)
+    margin = 0.05 * (high - low)
+    if 0 < margin < HUGE:
+        ax.set_ylim(low - margin, high + margin)
 
 
-def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes) -> None:
+def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes, label: str) -> None:
     at = [window["iteration"] for window in windows]
     low, mean, high = ([window[f"{kind}_{part}"] for window in windows] for part in ("min", "mean", "max"))
     ax.fill_between(at, low, high, color=colour(1), alpha=0.25, linewidth=0)
     ax.plot(at, mean, color=colour(1))
     ax.ticklabel_format(axis="y", useOffset=False)
+    ax.set_ylabel(label)
     whole_numbers(ax)
     finish(ax)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError, ProblemError
 from dabp.formats.comments import without_comments
+from dabp.formats.numerals import decimal
 from dabp.formats.text import Source, printable
 from dabp.formats.tokens import Tokens
 from dabp.problem import Problem
@@ -27,7 +28,6 @@ from dabp.problem.quadratic import Quadratic, cut_problem, problem_of, quadratic
 
 _Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 _SPIN = re.compile(rb"^#[ \t]*vartype[ \t]*=[ \t]*(SPIN|BINARY)[ \t]*\r?$", re.MULTILINE)
-_BLOCK = 2**14  # lines that are written at a time
 
 
 def read(source: Source, *, dialect: str) -> Problem:
@@ -79,7 +79,7 @@ def _read_coo(source: Source) -> Problem:
 
 
 def _read_sized(source: Source, what: str) -> tuple[int, _Columns]:
-    """``N count`` and so many triples counted from 1; a graph may leave out weights of 1."""
+    """``N count`` and then `count` triples counted from 1; a graph may leave out weights of 1."""
     tokens = _numbers(source)
     size, count = tokens.integer("the number of variables"), tokens.integer(f"the number of {what}")
     if what == "edges" and len(tokens) == 2 + 2 * count:
@@ -112,22 +112,22 @@ _READERS: dict[str, Callable[[Source], Problem]] = {
 
 def _numbers(source: Source) -> Tokens:
     """The tokens of a file that has no title; in its place stands a word of ours."""
-    held = Source(source.name, b"terms " + without_comments(source.data), source.max_cells)
-    if held.data[6:].isspace() or len(held.data) == 6:
+    titled = Source(source.name, b"terms " + without_comments(source.data), source.max_cells)
+    if titled.data[6:].isspace() or len(titled.data) == 6:
         raise source.empty()
     source.release()
-    held.meter = source.meter
-    return Tokens(held, trailing_comments=True)
+    titled.meter = source.meter
+    return Tokens(titled, trailing_comments=True)
 
 
 def _unknown(source: Source, size: int) -> NDArray[np.float64]:
-    """A coefficient of 0 for each variable, if there may be so many."""
+    """A coefficient of 0 for each variable, within the limit on values."""
     source.meter.take_values(2 * size)
     return np.zeros(size)
 
 
 def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: bool = True) -> _Columns:
-    """The next so many lines of two variables and a coefficient, which end the file."""
+    """The next `count` lines of two variables and a coefficient, which end the file."""
     width, start = 2 + weighted, tokens.position
     if size > tokens.source.meter.max_values // 2:
         tokens.source.meter.take_values(2 * size, partial(tokens.line, max(start - 1, 0)))
@@ -145,7 +145,7 @@ def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: boo
         shown = variables[at][wrong[at]][0]
         reason = f"there is no variable {shown:g}; there are {first}..{size + first - 1}"
         raise tokens.error(reason, start + at * width)
-    weights = table[:, 2].astype(np.float64) if weighted else np.ones(count)
+    weights = tokens.exact(table[:, 2], lambda at: start + at * width + 2) if weighted else np.ones(count)
     if not np.isfinite(weights).all():
         at = int(np.argmax(~np.isfinite(weights)))
         raise tokens.error(f"a coefficient is {weights[at]:g}", start + at * width + 2)
@@ -180,51 +180,26 @@ def write(problem: Problem, *, dialect: str) -> tuple[Iterator[str], list[str]]:
         offset += float(quadratic.weights.sum()) / 2
     if offset:
         notes.append(f"the constant {-offset if problem.maximize else offset:g} is left out: these files have none")
-    return _WRITERS[dialect](quadratic), notes
+    return _lines(quadratic, dialect), notes
 
 
-def _lines(rows: NDArray[np.int64], columns: NDArray[np.int64], weights: NDArray[np.float64]) -> Iterator[str]:
-    for start in range(0, len(rows), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        yield "".join(
-            f"{i} {j} {_number(w)}\n"
-            for i, j, w in zip(rows[part].tolist(), columns[part].tolist(), weights[part].tolist(), strict=True)
-        )
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
-
-
-def _write_qubo(quadratic: Quadratic) -> Iterator[str]:
-    fields = np.flatnonzero(quadratic.linear)
-    yield f"p qubo 0 {len(quadratic.linear)} {len(fields)} {len(quadratic.rows)}\n"
-    yield from _lines(fields, fields, quadratic.linear[fields])
-    yield from _lines(quadratic.rows, quadratic.columns, quadratic.weights)
-
-
-def _write_coo(quadratic: Quadratic) -> Iterator[str]:
-    yield f"# vartype={'SPIN' if quadratic.spin else 'BINARY'}\n"
-    fields = np.arange(len(quadratic.linear))  # zeros, too, as only lines tell how many variables there are
-    yield from _lines(fields, fields, quadratic.linear)
-    yield from _lines(quadratic.rows, quadratic.columns, quadratic.weights)
-
-
-def _write_cut(quadratic: Quadratic) -> Iterator[str]:
-    yield f"{len(quadratic.linear)} {len(quadratic.rows)}\n"
-    yield from _lines(quadratic.rows + 1, quadratic.columns + 1, quadratic.weights)
-
-
-def _write_symmetric(quadratic: Quadratic) -> Iterator[str]:
-    fields = np.flatnonzero(quadratic.linear)
-    yield f"{len(quadratic.linear)} {len(fields) + len(quadratic.rows)}\n"
-    yield from _lines(fields + 1, fields + 1, quadratic.linear[fields])
-    yield from _lines(quadratic.rows + 1, quadratic.columns + 1, quadratic.weights / 2)
-
-
-_WRITERS: dict[str, Callable[[Quadratic], Iterator[str]]] = {
-    "qubo": _write_qubo,
-    "coo": _write_coo,
-    "mc": _write_cut,
-    "bq": _write_symmetric,
-}
+def _lines(quadratic: Quadratic, dialect: str) -> Iterator[str]:
+    linear, rows, columns, weights = quadratic.linear, quadratic.rows, quadratic.columns, quadratic.weights
+    fields = np.flatnonzero(linear)
+    first = int(dialect in ("mc", "bq"))
+    if dialect == "qubo":
+        yield f"p qubo 0 {len(linear)} {len(fields)} {len(rows)}\n"
+    elif dialect == "coo":
+        yield f"# vartype={'SPIN' if quadratic.spin else 'BINARY'}\n"
+        fields = np.arange(len(linear))  # zeros, too, as only lines tell how many variables there are
+    else:
+        yield f"{len(linear)} {len(fields) + len(rows)}\n"
+    if dialect == "bq":  # which counts an entry off the diagonal twice
+        weights = weights / 2
+    for left, right, values in ((fields, fields, linear[fields]), (rows, columns, weights)):
+        for start in range(0, len(left), 2**14):
+            part = slice(start, start + 2**14)
+            triples = zip(
+                (left[part] + first).tolist(), (right[part] + first).tolist(), values[part].tolist(), strict=True
+            )
+            yield "".join(f"{i} {j} {decimal(w)}\n" for i, j, w in triples)

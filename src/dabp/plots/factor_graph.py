@@ -16,17 +16,7 @@ from dabp.problem.shown import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DRAWN_NODES = 250
-"""Up to so many variables and factors of arity three or more are drawn one by one."""
-DRAWN_EDGES = 3000
-WIDTH, HEIGHTS, MARGINS = 7.0, (2.5, 8.0), 0.7
-"""Inches: of a picture of its own, from the lowest to the highest, and of title and legend."""
-NAMED = 40
-"""Variables up to which each has its name beside it."""
-SPARSE = 150
-"""Lines up to which they are drawn in full strength."""
-CELLS = 200
-"""Resolution of the picture of a large problem."""
+_WIDTH = 7.0  # inches of a picture of its own
 
 
 def plot_problem(problem: Problem, ax: Axes | None = None) -> Axes:
@@ -37,10 +27,10 @@ def plot_problem(problem: Problem, ax: Axes | None = None) -> Axes:
     """
     made = ax is None
     if ax is None:
-        _, ax = new_figure(figsize=(WIDTH, WIDTH))
+        _, ax = new_figure(figsize=(_WIDTH, _WIDTH))
     large = np.flatnonzero(problem.arities >= 3)
     binary = np.flatnonzero(problem.arities == 2)
-    if problem.num_variables + len(large) <= DRAWN_NODES and len(binary) <= DRAWN_EDGES:
+    if problem.num_variables + len(large) <= 250 and len(binary) <= 3000:
         _draw_graph(problem, binary, large, ax)
         if made:
             _fit(ax)
@@ -60,17 +50,11 @@ def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.i
     ).reshape(-1, 2)
     places = packed_layout(count + len(large), np.concatenate([pairs, spokes]))
     _draw_edges(problem, binary, places[pairs], places[spokes], ax)
-    ax.scatter(
-        places[count:, 0],
-        places[count:, 1],
-        marker="s",
-        s=30,
-        color=colour(1),
-        zorder=2,
-        label="factors of three or more",
-    )
-    ax.scatter(places[:count, 0], places[:count, 1], s=_size(count), color=colour(0), zorder=3, label="variables")
-    if count <= NAMED:
+    size = float(np.clip(3000 / max(count, 1), 12, 90))
+    x, y = places.T
+    ax.scatter(x[count:], y[count:], marker="s", s=30, color=colour(1), zorder=2, label="factors of three or more")
+    ax.scatter(x[:count], y[:count], s=size, color=colour(0), zorder=3, label="variables")
+    if count <= 40:
         _write_names(problem, places[:count], ax)
     handles, labels = ax.get_legend_handles_labels()
     if not len(large):
@@ -86,19 +70,18 @@ def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.i
 
 
 def _fit(ax: Axes) -> None:
-    """Make the picture as high as what it shows."""
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     share = (high - low) / max(right - left, 1e-9)
-    ax.figure.set_size_inches(WIDTH, float(np.clip(WIDTH * share + MARGINS, *HEIGHTS)))  # type: ignore[union-attr]
+    height = float(np.clip(_WIDTH * share + 0.7, 2.5, 8.0))  # 0.7 for title and legend
+    ax.figure.set_size_inches(_WIDTH, height)  # type: ignore[union-attr]
 
 
 def _draw_edges(
     problem: Problem, binary: NDArray[np.int64], pairs: NDArray[np.float64], spokes: NDArray[np.float64], ax: Axes
 ) -> None:
-    """Lines, the thinner and the more translucent the more of them there are."""
     from matplotlib.collections import LineCollection
 
-    dense = min(1.0, SPARSE / max(len(binary), 1))
+    dense = min(1.0, 150 / max(len(binary), 1))
     ax.add_collection(
         LineCollection(
             list(pairs),
@@ -122,7 +105,6 @@ def _write_names(problem: Problem, places: NDArray[np.float64], ax: Axes) -> Non
 
 
 def _ranges(problem: Problem, factors: NDArray[np.int64]) -> NDArray[np.float64]:
-    """By how much the finite costs of each differ."""
     return table_ranges(problem)[1][problem.factor_table[factors]]
 
 
@@ -140,13 +122,9 @@ def _widths(problem: Problem, binary: NDArray[np.int64]) -> list[tuple[float, st
     return [(float(width), f"costs differ by {value:.4g}") for width, value in zip(_width(few), few, strict=True)]
 
 
-def _size(count: int) -> float:
-    return float(np.clip(3000 / max(count, 1), 12, 90))
-
-
 def _draw_matrix(problem: Problem, ax: Axes) -> None:
     """Factors by the regions of their variables, every pair of a scope counted."""
-    cells = min(CELLS, problem.num_variables)
+    cells = min(200, problem.num_variables)
     counts = np.zeros((cells, cells))
     for group in problem.facts.arity_groups:
         region = group.variables * cells // problem.num_variables
