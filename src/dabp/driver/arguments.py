@@ -14,12 +14,11 @@ from typing import Any
 from dabp.errors import ParameterError, ProblemError
 from dabp.problem import Problem
 from dabp.problem.model import Model
+from dabp.solvers import make_solver
 from dabp.solvers.base import Solver
 
 LARGEST_COUNT = 2**62
 """Kernels count in 64 bits; larger counts are taken as this one, which no solve reaches."""
-LEAST_THREADS = 8
-"""A caller may ask for this number of threads, or for one for each core if there are more cores."""
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 """Units of an amount of memory, in bytes."""
 
@@ -46,6 +45,14 @@ def as_count(name: str, value: object, least: int = 0) -> int | None:
     if count < least:
         raise ParameterError(f"{name} is a whole number of at least {least}, not {shortened(value)}")
     return min(count, LARGEST_COUNT)
+
+
+def as_count_to(most: int, name: str, value: object) -> int:
+    """A whole number of 1 to `most`."""
+    count = as_count(name, value, 1)
+    if count is None or count > most:
+        raise ParameterError(f"{name} is a whole number of at least 1 and at most {most:,}, not {shortened(value)}")
+    return count
 
 
 def as_bytes(name: str, value: object) -> int | None:
@@ -87,11 +94,11 @@ def available_cores() -> int:
 
 
 def as_threads(value: object, solver: Solver) -> int:
-    """Threads of a solve: by default all cores if the solver is `parallel`, else one; never many more than cores."""
+    """Threads of a solve: by default all cores if the solver is `parallel`, else one; at most 8 or the cores."""
     count = as_count("threads", value, 1)
     if count is None:
         return available_cores() if solver.parallel else 1
-    return min(count, max(LEAST_THREADS, available_cores()))
+    return min(count, max(8, available_cores()))
 
 
 def checked_problem(problem: object) -> Problem:
@@ -105,12 +112,17 @@ def checked_problem(problem: object) -> Problem:
     raise ProblemError(f"a Problem can be solved, not {shortened(problem)}")
 
 
-def check_solver(solver: object, params: object) -> None:
-    """Refuse what is neither a solver nor a solver's name, and parameters without names."""
+def chosen_solver(solver: object, params: object) -> tuple[Solver, str]:
+    """The solver and its name, given as a `Solver` or as a name with parameters."""
     if not isinstance(solver, str | Solver):
         raise ParameterError(f"a solver is a name (`dabp solvers` lists them) or a Solver, not {shortened(solver)}")
     if params is not None and not (isinstance(params, Mapping) and all(isinstance(key, str) for key in params)):
         raise ParameterError(f"params are values by name, as {{'damping': 0.5}}, not {shortened(params)}")
+    if isinstance(solver, str):
+        return make_solver(solver, params), solver
+    if params:
+        raise ParameterError("params go with a solver's name; a Solver object has its own")
+    return solver, type(solver).__name__
 
 
 def check_fix(fix: object) -> None:

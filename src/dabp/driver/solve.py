@@ -15,7 +15,7 @@ from typing import Any, TypedDict, Unpack
 from numpy.typing import ArrayLike
 
 from dabp.compiling import compiling
-from dabp.driver.arguments import as_callbacks, as_seed, as_threads, check_fix, check_solver, checked_problem
+from dabp.driver.arguments import as_callbacks, as_seed, as_threads, check_fix, checked_problem, chosen_solver
 from dabp.driver.checkpoint.saving import Checkpoint, Saving, saving_to
 from dabp.driver.claims import keep, take
 from dabp.driver.first_answers import FirstAnswers, first_guess
@@ -31,7 +31,6 @@ from dabp.problem import Problem
 from dabp.problem.guard import INTERRUPTED, TIME, Guard
 from dabp.problem.model import Model
 from dabp.problem.views import Label
-from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
 from dabp.solvers.numbers import checked_step
@@ -161,14 +160,8 @@ class Request:
     def of(cls, problem: Problem, solver: str | Solver, options: Mapping[str, Any]) -> Request:
         """Check the arguments of `solve`; `DabpError` with one sentence for the first that is wrong."""
         refuse_unknown("solve", options, KEYWORDS)
-        check_solver(solver, params := options.get("params"))
+        chosen, name = chosen_solver(solver, options.get("params"))
         check_fix(fix := options.get("fix"))
-        if isinstance(solver, str):
-            chosen, name = make_solver(solver, params), solver
-        elif params:
-            raise ParameterError("params go with a solver's name; a Solver object has its own")
-        else:
-            chosen, name = solver, type(solver).__name__
         checkpoint = Checkpoint.of(options.get("checkpoint"), options.get("resume", False))
         if checkpoint is not None and not chosen.checkpoints:
             raise ParameterError(f"solver {name!r} does not support checkpoints")
