@@ -11,15 +11,9 @@ import pytest
 
 from dabp.driver.interruption import ENDING, Interruption
 from dabp.driver.solve import solve
-from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.status import Status
 from tests.sampling import Sampling, SamplingSearch
-
-
-@pytest.fixture(scope="module")
-def problem() -> Problem:
-    return generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *ENDING])

@@ -12,18 +12,12 @@ import pytest
 
 from dabp.driver.solve import solve
 from dabp.errors import CheckpointError, ParameterError, ProblemError
-from dabp.lab.generators import generate
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import resident_memory
 from dabp.solvers.base import Budget
 from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status
 from tests.sampling import Sampling
-
-
-@pytest.fixture(scope="module")
-def problem() -> Problem:
-    return generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
 
 
 def test_the_best_of_all_iterations_is_reported(problem: Problem) -> None:

@@ -46,18 +46,17 @@ def train_gat_pcm(
 
     torch.set_num_threads(threads)
     examples = Examples(max_variables=max_variables, max_domain=max_domain)
-    trainer = Trainer(
-        Pretraining(
-            steps=steps,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            focus=focus,
-            offset_weight=offset_weight,
-            seed=seed,
-            examples=examples,
-        )
+    settings = Pretraining(
+        steps=steps,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        weight_decay=weight_decay,
+        focus=focus,
+        offset_weight=offset_weight,
+        seed=seed,
+        examples=examples,
     )
+    trainer = Trainer(settings)
     if checkpoint.exists():
         trainer.load(checkpoint)
         print(f"dabp: continuing from step {trainer.step} ({checkpoint})", file=sys.stderr)
