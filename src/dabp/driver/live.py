@@ -79,7 +79,12 @@ def line_of(progress: Progress) -> str:
 
 
 def _member_line(name: str, record: dict[str, Any]) -> str:
-    facts = [f"{key} {number(v) if isinstance(v, int | float) else v}" for key, v in record.items() if key != "member"]
+    facts = []
+    for key, value in record.items():
+        if key == "seconds":
+            facts.append(f"{value:.1f} s")
+        elif key != "member":
+            facts.append(f"{key} {number(value) if isinstance(value, int | float) else value}")
     return shown(f"  {name:16s} {'  '.join(facts)}")
 
 

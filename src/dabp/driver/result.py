@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.driver.arguments import as_count
 from dabp.driver.summary import card_of, text_of
 from dabp.driver.trace import Trace
 from dabp.errors import ProblemError
@@ -133,7 +134,7 @@ class Result:
             raise ProblemError("this result came without its problem: problem.explain(result.assignment) says the same")
         if self.assignment is None:
             raise ProblemError("there is no assignment to explain")
-        return self.problem.explain(self.assignment, limit)
+        return self.problem.explain(self.assignment, as_count("limit", limit))
 
     def to_frame(self) -> Any:
         """The assignment as a pandas frame, a row per variable: ``variable`` and ``value``."""
