@@ -324,7 +324,7 @@ def test_evidence_beside_a_model_is_mentioned_if_it_is_not_used(run: Run, file: 
     """Competitions put it there; a solve without it answers another question."""
     evidence = Path(f"{file}.evid")
     evidence.write_text("1 0 0\n", encoding="utf-8")
-    remark = f"dabp: {evidence} is not used; --evidence {evidence} holds what it says\n"
+    remark = f"dabp: {evidence} is not used; --evidence {evidence} reads it\n"
     assert run("solve", file, *QUICK).err == remark
     assert run("solve", file, *QUICK, "--evidence", evidence).err == ""
     assert run("solve", file, *QUICK, "--json").err == ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dabp.cli.options import report as report_lines
 from dabp.cli.paths import check_write
 from dabp.cli.plot import save_figure
 from dabp.driver.interruption import ENDING
@@ -69,7 +70,7 @@ def run(
                 progress=progress,
             )
         except KeyboardInterrupt:
-            typer.echo(f"Stopped. What has finished is in {output}; the same command goes on from there.", err=True)
+            report_lines([f"finished runs are in {output}; the same command continues"])
             raise typer.Exit(130) from None
     before = f" ({state.failed_before} of them failed: --retry-failed tries again)" if state.failed_before else ""
     typer.echo(
@@ -78,7 +79,7 @@ def run(
         f"'dabp lab experiment table {output}' shows them"
     )
     if state.failed:
-        typer.echo(f"last failure: {shown(state.last_failure)}", err=True)
+        report_lines([f"last failure: {shown(state.last_failure)}"])
     if state.failed or state.failed_before:
         raise typer.Exit(1)
 
@@ -136,7 +137,7 @@ def report(
 
     check_write(output, [results], replaced=True)
     write_report(Results(results), output, title)
-    typer.echo(f"wrote {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
+    report_lines([f"wrote {output} ({output.stat().st_size / 1000:.0f} kB)"])
 
 
 @app.command()
@@ -221,7 +222,7 @@ def pack(
 
     check_write(output, [results], replaced=True)
     count = Results(results).pack(output)
-    typer.echo(f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
+    report_lines([f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)"])
 
 
 @app.command()
@@ -236,7 +237,7 @@ def unpack(
     if results.is_dir():
         raise ParameterError(f"{results} is a folder already: 'run -o {results}' goes on from it")
     count = source.unpack(output)
-    typer.echo(f"wrote {count} results into {output}", err=True)
+    report_lines([f"wrote {count} results into {output}"])
 
 
 def _opened(results: Path, plan: str | None) -> tuple[Results, Plan]:

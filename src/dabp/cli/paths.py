@@ -59,7 +59,7 @@ def check_output(place: str | Path | None, *, replaced: bool = False) -> None:
 def check_write(
     place: str | Path | None, read: Iterable[str | Path | None], option: str = "--output", *, replaced: bool = False
 ) -> None:
-    """Complain if a file cannot be written or would replace one that is read."""
+    """Raise an error if a file cannot be written or would replace one that is read."""
     check_output(place, replaced=replaced)
     check_apart({option: place}, read)
 

@@ -117,7 +117,7 @@ class _Files:
     def remarks(self, problems: list[str]) -> list[str]:
         """Files beside the problems that look like evidence and are not used."""
         unused = [] if self.evidence else [f"{file}.evid" for file in problems if os.path.exists(f"{file}.evid")]
-        return [f"{file} is not used; --evidence {file} holds what it says" for file in unused]
+        return [f"{file} is not used; --evidence {file} reads it" for file in unused]
 
     def written(self, problems: list[str]) -> list[tuple[Path | None, Path | None]]:
         """The files of each problem's answer and trace, checked to be writable."""
@@ -203,11 +203,11 @@ def _solve_all(
             begun = perf_counter()
             problem = source()
             with Interruption() as interruption:  # also while the answer is written: it is not lost to a signal
-                held = {**options, **_given(problem, options["fix"], beside)}
-                held["time_limit"] = _left(options["time_limit"], perf_counter() - begun)
+                given = {**options, **_given(problem, options["fix"], beside)}
+                given["time_limit"] = _left(options["time_limit"], perf_counter() - begun)
                 if announcement and not rows:
                     report([f"{announcement} (--time)"])
-                result = _solved(problem, solver, held, display)
+                result = _solved(problem, solver, given, display)
                 rows.append((problem, result))
                 files = _save(problem, result, *written)
                 if files and not (display.as_json or display.quiet):
@@ -266,23 +266,23 @@ def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, A
         variable = problem.names.variable_index(name)
         label = problem.names.labels(variable)[problem.names.value_index(variable, value)]
         if observed.setdefault(name, label) != label:
-            raise ParameterError(f"--fix holds {name!r} at {label!r}, the evidence at {observed[name]!r}")
+            raise ParameterError(f"--fix sets {name!r} to {label!r} and the evidence to {observed[name]!r}")
     return {"fix": observed, "initial": start}
 
 
 def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
     from dabp.formats.evidence import is_text, read_evidence
 
-    held: dict[int, int] = {}
+    fixed: dict[int, int] = {}
     for one in evidence:
         try:
             found = read_evidence(one, problem)
         except FormatError as error:
             raise ParameterError(f"--evidence {one}: {error.message}") if is_text(one) else error from None
         for variable, value in found.items():
-            if held.setdefault(variable, value) != value:
+            if fixed.setdefault(variable, value) != value:
                 raise ParameterError(f"--evidence gives variable {problem.names.variable(variable)!r} two values")
-    return {problem.names.variable(i): problem.names.labels(i)[v] for i, v in held.items()}
+    return {problem.names.variable(i): problem.names.labels(i)[v] for i, v in fixed.items()}
 
 
 def _solved(problem: Problem, solver: str, options: dict[str, Any], display: AnswerPrinter) -> Result:

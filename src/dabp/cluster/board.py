@@ -36,7 +36,7 @@ class Place(ABC):
         self._written: tuple[float | None, float | None] = (None, None)
 
     def exchange(self, progress: Progress) -> list[Known]:
-        """See `Peers`."""
+        """Write and read, unless the last time was less than `LOOK_SECONDS` ago."""
         now = time.monotonic()
         if now - self._looked < LOOK_SECONDS:
             return []
@@ -61,7 +61,7 @@ class Place(ABC):
 
 
 class Board(ABC):
-    """The host's side."""
+    """The host's side of a board."""
 
     @abstractmethod
     def place(self, worker: int) -> Place:
@@ -134,20 +134,20 @@ class FolderBoard(Board):
         self._reader = self.place(-1)
 
     def place(self, worker: int) -> FolderPlace:
-        """See `Board`."""
+        """A place in the same folder."""
         return FolderPlace(self._folder, worker)
 
     def gather(self) -> list[Known]:
-        """See `Board`."""
+        """What workers' files hold that is new."""
         return self._reader.look()
 
     def end(self) -> None:
-        """See `Board`; on a full disk workers end by their own clocks."""
+        """Write the file `ENDED`; on a full disk workers end by their own clocks."""
         with contextlib.suppress(OSError):
             (self._folder / ENDED).touch()
 
     def close(self) -> None:
-        """See `Board`."""
+        """Remove the folder, which ends workers that still run."""
         shutil.rmtree(self._folder, ignore_errors=True)
         if self._folder.is_dir():  # Windows keeps what a worker has open
             self.end()
@@ -161,7 +161,7 @@ class DaskPlace(Place):
         self._name, self._version = name, 0
 
     def put(self, data: bytes) -> None:
-        """See `Place`."""
+        """Send a message to the host."""
         from distributed import Queue, get_client
 
         Queue(self._name, client=get_client()).put(data)
@@ -180,7 +180,7 @@ class DaskPlace(Place):
             return []
 
     def over(self) -> bool:
-        """See `Place`."""
+        """Whether the version is `ENDED`, or the variable is gone."""
         try:
             return bool(self._read("version") == ENDED)
         except TimeoutError:
@@ -206,11 +206,11 @@ class DaskBoard(Board):
         self._newest.set(0)
 
     def place(self, worker: int) -> DaskPlace:
-        """See `Board`."""
+        """A place with the same scheduler."""
         return DaskPlace(self._name, worker)
 
     def gather(self) -> list[Known]:
-        """See `Board`."""
+        """All messages in the queue."""
         return [Known.from_bytes(data) for data in self._queue.get(batch=True)]
 
     def publish(self, known: Known) -> None:
@@ -220,11 +220,11 @@ class DaskBoard(Board):
         self._newest.set(self._version)
 
     def end(self) -> None:
-        """See `Board`."""
+        """Set the version to `ENDED`."""
         self._newest.set(ENDED)
 
     def close(self) -> None:
-        """See `Board`."""
+        """Delete the queue and the variables, which ends workers that still run."""
         self._best.delete()
         self._newest.delete()
         self._queue.close()

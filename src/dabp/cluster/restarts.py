@@ -41,18 +41,23 @@ _stopped = ""
 """In a worker process: the call that a signal has ended, whose other restarts do not start any more."""
 
 
-class Options(TypedDict, total=False):
-    """Keyword arguments of each restart, as for `dabp.solve`; callbacks and checkpoints go with single solves only."""
+class WorkerOptions(TypedDict, total=False):
+    """Keyword arguments of each worker's solve, as for `dabp.solve`."""
 
     params: Mapping[str, Any] | None
-    max_iterations: int | None
     target: float | None
-    stagnation: int | None
     memory_limit: int | str | None
     threads: int
     initial: Mapping[str, Label] | ArrayLike | Result | None
     fix: Mapping[str, Label] | None
     presolve: bool | None
+
+
+class Options(WorkerOptions, total=False):
+    """Keyword arguments of each restart, as for `dabp.solve`; callbacks and checkpoints go with single solves only."""
+
+    max_iterations: int | None
+    stagnation: int | None
 
 
 def solve_restarts(

@@ -14,12 +14,10 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from typing import Any, TypedDict, Unpack
-
-from numpy.typing import ArrayLike
+from typing import Any, Unpack
 
 from dabp.cluster.board import Board, DaskBoard, FolderBoard, Place
-from dabp.cluster.restarts import COMPILING_SECONDS, GRACE_SECONDS, restart_seeds
+from dabp.cluster.restarts import COMPILING_SECONDS, GRACE_SECONDS, WorkerOptions, restart_seeds
 from dabp.driver.arguments import as_callbacks, as_count_to, as_seed, checked_problem, chosen_solver
 from dabp.driver.interruption import Interruption
 from dabp.driver.peers import Known
@@ -31,23 +29,10 @@ from dabp.errors import DabpError, ParameterError, SolverError, refuse_unknown
 from dabp.problem import Problem
 from dabp.problem.guard import TIME
 from dabp.problem.model import Model
-from dabp.problem.views import Label
 from dabp.solvers.auto import Auto
 from dabp.solvers.base import Solver
 from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status
-
-
-class Options(TypedDict, total=False):
-    """Keyword arguments of each worker's solve, as for `dabp.solve`."""
-
-    params: Mapping[str, Any] | None
-    target: float | None
-    memory_limit: int | str | None
-    threads: int
-    initial: Mapping[str, Label] | ArrayLike | Result | None
-    fix: Mapping[str, Label] | None
-    presolve: bool | None
 
 
 def solve_together(
@@ -59,7 +44,7 @@ def solve_together(
     time_limit: float = DEFAULT_SECONDS,
     seed: int = 0,
     callbacks: Iterable[Callback] = (),
-    **options: Unpack[Options],
+    **options: Unpack[WorkerOptions],
 ) -> Result:
     """Solve on several workers that share incumbents and bounds; returns the best of all.
 
@@ -70,7 +55,7 @@ def solve_together(
     Parameters
     ----------
     problem, solver, options
-        As for `dabp.solve`; see `Options`. Of `auto`, each worker runs its own share of the members.
+        As for `dabp.solve`; see `WorkerOptions`. Of `auto`, each worker runs its own share of the members.
     executor
         A `concurrent.futures.Executor` whose workers are processes on this machine, a `distributed.Client`, or its
         ``get_executor()``.
@@ -85,7 +70,7 @@ def solve_together(
         Called here with a `Progress` about five times a second; a true answer ends the solve for all.
     """
     clock, problem = Clock(), checked_problem(problem)
-    refuse_unknown("solve_together", options, Options.__annotations__)
+    refuse_unknown("solve_together", options, WorkerOptions.__annotations__)
     workers = as_count_to(10_000, "workers", workers)
     chosen, name = chosen_solver(solver, options.get("params"))
     limits = Limits(time_limit, target=options.get("target"))

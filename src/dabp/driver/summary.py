@@ -40,7 +40,7 @@ def facts_of(result: Result) -> list[tuple[str, str]]:
 
 
 def text_of(result: Result) -> str:
-    """About ten lines."""
+    """The text of a result in about ten lines."""
     lines = [f"{result.status.value}: {result.sentence}"]
     lines += [f"  {name:11s} {value}" for name, value in facts_of(result)]
     if result.values is not None:

@@ -64,7 +64,8 @@ class Results:
         elif self.path.is_file():
             self._unpack()
         if not self._plans:
-            raise ParameterError(f"{self.path} holds no results: run 'dabp lab experiment run PLAN -o {self.path}' first")
+            command = f"dabp lab experiment run PLAN -o {self.path}"
+            raise ParameterError(f"{self.path} holds no results: run '{command}' first")
 
     @property
     def plan_names(self) -> list[str]:
