@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 import dabp
-from dabp.cli.display import _probability, print_comparison, print_summary
-from dabp.cli.evaluate import _print as print_factors
-from dabp.cli.info import _print as print_facts
-from dabp.cli.info import describe
+from dabp.cli.display import print_comparison, print_summary, probability_text
+from dabp.cli.evaluate import print_factors
+from dabp.cli.info import describe, print_facts
 from dabp.problem.interop import from_tables
 from dabp.problem.shown import shown
 from tests.cli.conftest import Run
@@ -123,4 +122,4 @@ def test_pydcop_layout(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("cost", "text"), [(0.0, "1"), (math.log(4), "0.25"), (1000 * math.log(10), "1.000e-1000")])
 def test_probabilities_of_any_size(cost: float, text: str) -> None:
     """Also those that are 0 as a float64."""
-    assert _probability(cost) == text
+    assert probability_text(cost) == text

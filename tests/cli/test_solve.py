@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from dabp.cli.solve import _left
+from dabp.cli.solve import seconds_left
 from dabp.driver import solve as solving
 from dabp.formats import read
 from tests.cli.conftest import Run
@@ -411,9 +411,9 @@ def test_an_interrupt_while_modules_are_loaded_is_no_traceback(problem_file: Pat
 
 def test_reading_counts_in_the_time_limit() -> None:
     """What a slow file took is taken off, never more than half; without a limit, or where it is little, nothing."""
-    assert _left(10.0, 3.0) == 7.0
-    assert _left(10.0, 9.0) == 5.0
-    assert _left(10.0, 0.1) == 10.0
-    assert _left(None, 3.0) is None
-    assert _left(math.inf, 3.0) == math.inf
-    assert _left(-1.0, 3.0) == -1.0
+    assert seconds_left(10.0, 3.0) == 7.0
+    assert seconds_left(10.0, 9.0) == 5.0
+    assert seconds_left(10.0, 0.1) == 10.0
+    assert seconds_left(None, 3.0) is None
+    assert seconds_left(math.inf, 3.0) == math.inf
+    assert seconds_left(-1.0, 3.0) == -1.0

@@ -156,7 +156,7 @@ def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, s
         return [(measure, "no feasible assignment found")]
     gap = "" if result.gap is None else f"  (gap {percent(result.gap)})"
     if measure == "ln probability":
-        rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {_probability(result.cost)})")]
+        rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {probability_text(result.cost)})")]
         return rows if result.bound is None else [*rows, ("at most", number(-result.bound + 0.0) + gap)]
     rows = [(measure, number(result.cost))]
     if result.violated:
@@ -168,7 +168,7 @@ def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, s
     return rows if result.bound is None else [*rows, ("bound", number(result.bound) + gap)]
 
 
-def _probability(cost: float) -> str:
+def probability_text(cost: float) -> str:
     """exp(−cost) in four digits, also where a float64 is too small for it."""
     power = -cost / math.log(10)
     if power > -300:

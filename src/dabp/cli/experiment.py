@@ -57,7 +57,7 @@ def run(
     from dabp.problem.shown import shown
 
     loaded = load_plan(plan, trust or ())
-    with _interruptible(), _progress_bar(shown(loaded.title)) as progress:
+    with _interruptible(), progress_bar(shown(loaded.title)) as progress:
         try:
             state = run_plan(
                 loaded,
@@ -263,7 +263,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
+def progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
     """A bar with the estimated end and the failures so far, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield None

@@ -49,7 +49,7 @@ def trace(
 ) -> None:
     """Draw cost against iteration, and how damping and weights moved (DABP)."""
     check_write(output, [file])
-    loaded = _load(file)
+    loaded = load_trace(file)
     from dabp.plots.trace import plot_trace
 
     _finish(plot_trace(loaded), output)
@@ -63,7 +63,7 @@ def compare(
     named = [_named(file) for file in files]
     check_write(output, [path for _, path in named])
     shown = Counter(name for name, _ in named)  # two files of one name get their paths as names
-    traces = {name if shown[name] == 1 else str(path): _load(path) for name, path in named}
+    traces = {name if shown[name] == 1 else str(path): load_trace(path) for name, path in named}
     from dabp.plots.compare import plot_compare
 
     _finish(plot_compare(traces), output)
@@ -75,7 +75,8 @@ def _named(file: str) -> tuple[str, Path]:
     return (name, Path(path)) if equals and not os.path.exists(file) else (Path(file).stem, Path(file))
 
 
-def _load(file: Path) -> Trace:
+def load_trace(file: Path) -> Trace:
+    """Read a trace; raises `FormatError` if the file is missing or damaged."""
     from dabp.driver.trace import Trace
 
     try:

@@ -204,7 +204,7 @@ def _solve_all(
             problem = source()
             with Interruption() as interruption:  # also while the answer is written: it is not lost to a signal
                 given = {**options, **_given(problem, options["fix"], beside)}
-                given["time_limit"] = _left(options["time_limit"], perf_counter() - begun)
+                given["time_limit"] = seconds_left(options["time_limit"], perf_counter() - begun)
                 if announcement and not rows:
                     report([f"{announcement} (--time)"])
                 result = _solved(problem, solver, given, display)
@@ -221,7 +221,7 @@ def _solve_all(
         raise typer.Exit(1)
 
 
-def _left(limit: float | None, reading: float) -> float | None:
+def seconds_left(limit: float | None, reading: float) -> float | None:
     """The time limit less the seconds of reading, if those are 5 % of it or more; at least half the limit."""
     if limit is None or not limit > 0 or reading < 0.05 * limit:
         return limit
