@@ -23,7 +23,9 @@ def evaluate(
     top: Top = 10,
     lift: Annotated[
         str | None,
-        typer.Option("--lift", help="What `dabp presolve FILE` wrote, if the solution is one of that smaller problem."),
+        typer.Option(
+            "--lift", metavar="FILE", help="The file of `dabp presolve`, if the solution is one of that problem."
+        ),
     ] = None,
     output: Annotated[
         Path | None,

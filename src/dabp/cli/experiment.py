@@ -46,7 +46,7 @@ def run(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder that results are kept in.")] = Path("results"),
     jobs: Annotated[int, typer.Option(help="Runs at a time on this machine.", min=1, max=1000)] = 1,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, tcp://host:8786, to run there instead.")
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, tcp://host:8786, to run there instead.")
     ] = None,
     retry_failed: Annotated[bool, typer.Option(help="Run failed runs again.")] = False,
     trust: Trust = None,

@@ -57,7 +57,8 @@ def trace(
 
 @app.command()
 def compare(
-    files: Annotated[list[str], typer.Argument(help="Traces, as FILE or NAME=FILE.")], output: Output = None
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Traces, as FILE or NAME=FILE.")],
+    output: Output = None,
 ) -> None:
     """Draw the best cost against time for several runs."""
     named = [_named(file) for file in files]
