@@ -23,10 +23,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 ROOT = Path(__file__).parent
 COMPILED = ROOT / "src" / "dabp" / "kernels" / "compiled"
 NEEDED = ("numpy", "numba", "safetensors", "psutil")
-"""The dependencies of the package that running its solvers on small problems needs."""
+"""Dependencies of the package that solvers need on small problems."""
 
 GLIBC = "2_28"
-"""The oldest C library that a wheel for Linux is for: Numba's own wheels need it."""
+"""The oldest C library that a wheel for Linux supports; Numba's own wheels need it."""
 
 
 class KernelBuildHook(BuildHookInterface):
@@ -42,7 +42,7 @@ class KernelBuildHook(BuildHookInterface):
         return [given for given in self.metadata.core.dependencies if names.match(given)]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and tell the builder which platform the wheel is for."""
+        """Compile, and set the platform of the wheel."""
         if self.target_name != "wheel" or not wanted():
             return
         compile_kernels(wanted())
@@ -51,7 +51,7 @@ class KernelBuildHook(BuildHookInterface):
 
 
 def wanted() -> str:
-    """What ``DABP_BUILD_KERNELS`` says; empty for no kernels."""
+    """The value of ``DABP_BUILD_KERNELS``; empty for no kernels."""
     given = os.environ.get("DABP_BUILD_KERNELS", "host").strip()
     return "" if given == "0" else given or "host"
 
@@ -62,8 +62,10 @@ def compile_kernels(which: str) -> None:
     environment = {**os.environ, "PYTHONPATH": search}
     if which in ("host", "all"):
         code = "from dabp.kernels.cache import host_levels; print(*host_levels())"
-        said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        found = said.stdout.split()
+        printed = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        found = printed.stdout.split()
         levels = found if which == "all" else found[:1]
     else:
         levels = [name.strip() for name in which.split(",")]
@@ -74,38 +76,24 @@ def compile_kernels(which: str) -> None:
 def _compile_level(level: str, environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "dabp.solvers.kernel_build", str(COMPILED), level]
     started = time.monotonic()
-    with _Line() as line, subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        for said in process.stdout:
-            done, count = said.split()
-            line.show(f"compiling kernels for {level}: {done} of {count} parts, {time.monotonic() - started:.0f} s")
+        for line in process.stdout:
+            done, count = line.split()
+            _show(f"compiling kernels for {level}: {done} of {count} parts, {time.monotonic() - started:.0f} s")
     if process.returncode:
         raise RuntimeError(f"the kernels did not compile for {level}; DABP_BUILD_KERNELS=0 builds without them")
+    _show(f"compiled kernels for {level} in {time.monotonic() - started:.0f} s\n")
 
 
-class _Line:
-    """A line of progress on the terminal, which pip hides a build from, and on standard error elsewhere."""
-
-    def __enter__(self) -> _Line:
-        try:
-            self._terminal = open("CONOUT$" if os.name == "nt" else "/dev/tty", "w", encoding="utf-8")
-        except OSError:
-            self._terminal = None
-        return self
-
-    def show(self, text: str) -> None:
-        """Replace the line."""
-        if self._terminal is None:
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
-        else:
-            self._terminal.write(f"\r{text} ")
-            self._terminal.flush()
-
-    def __exit__(self, *_: object) -> None:
-        if self._terminal is not None:
-            self._terminal.write("\n")
-            self._terminal.close()
+def _show(text: str) -> None:
+    """Replace the line on the terminal, as pip hides the output of builds; without one write to standard error."""
+    try:
+        with open("CONOUT$" if os.name == "nt" else "/dev/tty", "w", encoding="utf-8") as terminal:
+            terminal.write(f"\r{text} ")
+    except OSError:
+        sys.stderr.write(f"{text.rstrip()}\n")
+        sys.stderr.flush()
 
 
 def tag() -> str:

@@ -256,7 +256,7 @@ def iteration(record: Record, options: argparse.Namespace) -> None:
         hard, soft = MinSum(problem, graph), SoftMessages(problem, graph)
         count = 400 if kind.endswith(" 100") else 60
         betas = Ramp(1.0, 4.0, geometric=True), Ramp(2.0, 2.0)
-        schedules = [Schedule(400, beta, Ramp(0.0, 0.2), Ramp(0.2, 0.2)) for beta in betas]
+        schedules = [Schedule(400, beta, Ramp(0.0, 0.2), 0.2) for beta in betas]
         took = np.full(3, np.inf)
         for _ in range(8):
             hard.reset(0.2)

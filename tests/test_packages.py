@@ -96,7 +96,10 @@ def colouring(tmp_path: Path) -> Path:
     [
         (["solve", "FILE", "-s", "toulbar2"], "solver 'toulbar2' needs pytoulbar2, which is not installed; install it"),
         (["solve", "FILE", "-s", "toulbar2-vns"], "solver 'toulbar2-vns' needs pytoulbar2, which is not installed"),
-        (["lab", "train-gat-pcm", "w.safetensors"], "the cost model needs PyTorch, which is not installed; install it"),
+        (
+            ["lab", "train-gat-pcm", "w.safetensors"],
+            "the cost model needs PyTorch, which is not installed; install it with",
+        ),
         (
             ["lab", "train-policy", "p.json"],
             "needs cma, which is not installed; install it with `pip install 'dabp[training]'",

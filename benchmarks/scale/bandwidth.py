@@ -31,18 +31,13 @@ def bytes_an_iteration(engine: MinSum, reinforced: bool) -> int:
 
     Tables in both orientations (shared ones once), positions, v2f messages of the neighbours and of the variable read,
     new ones written, damping, unary costs, mask and field, offsets, values; the field is written if it is reinforced.
-    Pricing, where many values change: the other variable's number and value at each place where costs are
-    whole; else, for all factors, scopes, strides, bases and a cost each read, its copy written. Counted are the numbers
-    used, not the cache lines around them.
+    Pricing, where many values change: scopes, strides, bases and a cost of each factor read, its copy written. Counted
+    are the numbers used, not the cache lines around them.
     """
     layout, memory, exact = engine.layout, engine.memory, engine.layout.exact
-    variables = layout.variables._replace(edge_scale=layout.variables.scales)  # used by those who make sums
-    arrays = [layout.tables, *layout.pairs, *layout.many, *variables, *3 * [memory.v2f], memory.damping]
+    arrays = [layout.tables, *layout.pairs, *layout.many, *layout.variables, *3 * [memory.v2f], memory.damping]
     arrays += [memory.field] * (2 if reinforced else 1) + [memory.assignment] * 2 + [memory.moved]
-    if exact.unit > 0:
-        arrays += [layout.pairs.other]  # as many values, of as many bytes
-    else:
-        arrays += [exact.start, exact.variable, exact.stride, exact.base, memory.priced, memory.priced]
+    arrays += [exact.start, exact.variable, exact.stride, exact.base, memory.priced, memory.priced]
     if len(layout.many.table):
         arrays += 2 * [memory.f2v]
     return sum(array.nbytes for array in arrays)

@@ -17,10 +17,15 @@ _HOMES = {
     "interop": "problem.interop",
     "Model": "problem.model",
     "solve": "driver.solve",
+    "Improvements": "driver.improvements",
+    "on_improvement": "driver.improvements",
     "Limits": "driver.stopping",
     "Checkpoint": "driver.checkpoint.saving",
     "solve_restarts": "cluster.restarts",
+    "solve_several": "driver.several",
     "solve_together": "cluster.together",
+    "CPM_dabp": "integrations.cpmpy_solver",
+    "DabpSampler": "integrations.sampler",
     "conflict": "driver.conflict",
     "Conflict": "driver.conflict",
     "Result": "driver.result",
@@ -45,7 +50,10 @@ if TYPE_CHECKING:
     from dabp.driver.checkpoint.saving import Checkpoint as Checkpoint
     from dabp.driver.conflict import Conflict as Conflict
     from dabp.driver.conflict import conflict as conflict
+    from dabp.driver.improvements import Improvements as Improvements
+    from dabp.driver.improvements import on_improvement as on_improvement
     from dabp.driver.result import Result as Result
+    from dabp.driver.several import solve_several as solve_several
     from dabp.driver.solve import solve as solve
     from dabp.driver.stopping import Limits as Limits
     from dabp.driver.trace import Trace as Trace
@@ -57,6 +65,8 @@ if TYPE_CHECKING:
     from dabp.formats import write as write
     from dabp.formats.solution import read_solution as read_solution
     from dabp.formats.solution import write_solution as write_solution
+    from dabp.integrations.cpmpy_solver import CPM_dabp as CPM_dabp
+    from dabp.integrations.sampler import DabpSampler as DabpSampler
     from dabp.lab.generators import generate as generate
     from dabp.problem import Problem as Problem
     from dabp.problem import interop as interop

@@ -1,7 +1,7 @@
-"""The time that compiling kernels takes: no limit counts it, and whoever shows progress says it.
+"""The time that compiling kernels takes, which no time limit counts.
 
-Compiled kernels come with the package. What it does not have (another Python, Numba or processor, changed sources) is
-compiled at the first call that needs it. This module does not import Numba.
+Compiled kernels come with the package. Kernels that it does not have (another Python, Numba or processor, changed
+sources) are compiled at the first call that needs them. This module does not import Numba.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Compiling:
 
     @property
     def seconds(self) -> float:
-        """All so far, the present compilation included."""
+        """Seconds of all compilations so far, the present one included."""
         with self._lock:
             return self._finished_seconds + (time.perf_counter() - self._started if self._active else 0.0)
 

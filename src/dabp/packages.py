@@ -8,6 +8,8 @@ from dabp.errors import MissingPackageError
 
 COMMANDS = {
     "cma": ("cma", "`pip install 'dabp[training]'`"),
+    "cpmpy": ("CPMpy", "`pip install 'dabp[cpmpy]'`"),
+    "dimod": ("dimod", "`pip install 'dabp[dimod]'`"),
     "distributed": ("Dask", "`pip install 'dabp[dist]'`"),
     "h5py": ("h5py", "`pip install 'dabp[opengm]'`"),
     "matplotlib": ("Matplotlib", "`pip install 'dabp[plots]'`"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dabp.lab.cost_model.pretraining import Trainer
-from dabp.solvers.gat_pcm.parameters import fold, load
+from dabp.solvers.gat_pcm.weights import fold, load
 from tests.cli.conftest import Run
 
 SMALL = ("--steps", 4, "--batch-size", 2, "--max-variables", 4, "--max-domain", 3, "--validate-every", 2)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dabp.errors import FormatError
-from dabp.formats.draft import Draft, printable
-from dabp.formats.text import Source
+from dabp.formats.draft import Draft
+from dabp.formats.text import Source, printable
 from dabp.problem import Problem
 
 

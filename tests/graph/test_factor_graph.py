@@ -8,7 +8,7 @@ import pytest
 
 from dabp.errors import ParameterError
 from dabp.graph import FactorGraph
-from dabp.graph.factor_graph import _smallest_difference
+from dabp.graph.factor_graph import smallest_difference
 from dabp.problem import Problem
 from dabp.problem.facts import derived
 
@@ -164,7 +164,7 @@ def test_tables_of_any_magnitudes_fit_beside_each_other() -> None:
     assert max(float(group.tables.max()) for group in graph.groups) < 1e20
 
 
-def test_the_default_perturbation_follows_the_smallest_difference_within_a_table():
+def test_the_default_perturbation_follows_thesmallest_difference_within_a_table():
     """Between any two costs of one table that may be paid, whatever sizes tables have; it is looked for once."""
     rng = np.random.default_rng(0)
     for seed in range(3):
@@ -172,6 +172,6 @@ def test_the_default_perturbation_follows_the_smallest_difference_within_a_table
         problem = whole.replace(pool=whole.pool + np.round(rng.normal(size=len(whole.pool)), 3))
         tables = (problem.pool[a:b] for a, b in itertools.pairwise(problem.pool_offsets))
         steps = [abs(a - b) for table in tables for a, b in itertools.combinations(table[np.isfinite(table)], 2)]
-        assert derived(problem, _smallest_difference) == min(step for step in steps if step > 0)
+        assert derived(problem, smallest_difference) == min(step for step in steps if step > 0)
     constant = Problem([2, 2], [0, 1], [0, 2], [0.5] * 4, [0, 4])
-    assert _smallest_difference(constant) == 1.0
+    assert smallest_difference(constant) == 1.0

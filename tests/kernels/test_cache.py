@@ -7,7 +7,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
@@ -55,17 +54,19 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(package: Path, argument: str = "1", **environment: str) -> list[str]:
-    """What the outer kernel gives, how many functions were compiled for it, and how many warnings were given."""
+def start(package: Path, argument: str = "1", before: str = "", **environment: str) -> subprocess.Popen[str]:
+    """A process that calls the outer kernel, after the code `before`."""
     variables = {**os.environ, "PYTHONPATH": str(package / "src"), "DABP_CACHE_DIR": str(package / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT.format(argument=argument)],
-        env={**variables, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.split()
+    command = [sys.executable, "-c", before + COUNT.format(argument=argument)]
+    return subprocess.Popen(command, env={**variables, **environment}, stdout=subprocess.PIPE, text=True)
+
+
+def run(package: Path, argument: str = "1", before: str = "", **environment: str) -> list[str]:
+    """The result of the outer kernel, how many functions were compiled for it, and the number of warnings."""
+    process = start(package, argument, before, **environment)
+    printed, _ = process.communicate()
+    assert process.returncode == 0
+    return printed.split()
 
 
 def test_a_changed_kernel_makes_its_callers_anew(package: Path) -> None:
@@ -79,14 +80,10 @@ def test_a_changed_kernel_makes_its_callers_anew(package: Path) -> None:
 def test_processes_that_compile_at_once_do_not_harm_each_other(package: Path) -> None:
     """Four add forms of one kernel at the same time, and each finds its own later."""
     arguments = {"1": "20", "1.5": "25.0", "True": "20", "2j": "(10+20j)"}
-    variables = {**os.environ, "PYTHONPATH": str(package / "src"), "DABP_CACHE_DIR": str(package / "cache")}
-    at_once = [
-        subprocess.Popen(
-            [sys.executable, "-c", COUNT.format(argument=argument)], env=variables, stdout=subprocess.DEVNULL
-        )
-        for argument in arguments
-    ]
-    assert [process.wait() for process in at_once] == [0] * len(at_once)
+    at_once = [start(package, argument) for argument in arguments]
+    for process in at_once:
+        process.communicate()
+        assert process.returncode == 0
     assert {argument: run(package, argument) for argument in arguments} == {
         argument: [wanted, "0", "0"] for argument, wanted in arguments.items()
     }
@@ -117,12 +114,9 @@ def test_a_full_disk_ends_nothing(package: Path) -> None:
     if sys.platform == "win32":
         pytest.skip("no limits on files")
     (package / "cache").mkdir(mode=0o700)
-    code = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-    code += "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n" + COUNT.format(argument="1")
-    variables = {**os.environ, "PYTHONPATH": str(package / "src"), "DABP_CACHE_DIR": str(package / "cache")}
-    variables["PYTHONDONTWRITEBYTECODE"] = "1"
-    done = subprocess.run([sys.executable, "-c", code], env=variables, stdout=subprocess.PIPE, text=True, check=True)
-    assert done.stdout.split() == ["20", "2", "0"]
+    limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+    assert run(package, before=limit, PYTHONDONTWRITEBYTECODE="1") == ["20", "2", "0"]
     assert list((package / "cache").iterdir()) == []
 
 
@@ -141,12 +135,10 @@ def test_kernels_work_without_a_compiler(package: Path) -> None:
 
 def test_an_unknown_numba_keeps_compiled_code_in_its_own_way(package: Path) -> None:
     """Where a private part of Numba is gone that files are made with, its own cache is used; results are the same."""
-    hidden = "from numba.core.compiler import CompileResult as c; reduce = c._reduce; del c._reduce\n"
-    code = hidden + COUNT.format(argument="1").replace("    print(", "    c._reduce = reduce\n    print(")
-    variables = {**os.environ, "PYTHONPATH": str(package / "src"), "NUMBA_CACHE_DIR": str(package / "numba")}
+    hidden = "import numba.core.compiler as c; reduce = c.CompileResult._reduce; del c.CompileResult._reduce\n"
+    hidden += "import dabp.kernels.compiler; c.CompileResult._reduce = reduce\n"
     for compiled in ("2", "0"):
-        done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
-        assert done.stdout.split() == ["20", compiled, "0"]
+        assert run(package, before=hidden, NUMBA_CACHE_DIR=str(package / "numba")) == ["20", compiled, "0"]
     assert list((package / "numba").rglob("*.nbi"))
 
 
@@ -168,6 +160,22 @@ def test_a_folder_that_others_can_change_is_not_used(tmp_path: Path, monkeypatch
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     with pytest.warns(UserWarning, match="other users can change"):
         assert cache.folder() is None
+
+
+def test_a_file_of_another_user_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder may be exchanged after it was checked: each file is checked when it is open, before it is read."""
+    if sys.platform == "win32":
+        pytest.skip("folders of users are their own")
+    path = tmp_path / "a.kernel"
+    cache.write(path, b"content")
+    assert cache.read(path) == b"content"
+    path.chmod(0o666)
+    assert cache.read(path) is None
+    path.chmod(0o644)
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert cache.read(path) is None
+    monkeypatch.setattr(cache, "SHIPPED", tmp_path)  # the owner of an installation may be anybody
+    assert cache.read(path) == b"content"
 
 
 def test_the_folder_is_one_that_can_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,10 +249,3 @@ print(failed)
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"
-
-
-def test_nothing_warns_where_all_is_well() -> None:
-    """A sound folder says nothing."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert cache.damaged(cache.SHIPPED / "no such level") == []

@@ -12,7 +12,7 @@ import pytest
 import dabp
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
-from dabp.solvers.dabp.sharing import Job, Parts, Threads
+from dabp.solvers.dabp.thread_shares import Job, Parts, Threads
 
 LIBRARY = ctypes.CDLL(None)
 

@@ -1,10 +1,31 @@
-"""Problems of one shape for the tests of presolve: binary factors that share one table."""
+"""Problems of one shape for the tests of presolve, and the check of a presolved problem by enumeration."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+
+from dabp.presolve import Presolved, presolve
 from dabp.problem import Problem
+from tests.problems import exhaustive
+
+
+def checked(problem: Problem, **options: Any) -> Presolved:
+    """The presolved problem, after a check that its optimum, lifted, is the original's."""
+    optimum, _ = exhaustive(problem)
+    reduced = presolve(problem, **options)
+    if reduced.infeasible:
+        assert optimum == np.inf
+        return reduced
+    least, best = exhaustive(reduced.problem)
+    assert least == pytest.approx(optimum)
+    lifted = reduced.lift(best)
+    assert problem.cost(lifted) == pytest.approx(optimum)
+    projected = reduced.project(lifted)
+    assert ((projected >= 0) & (projected < reduced.problem.domain_sizes)).all()
+    return reduced
 
 
 def shared_pairs(scopes: np.ndarray, table: np.ndarray) -> Problem:

@@ -21,7 +21,7 @@ def test_elimination_stops_where_its_budget_ends_and_loses_nothing() -> None:
         walk = (walk[:, :, None] + table).min(axis=1)
     effort = Effort(100_000)
     part = Eliminated(problem, effort=effort)
-    assert 0 < part.count < 30
+    assert 0 < part.removed < 30
     assert 0 <= effort.left < 100_000
     whole = presolve(part.problem)
     assert whole.problem.constant == walk.diagonal().min()
@@ -42,7 +42,7 @@ def test_leaves_go_before_anything_dearer() -> None:
     parents = (rng.random(count - 1) * np.arange(1, count)).astype(np.int64)
     table = rng.random((size, size))
     problem = shared_pairs(np.stack([parents, np.arange(1, count)], axis=1), table)
-    assert Eliminated(problem, effort=Effort(count * size * (2 * size + 16))).count == count
+    assert Eliminated(problem, effort=Effort(count * size * (2 * size + 16))).removed == count
 
 
 def test_a_large_tree_vanishes() -> None:
@@ -71,7 +71,7 @@ def test_variables_that_surely_stay_need_no_look(monkeypatch: pytest.MonkeyPatch
         with monkeypatch.context() as patched:
             patched.setattr(elimination, "_dear", lambda problem, given: UNLIMITED)
             every = Eliminated(problem)
-        assert few.count == every.count
+        assert few.removed == every.removed
         assert few.problem == every.problem
         values = np.array([int(rng.integers(size)) for size in few.problem.domain_sizes])
         assert np.array_equal(few.lift(values), every.lift(values))
@@ -84,5 +84,5 @@ def test_factors_need_not_lie_side_by_side() -> None:
     single = [((i,), rng.integers(0, 9, 3) * 1.0) for i in range(9)]
     apart = Eliminated(Problem.from_tables([3] * 9, [*pairs[:7], *single, *pairs[7:]]), components=True)
     together = Eliminated(Problem.from_tables([3] * 9, [*single, *pairs]), components=True)
-    assert apart.count == together.count == 9
+    assert apart.removed == together.removed == 9
     assert apart.problem.constant == together.problem.constant

@@ -36,8 +36,8 @@ def test_costs_stay_on_what_is_left(pairs: list[tuple[int, int]]) -> None:
     for seed in range(10):
         problem = _bound(np.random.default_rng(seed), 4, 3, pairs)
         identified = Identified(problem)
-        assert identified.count >= 1
-        assert identified.problem.num_variables == 4 - identified.count
+        assert identified.removed >= 1
+        assert identified.problem.num_variables == 4 - identified.removed
         for row in all_assignments(identified.problem):
             lifted = identified.lift(row)
             assert problem.cost(lifted) == identified.problem.cost(row)
@@ -63,5 +63,5 @@ def test_what_is_no_function_stays() -> None:
     fewer[0, :] = [np.inf, 0.0, np.inf]
     for each in (more, fewer, np.zeros((3, 3))):
         problem = Problem([3, 3], [0, 1], [0, 2], each.ravel(), [0, 9])
-        assert Identified(problem).count == 0
+        assert Identified(problem).removed == 0
         assert Identified(problem).problem is problem

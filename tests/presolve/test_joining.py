@@ -11,7 +11,6 @@ import pytest
 from dabp.presolve.joining import join_cliques
 from dabp.presolve.merging import merge_factors
 from dabp.problem import Problem
-from dabp.solvers.dual.solver import LARGEST_TABLE
 from tests.problems import all_assignments, drawn_problem
 
 
@@ -35,11 +34,11 @@ def test_tables_that_do_not_fit_are_not_built() -> None:
     table = np.random.default_rng(0).random(20 * 20)
     offsets = np.arange(0, 2 * len(pairs) + 1, 2)
     problem = Problem([20] * 24, pairs.ravel(), offsets, table, [0, 400], [0] * len(pairs))
-    join_cliques(problem, 3, LARGEST_TABLE)  # compiles
+    join_cliques(problem, 3, 100_000)  # compiles
     peaks = []
     for max_cells in (500_000, 1_000_000):
         tracemalloc.start()
-        joined = join_cliques(problem, 3, LARGEST_TABLE, max_cells)
+        joined = join_cliques(problem, 3, 100_000, max_cells)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert 500_000 < len(joined.pool) <= 1_000_000

@@ -15,8 +15,8 @@ import dabp
 from dabp.errors import ProblemError
 from dabp.graph import FactorGraph
 from dabp.graph.components import component_labels
+from dabp.graph.elimination_order import elimination_order
 from dabp.graph.message_layout import make_layout
-from dabp.graph.ordering import elimination_order
 from dabp.problem import Problem, facts
 from dabp.problem.facts import structural, within_limit
 from tests.problems import all_assignments, random_problem

@@ -5,13 +5,12 @@ A probability p is a cost of −ln p and p = 0 is forbidden, as in `.uai` files.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import FormatError, FormatWarning
+from dabp.errors import FormatError
 from dabp.formats.draft import Draft
 from dabp.formats.meter import Line
 from dabp.formats.text import Source
@@ -55,10 +54,7 @@ class Network:
         totals = table.sum(axis=-1)
         off = np.abs(totals - 1) > TOLERANCE
         if off.any():
-            place = self.source.error(
-                f"the probabilities of {name[:40]!r} add up to {totals[off][0]:g}, not to 1", line
-            )
-            warnings.warn(str(place), FormatWarning, stacklevel=2)
+            self.source.warn(f"the probabilities of {name[:40]!r} add up to {totals[off][0]:g}, not to 1", line)
         self.draft.add_factor(scope, self.draft.add_table(costs_of(table), line), name)
 
     def problem(self, name: str) -> Problem:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dabp.errors import FormatError
 from dabp.formats.bayes import Network, distributions
 from dabp.formats.comments import without_comments
-from dabp.formats.numbers import NUMBER
+from dabp.formats.numerals import NUMBER
 from dabp.formats.text import Source
 from dabp.problem import Problem
 

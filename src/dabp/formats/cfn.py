@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,9 @@ from dabp.formats.bounded import below
 from dabp.formats.cfn_lexer import DIGITS, SEPARATORS, Lexer
 from dabp.formats.draft import Draft
 from dabp.formats.intensional import PART, NotSupported, Recipe, Words, expand
-from dabp.formats.numbers import parse_list
+from dabp.formats.numerals import parse_list
 from dabp.formats.text import Source
+from dabp.formats.tokens import KNOWN_BYTES, LONG_BYTES
 from dabp.problem import Label, Problem
 
 _LARGEST = 1e15  # totals × 10^decimals that toulbar2's 64-bit costs take with room to spare
@@ -46,6 +47,9 @@ class _Reader:
         self.defining: dict[str, int] = {}  # name → factor whose table others may share
         self.constants: dict[str, int] = {}  # the same for functions without variables → table
         self.waiting: list[_Waiting] = []
+        self.tables: dict[tuple[Any, ...], int] = {}  # long text of costs and domain sizes → table, from the second on
+        self.seen: set[int] = set()  # hashes of these
+        self.known_bytes = 0
         self.recipes: dict[Recipe, int] = {}  # of functions by keyword, and the tables made of them
         self.tagged = False
         self.bound = np.inf
@@ -64,9 +68,12 @@ class _Reader:
             self._variable()
         self._tag("functions")
         lexer.open()
-        while lexer.peek() is not None and not lexer.closing():
-            if not self._dense_function():
-                self._function()
+        while True:
+            if self._dense_function():
+                continue
+            if lexer.peek() is None or lexer.closing():
+                break
+            self._function()
         while (rest := lexer.peek()) is not None:  # toulbar2 does without the last closing brace
             lexer.next()
             if rest not in ("}", "]"):
@@ -126,16 +133,26 @@ class _Reader:
         if match is None:
             return False
         name, names, listed = match.groups()
-        scope = [self.draft.index_of(one) for one in names.translate(SEPARATORS).split()]
-        costs = None if None in scope or len(set(scope)) < len(scope) else parse_list(listed.translate(SEPARATORS))
-        if costs is None or np.isnan(costs).any():
+        scope = [self.draft.index_of(one) for one in names.split('"')[1::2]]
+        if None in scope or len(set(scope)) < len(scope):
             return False
-        variables, line = cast("list[int]", scope), self.lexer.line_of(match)
-        if len(costs) != math.prod(self.draft.shape(variables, line)):
-            return False
-        costs[costs == np.inf] = self.draft.forbidden
+        variables = cast("list[int]", scope)
+        key = (listed, *[self.draft.sizes[v] for v in variables])
+        table = self.tables.get(key)
+        if table is None:
+            costs = parse_list(listed.translate(SEPARATORS))
+            line = self.lexer.line_of(match)
+            if costs is None or np.isnan(costs).any() or len(costs) != math.prod(self.draft.shape(variables, line)):
+                return False
+            costs[costs == np.inf] = self.draft.forbidden
+            table = self.draft.add_table(costs, line)
+            if len(listed) >= LONG_BYTES and self.known_bytes < KNOWN_BYTES:
+                if (brief := hash(key)) in self.seen:
+                    self.tables[key] = table
+                    self.known_bytes += len(listed)
+                self.seen.add(brief)
         self.lexer.take(match)
-        self._define(name, variables, self.draft.add_table(costs, line))
+        self._define(name, variables, table)
         return True
 
     def _function(self) -> None:

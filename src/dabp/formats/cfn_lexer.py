@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dabp.formats.comments import Blanking
 from dabp.formats.large import pieces
-from dabp.formats.numbers import NUMBER, integer, parse_list
+from dabp.formats.numerals import NUMBER, integer, parse_list
 from dabp.formats.text import Source
 
 _WORD = re.compile(r'"([^"\n]*)"|([{}\[\]])|([^\s":,{}\[\]]+)')  # a quote without its second separates, too

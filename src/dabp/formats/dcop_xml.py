@@ -17,7 +17,7 @@ from dabp.formats import xmlbif
 from dabp.formats.bounded import below
 from dabp.formats.domains import Domain, Values, named_domains
 from dabp.formats.draft import Draft
-from dabp.formats.numbers import NUMBER
+from dabp.formats.numerals import NUMBER
 from dabp.formats.predicates import Predicate
 from dabp.formats.text import Source
 from dabp.formats.xml_tree import Node, parse

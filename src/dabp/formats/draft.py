@@ -10,18 +10,12 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dabp.errors import ProblemError
 from dabp.formats.domains import Domain, compact, typed
 from dabp.formats.meter import Line
 from dabp.formats.text import Source
 from dabp.problem import Label, Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.problem import MOST_AXES
-
-
-def printable(text: str) -> str:
-    """Text that is safe to show: control characters, which can steer terminals, become question marks."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:1000])
 
 
 class Draft:
@@ -175,22 +169,18 @@ class Draft:
         pool.resize(self._pool_offsets[-1], refcheck=False)
         if not used.all():  # constants leave tables behind
             pool = pool[np.repeat(used, lengths)]
-        pool.flags.writeable = False
         names = self._names if any(one != f"x{i}" for i, one in enumerate(self._names)) else None
-        try:
-            return Problem(
-                np.array(self.sizes, dtype=np.int64),
-                np.array(self._scopes, dtype=np.int64),
-                np.array(self._offsets, dtype=np.int64),
-                pool,
-                offsets_of(lengths[used]),
-                (np.cumsum(used) - 1)[factor_table],
-                constant=self.constant,
-                maximize=self.maximize,
-                variable_names=names,
-                factor_names=self._factor_names,
-                labels=[domain.labels for domain in self._domain_of],
-                name=printable(name),
-            )
-        except ProblemError as error:
-            raise self.source.error(str(error)) from None
+        return self.source.problem(
+            np.array(self.sizes, dtype=np.int64),
+            np.array(self._scopes, dtype=np.int64),
+            np.array(self._offsets, dtype=np.int64),
+            pool,
+            offsets_of(lengths[used]),
+            (np.cumsum(used) - 1)[factor_table],
+            constant=self.constant,
+            maximize=self.maximize,
+            variable_names=names,
+            factor_names=self._factor_names,
+            labels=[domain.labels for domain in self._domain_of],
+            name=name,
+        )

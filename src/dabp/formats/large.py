@@ -1,4 +1,4 @@
-"""Files too large to be held beside what they say: read piece by piece, where a format can."""
+"""Large files are read piece by piece, where a format can, and are never in memory as a whole."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ LARGE = 2**25
 """Bytes from which on a plain file is not read at once, if its format can do without."""
 PIECE = 2**20
 """Bytes that are read at a time."""
-_SPACES = b" \t\n\r\v\f"
 
 
 class LargeFile:
-    """A file whose bytes are read when they are asked for, by slices."""
+    """A file whose bytes are read by slices."""
 
     def __init__(self, path: str | os.PathLike[str], name: str):
         self._name = name
@@ -36,6 +35,11 @@ class LargeFile:
             parts.append(part)
             left -= len(part)
         return b"".join(parts)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be read any more."""
+        return self._stream.closed
 
     def close(self) -> None:
         """Close the file."""
@@ -60,4 +64,4 @@ def pieces(data: bytes | LargeFile, separators: bytes = b"") -> Iterator[bytes]:
 def _cut(piece: bytes, separators: bytes) -> int:
     """Where a piece that is not the last may end; 0 if nowhere."""
     newline = piece.rfind(b"\n") + 1
-    return newline or max(piece.rfind(bytes([letter])) for letter in _SPACES + separators) + 1
+    return newline or max(piece.rfind(bytes([letter])) for letter in b" \t\n\r\v\f" + separators) + 1

@@ -2,8 +2,8 @@
 
 A few bytes can declare terabytes: a table by its default cost, a domain by its size, a function by a keyword, a
 compressed file by its repetitions. Each limit therefore grows with the file's own size, so that an honest large file is
-read without asking, and what a small one may expand to is bounded: a file of some kilobytes takes some hundred
-megabytes at the very most. Two limits can be given, and the others follow them: `max_bytes` and `max_cells`.
+read without asking. A file of some kilobytes takes some hundred megabytes at most. Two limits can be given, and the
+others follow them: `max_bytes` and `max_cells`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from dabp.errors import FormatError
 
 Line = int | Callable[[], int] | None
-"""Where something stands: a line, or how to find it out, should it be needed."""
+"""A line, or how to find it if it is needed."""
 
 MAX_BYTES = 2**28
 """Bytes after decompression by default."""
@@ -22,30 +22,21 @@ MAX_BYTES = 2**28
 MAX_PLAIN_BYTES = 2**32
 """Bytes by default of a plain file whose format is read piece by piece: it takes as much on the disk."""
 
-FREE_BYTES, MOST_TIMES = 2**24, 200
-"""Any compressed file may expand to so many bytes by default; further only to so many times its own size."""
+FREE_BYTES = 2**24
+"""Bytes to which any compressed file may expand by default."""
 
-MIN_CELLS, FREE_CELLS = 2**22, 2**24
-"""Table cells that any file may declare by default, and that any of a megabyte may; beyond that one per byte."""
+MOST_TIMES = 200
+"""A compressed file may expand beyond `FREE_BYTES` by default to this multiple of its own size."""
 
-MIN_VALUES = 2**20
-"""Values of all domains together that any file may declare by default; a larger one has four per byte of it."""
+MIN_CELLS = 2**22
+"""Table cells that any file may declare by default."""
 
-MIN_FACTORS = 2**18
-"""Cost functions that any file may expand to by default; a larger one has one per byte of it."""
-
-MAX_TOKENS = 2**20
-"""Entries of a tree (YAML, XML) by default: each takes hundreds of bytes of memory and some microseconds."""
-
-STEPS_PER_CELL = 16
-"""Operations of all expressions together, per cell of the limit."""
-
-FEWEST_CELLS = 8
-"""Cells that an operation counts for at least, as on few it takes hardly less time."""
+FREE_CELLS = 2**24
+"""Table cells that a file of a megabyte may declare by default; a larger file one per byte."""
 
 
 def cells_for(size: int) -> int:
-    """How many table cells a file of so many bytes may declare by default."""
+    """How many table cells a file of `size` bytes may declare by default."""
     return min(max(MIN_CELLS, 16 * size), max(FREE_CELLS, size))
 
 
@@ -74,17 +65,17 @@ class Meter:
     @property
     def max_values(self) -> int:
         """The most values of all variables together, and the most labels of all different domains together."""
-        return max(MIN_VALUES, 4 * self.size) if self.given is None else self.given
+        return max(2**20, 4 * self.size) if self.given is None else self.given
 
     @property
     def max_factors(self) -> int:
         """The most cost functions."""
-        return max(MIN_FACTORS, self.size, (self.given or 0) // 16)
+        return max(2**18, self.size, (self.given or 0) // 16)
 
     @property
     def max_tokens(self) -> int:
-        """The most entries of a tree."""
-        return max(MAX_TOKENS, self.given or 0)
+        """The most entries of a tree (YAML, XML), each of which takes hundreds of bytes and some microseconds."""
+        return max(2**20, self.given or 0)
 
     @property
     def left(self) -> int:
@@ -92,7 +83,7 @@ class Meter:
         return self.max_cells - self.cells
 
     def check_cells(self, cells: int, line: Line = None) -> None:
-        """Refuse so many cells on top of those that are counted."""
+        """Refuse `cells` more than are counted."""
         self._check(self.cells + cells, self.max_cells, "its tables would have {} cells", line)
 
     def take_cells(self, cells: int, line: Line = None) -> None:
@@ -106,7 +97,7 @@ class Meter:
         self._check(self.values, self.max_values, "its variables would have {} values in all", line)
 
     def check_labels(self, labels: int, line: Line = None) -> None:
-        """Refuse a domain of so many labels, which may be one of those that are counted."""
+        """Refuse a domain with this number of labels, which may be one of those that are counted."""
         self._check(labels, self.max_values, "its domains would have {} values in all", line)
 
     def take_labels(self, labels: int, line: Line = None) -> None:
@@ -125,38 +116,25 @@ class Meter:
         self._check(self.tokens, self.max_tokens, "it has {} entries or more", line)
 
     def spend(self, steps: int, cells: int, line: Line = None) -> None:
-        """Count the steps of evaluating an expression on a table of so many cells."""
-        self.work += steps * max(FEWEST_CELLS, cells)
-        limit = STEPS_PER_CELL * self.max_cells
-        self._check(self.work, limit, "its expressions take too long: {} steps", line)
+        """Count the steps of evaluating an expression on a table; one of few cells takes as long as one of eight."""
+        self.work += steps * max(8, cells)
+        self._check(self.work, 16 * self.max_cells, "its expressions take too long: {} steps", line)
 
     def _check(self, count: int, limit: int, sentence: str, line: Line) -> None:
         if count > limit:
+            size = len(str(count))
+            shown = str(count) if size <= 15 else f"more than 10^{size - 1}" if size <= 300 else "endless"
             raise FormatError(
-                f"{sentence.format(_rounded(count))}, more than the limit of {limit} for a file of this size; "
+                f"{sentence.format(shown)}, more than the limit of {limit} for a file of this size; "
                 "raise it with max_cells (--max-cells) if that is meant",
                 source=self.name,
                 line=line() if callable(line) else line,
             )
 
 
-def _rounded(count: int) -> str:
-    return str(count) if count < 10**15 else f"more than 10^{len(str(count)) - 1}" if count < 10**300 else "endless"
-
-
-def too_long(name: str, max_bytes: int, packed: bool) -> FormatError:
+def too_long(name: str, max_bytes: int, how: str = "") -> FormatError:
     """The error for more bytes than may be."""
     return FormatError(
-        f"it has more than {max_bytes} bytes{' when decompressed' if packed else ''}; "
-        "raise the limit with max_bytes (--max-bytes) if that is meant",
-        source=name,
-    )
-
-
-def too_dense(name: str, times: int) -> FormatError:
-    """The error for a compressed file that expands to more than its size makes plausible."""
-    return FormatError(
-        f"it decompresses to more than {FREE_BYTES} bytes and {times} times its own size; "
-        "raise the limit with max_bytes (--max-bytes) if that is meant",
+        f"it has more than {max_bytes} bytes{how}; raise the limit with max_bytes (--max-bytes) if that is meant",
         source=name,
     )

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError, ProblemError
 from dabp.formats.comments import without_comments
-from dabp.formats.draft import printable
-from dabp.formats.text import Source
+from dabp.formats.text import Source, printable
 from dabp.formats.tokens import Tokens
 from dabp.problem import Problem
 from dabp.problem.interop import has_spins

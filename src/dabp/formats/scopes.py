@@ -39,7 +39,7 @@ class Scopes:
     start
         The token at which each scope starts, right after its arity, [F].
     variables, offsets
-        Function f looks at ``variables[offsets[f]:offsets[f + 1]]``.
+        Function f has the scope ``variables[offsets[f]:offsets[f + 1]]``.
     cells
         How many cells the table of each function has, [F].
     """
@@ -71,6 +71,11 @@ class Scopes:
         places: Indices = self.offsets[rows][:, None] + np.arange(k)
         return self.variables[places]
 
+    def shape(self, function: int) -> Indices:
+        """The domain sizes of a function's scope."""
+        shape: Indices = self._sizes[self.variables[self.offsets[function] : self.offsets[function + 1]]]
+        return shape
+
     def complain(self, rows: Indices, wrong: NDArray[np.bool_], message: str) -> None:
         """Refuse the first of some functions for which something is wrong, where it stands."""
         if wrong.any():
@@ -90,7 +95,7 @@ class Scopes:
 def checked_scopes(
     tokens: Tokens, sizes: Indices, start: Indices, variables: NDArray[np.float64 | np.int64]
 ) -> Indices:
-    """Some scopes of one arity, [rows, k], whose variables there are, none twice; each starts at a token."""
+    """Some scopes of one arity, [rows, k], checked: variables exist, none is there twice; each starts at a token."""
     outside = (variables < 0) | (variables >= len(sizes)) | (variables != np.rint(variables))
     ordered = np.sort(variables, axis=1)
     for wrong, message in (

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import inspect
 import io
 import lzma
 import os
 import stat
 import sys
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
-from dabp.errors import FormatError
+import numpy as np
+
+from dabp.errors import FormatError, FormatWarning, ProblemError
 from dabp.formats import large
 from dabp.formats.large import LargeFile, pieces
-from dabp.formats.meter import FREE_BYTES, MAX_BYTES, MAX_PLAIN_BYTES, MOST_TIMES, Line, Meter, too_dense, too_long
+from dabp.formats.meter import FREE_BYTES, MAX_BYTES, MAX_PLAIN_BYTES, MOST_TIMES, Line, Meter, too_long
+from dabp.problem import Problem
 
 Place = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A path, ``-`` for standard input or output, or an open stream of text or bytes."""
@@ -29,24 +34,27 @@ Place = str | os.PathLike[str] | IO[str] | IO[bytes]
 COMPRESSED = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00"}
 """Suffix → the bytes such a file starts with."""
 
-_PIECE = 2**20
-_XZ_MEMORY = 2**28  # an .xz header may ask for a dictionary of 4 GB
+_PIECE_BYTES = 2**20
+
+
+def printable(text: str) -> str:
+    """Text that is safe to show: control characters, which can steer terminals, become question marks."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:1000])
 
 
 @dataclass
 class Source:
     """One file in memory: its bytes, its name for messages, and the meter of what it declares.
 
-    `max_cells` is the limit on table cells that was given, None for what the file's size allows.
+    `max_cells` is the limit on table cells that was given, None for what the file's size allows. `file` replaces
+    `data` for a large file that is read piece by piece. `progress` is called with the bytes read and their total.
     """
 
     name: str
     data: bytes
     max_cells: int | None = None
     file: LargeFile | None = None
-    """Instead of `data`, if it is large and read piece by piece."""
     progress: Callable[[int, int], object] | None = None
-    """Told how many bytes are read, and of how many."""
     meter: Meter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -54,32 +62,54 @@ class Source:
 
     @property
     def content(self) -> bytes | LargeFile:
-        """The bytes, for who asks for slices only."""
+        """The bytes, to be read by slices."""
         return self.data if self.file is None else self.file
 
     def advance(self, done: int) -> None:
-        """Say how many bytes are read."""
+        """Report how many bytes are read."""
         if self.progress is not None:
             self.progress(done, max(done, len(self.content)))
 
     @property
     def stem(self) -> str:
-        """The file's name without folders and suffixes: what a problem is called that has no name of its own."""
+        """The file's name without folders and suffixes: the name of a problem that has no name of its own."""
         return Path(self.name).name.split(".")[0] or "problem"
 
     def release(self) -> None:
-        """Forget the bytes, once they are parsed and memory is short."""
+        """Free the bytes, once they are parsed."""
         self.data = b""
         if self.file is not None:
             self.file.close()
 
+    @property
+    def released(self) -> bool:
+        """Whether the bytes are freed."""
+        return not self.data if self.file is None else self.file.closed
+
     def error(self, message: str, line: Line = None) -> FormatError:
-        """An error that says where."""
+        """An error with the file's name and a line."""
         return FormatError(message, source=self.name, line=line() if callable(line) else line)
 
+    def warn(self, message: str, line: Line = None) -> None:
+        """Warn with the file's name and a line, at the caller's own line outside of this package."""
+        level, frame = 1, inspect.currentframe()
+        while frame is not None and str(frame.f_globals.get("__name__")).split(".")[0] == "dabp":
+            level, frame = level + 1, frame.f_back
+        warnings.warn(str(self.error(message, line)), FormatWarning, stacklevel=level - 1)
+
     def empty(self) -> FormatError:
-        """What there is to say about a file without content."""
+        """The error for a file without content."""
         return self.error("the file is empty", 1)
+
+    def problem(self, *columns: Any, name: str | None = None, **facts: Any) -> Problem:
+        """A `Problem` of these columns, which it takes over; what is wrong with them is wrong with the file."""
+        for column in columns:
+            if isinstance(column, np.ndarray):
+                column.flags.writeable = False
+        try:
+            return Problem(*columns, name=printable(self.stem if name is None else name), **facts)
+        except ProblemError as error:
+            raise self.error(str(error)) from None
 
     def text(self) -> str:
         """The bytes as UTF-8 text (a byte order mark is skipped)."""
@@ -105,7 +135,7 @@ def open_source(
 ) -> Source:
     """Read a file or stream wholly, decompressing it if it starts like a compressed one; `empty` allows it to be.
 
-    With `piecewise` a large plain file is only opened, and `progress` is told of what is read of it.
+    With `piecewise` a large plain file is only opened.
     """
     name = place_name(place)
     if piecewise and (file := _large_file(place, name, max_bytes)) is not None:
@@ -136,19 +166,19 @@ def _large_file(place: Place, name: str, max_bytes: int | None) -> LargeFile | N
             return None
         file = LargeFile(place, name)
     except (OSError, ValueError):
-        return None  # reading it at once will tell
+        return None  # reading it at once raises the error
     if any(file[:8].startswith(start) for start in COMPRESSED.values()):
         file.close()
         return None
     most = MAX_PLAIN_BYTES if max_bytes is None else max_bytes
     if len(file) > most:
         file.close()
-        raise too_long(name, most, packed=False)
+        raise too_long(name, most)
     return file
 
 
 def place_name(place: Place) -> str:
-    """What messages call a place."""
+    """The name of a place in messages."""
     if isinstance(place, str | os.PathLike):
         return "standard input" if os.fspath(place) == "-" else os.fspath(place)
     return str(getattr(place, "name", "stream"))
@@ -164,7 +194,7 @@ def split_suffix(path: str) -> tuple[str, str]:
 
 
 def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
-    """The bytes of a place as they are, no more than may be."""
+    """The bytes of a place as they are."""
     try:
         if not isinstance(place, str | os.PathLike):
             content = place.read(max_bytes + 1)
@@ -184,46 +214,45 @@ def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise FormatError(f"it cannot be read ({error})", source=name) from None
     if len(data) > max_bytes:
-        raise too_long(name, max_bytes, packed=False)
+        raise too_long(name, max_bytes)
     return data
 
 
 def _unpacked(data: bytes, name: str, kind: str, max_bytes: int | None) -> bytes:
-    """What compressed data expands to: by default not much more than its own size makes plausible."""
+    """Decompressed data: by default not much more than its own size makes plausible."""
+    most = MAX_BYTES if max_bytes is None else max_bytes
     plausible = max(FREE_BYTES, MOST_TIMES * len(data))
     result = bytearray()
     try:
         for piece in _pieces(io.BytesIO(data), kind):
             result += piece
-            if len(result) > (MAX_BYTES if max_bytes is None else max_bytes):
-                raise too_long(name, MAX_BYTES if max_bytes is None else max_bytes, packed=True)
+            if len(result) > most:
+                raise too_long(name, most, " when decompressed")
             if max_bytes is None and len(result) > plausible:
-                raise too_dense(name, MOST_TIMES)
+                raise too_long(name, FREE_BYTES, f" and {MOST_TIMES} times its own size when decompressed")
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise FormatError(f"the {kind} data is damaged ({error})", source=name) from None
     return bytes(result)
 
 
 def _pieces(stream: BinaryIO, kind: str) -> Iterator[bytes]:
-    if kind != ".gz":
-        yield from _decompressed(stream, kind)
-        return
-    reader = gzip.GzipFile(fileobj=stream)
-    while piece := reader.read(_PIECE):
-        yield piece
-
-
-def _decompressed(stream: BinaryIO, kind: str) -> Iterator[bytes]:
     """Bounded pieces of one or more compressed streams one after another."""
+    if kind == ".gz":
+        reader = gzip.GzipFile(fileobj=stream)
+        while piece := reader.read(_PIECE_BYTES):
+            yield piece
+        return
     pending = b""
-    while pending or (pending := stream.read(_PIECE)):
+    while pending or (pending := stream.read(_PIECE_BYTES)):
         machine: bz2.BZ2Decompressor | lzma.LZMADecompressor = (
-            bz2.BZ2Decompressor() if kind == ".bz2" else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+            bz2.BZ2Decompressor()
+            if kind == ".bz2"
+            else lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**28)  # a header may ask for a dictionary of 4 GB
         )
         while not machine.eof:
-            if machine.needs_input and not pending and not (pending := stream.read(_PIECE)):
+            if machine.needs_input and not pending and not (pending := stream.read(_PIECE_BYTES)):
                 raise EOFError("it ends early")
-            piece = machine.decompress(pending, _PIECE)
+            piece = machine.decompress(pending, _PIECE_BYTES)
             pending = b""
             if piece:
                 yield piece

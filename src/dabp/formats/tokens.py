@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -14,14 +14,20 @@ from numpy.typing import NDArray
 from dabp.errors import FormatError
 from dabp.formats.comments import Blanking
 from dabp.formats.large import pieces
-from dabp.formats.numbers import NUMBER_OR_INFINITY, parse_quickly
+from dabp.formats.numerals import MOST_EXACT, NUMBER_OR_INFINITY, parse
 from dabp.formats.text import Source
 
 WORD = -(2**63)
 """Stands in `Tokens.numbers` for a token that is not a number."""
 
+LONG_BYTES = 256
+"""Mean length of lines from which on lines that repeat are parsed once."""
+
+KNOWN_BYTES = 2**24
+"""Repeated text for which its numbers are kept."""
+
 FORM = 16
-"""Functions of one form in a row from which on more of them are looked for in one go."""
+"""Functions of one form in a row after which `Tokens.repeats` looks for more of them."""
 
 _MOST_WORDS = 100_000
 _TOKEN = re.compile(rb"\S+")
@@ -38,26 +44,37 @@ class Tokens:
         The first token, as text.
     numbers
         All tokens after it: int32 if every number is a small integer, int64 if every one is an integer, otherwise
-        float64; large files are mostly small integers, and their numbers are most of what reading them needs.
+        float64. Large files are mostly small integers, and their numbers are most of the memory that reading takes.
     words
-        Index → text of those that are not numbers.
+        Index → text of the tokens that are not numbers.
     header
-        Large integers among so many first ones are kept apart, 0 in `numbers`; `take` gives them: a bound in the
-        header must not make all others take twice the room.
+        Large integers among this number of first tokens are kept apart, as 0 in `numbers`; `take` returns them. A
+        bound in the header does not double the memory of all other numbers.
     position
         The index of the next token to take.
     source
         The file.
+    first_line
+        The line of the first token.
     """
 
-    def __init__(self, source: Source, *, trailing_comments: bool = False, header: int = 0):
+    def __init__(
+        self,
+        source: Source,
+        *,
+        trailing_comments: bool = False,
+        header: int = 0,
+        rewrite: Callable[[Iterator[bytes]], Iterator[bytes]] = iter,
+    ):
         self.source, self._trailing, self.header = source, trailing_comments, header
-        self._glued: list[int] = []  # indices of numbers that no space parts from the one before
+        self._glued: list[int] = []  # indices of numbers without a space before them
         self.words: dict[int, str] = {}
-        self._wide: dict[int, int] = {}  # index → number, of large ones among the first
+        self._wide: dict[int, int] = {}  # index → large integer of the header
+        self._known: dict[bytes, NDArray[Any]] = {b"": np.zeros(0, dtype=np.int32)}  # line → its numbers
+        self._known_bytes = 0
+        self._seen: set[int] = set()  # hashes of lines
         self.position = 0
         self.first_line = 1
-        """The line of the first token."""
         chunks = self._chunks()
         for chunk in chunks:
             first = _TOKEN.search(chunk)
@@ -68,7 +85,8 @@ class Tokens:
             raise source.error("the file is empty")
         self.first_line += chunk.count(b"\n", 0, first.start())
         self.title = first.group()[:1000].decode("utf-8", "replace")
-        self.numbers: NDArray[Any] = self._parse(chunk[first.end() :], chunks)
+        rest = chain([chunk[first.end() :]], chunks)
+        self.numbers: NDArray[Any] = self._parse(rewrite(rest))
 
     def _chunks(self) -> Iterator[bytes]:
         """The file without its comments, in pieces of whole tokens."""
@@ -82,28 +100,65 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def _parse(self, first: bytes, others: Iterator[bytes]) -> NDArray[Any]:
-        # Room for the most tokens that the bytes can hold; what is never written to is never resident.
-        room = len(self.source.content) // 2 + 2
-        result: NDArray[Any] = np.empty(room, dtype=np.int32)
+    def _parse(self, chunks: Iterator[bytes]) -> NDArray[Any]:
+        # As long as the most tokens that the bytes can hold; pages that are never written to take no memory.
+        most = len(self.source.content) // 2 + 2
+        result: NDArray[Any] = np.empty(most, dtype=np.int32)
         count = 0
-        for chunk in chain([first], others):
-            if not chunk or chunk.isspace():
-                continue
-            part = None if result.dtype == np.float64 else parse_quickly(chunk, np.dtype(np.int64))
-            if part is None:
-                part = parse_quickly(chunk, np.dtype(np.float64))
-            if part is None:
-                part = self._parse_slowly(chunk, count)
+        for part in chain.from_iterable(map(self._lines, chunks)):
+            if isinstance(part, bytes):
+                if not part or part.isspace():
+                    continue
+                numbers = parse(part)
+                part = self._parse_slowly(part, count) if numbers is None else numbers
             if count == 0:
                 self._set_apart(part)
             needed = np.result_type(result.dtype, np.dtype(np.int32) if _small(part) else part.dtype)
             if needed != result.dtype:
-                narrow, result = result, np.empty(room, dtype=needed)
+                narrow, result = result, np.empty(most, dtype=needed)
                 result[:count] = narrow[:count]
             result[count : count + len(part)] = part
             count += len(part)
+        self._known, self._seen = {}, set()
         return result[:count]
+
+    def _lines(self, chunk: bytes) -> list[bytes | NDArray[Any]]:
+        """A chunk as text to be parsed and as the numbers of lines that occurred before, if its lines are long."""
+        if len(chunk) < LONG_BYTES * chunk.count(b"\n"):
+            return [chunk]
+        parts: list[bytes | NDArray[Any]] = []
+        unknown: list[bytes] = []
+        known: list[NDArray[Any]] = []
+        for line in chunk.split(b"\n"):
+            numbers = self._known.get(line)
+            if numbers is None:
+                numbers = self._noted(line)
+            if numbers is None:
+                if known:
+                    parts.append(np.concatenate(known))
+                    known = []
+                unknown.append(line)
+            else:
+                if unknown:
+                    parts.append(b"\n".join(unknown))
+                    unknown = []
+                known.append(numbers)
+        if unknown:
+            parts.append(b"\n".join(unknown))
+        return [*parts, np.concatenate(known)] if known else parts
+
+    def _noted(self, line: bytes) -> NDArray[Any] | None:
+        """The numbers of a line that occurs for the second time, which are kept; None for any other."""
+        if self._known_bytes > KNOWN_BYTES or line.isspace():
+            return None
+        if hash(line) not in self._seen:
+            self._seen.add(hash(line))
+            return None
+        numbers = parse(line)
+        if numbers is not None:
+            self._known[line] = numbers.astype(np.int32) if _small(numbers) else numbers
+            self._known_bytes += len(line)
+        return self._known.get(line)
 
     def _set_apart(self, first: NDArray[Any]) -> None:
         """Keep large integers among the first numbers of the file, with 0 in their place."""
@@ -131,16 +186,16 @@ class Tokens:
         return np.array(values, dtype=np.float64 if any(isinstance(v, float) for v in values) else np.int64)
 
     def release(self) -> None:
-        """Forget everything but the title, once all is taken and memory is short."""
+        """Free all but the title, after everything is taken."""
         self.numbers = self.numbers[:0].copy()
         self.source.release()
 
     def line(self, index: int) -> int:
-        """The line of a token; walks the file, for messages only."""
+        """The line of a token; reads the file again, for messages only."""
         index = min(index, len(self) - 1)
         remaining = index - bisect_right(self._glued, index)
         number, titled = 1, False
-        for chunk in self._chunks():  # as a list of all lines may not fit
+        for chunk in self._chunks():  # a list of all lines may not fit into memory
             count = len(chunk.split()) - (not titled and not chunk.isspace())
             if remaining < count:
                 for line in chunk.split(b"\n"):
@@ -154,7 +209,7 @@ class Tokens:
         return self.first_line
 
     def error(self, message: str, index: int) -> FormatError:
-        """An error at the line of a token; if that is a word, this is what is wrong with it."""
+        """An error at the line of a token; if the token is a word, that is the message."""
         if index in self.words:
             message = f"a number was expected, {self.words[index][:40]!r} found"
         return self.source.error(message, self.line(index))
@@ -168,8 +223,7 @@ class Tokens:
     def repeats(self, position: int, length: int, parts: tuple[int, ...], most: int) -> int:
         """How often the tokens from `position` on come in pieces of this length that agree with the first in `parts`.
 
-        Where a file repeats a form, its functions need not be walked one by one. At most `most`, and all whole; looks
-        at a few first, so that to ask where nothing repeats takes little.
+        At most `most`, and all whole. Looks at few pieces first, so that the call is quick where nothing repeats.
         """
         most = min(most, (len(self) - position) // length)
         found, block = 0, 2
@@ -184,7 +238,7 @@ class Tokens:
         return most
 
     def take(self, count: int, what: str) -> NDArray[Any]:
-        """The next so many numbers."""
+        """The next `count` numbers."""
         start, self.position = self.position, self.position + count
         if self.position > len(self):
             raise self.ended(what)
@@ -204,6 +258,21 @@ class Tokens:
             raise self.error(f"{what} should be an integer of 0 or more, {value:g} found", self.position - 1)
         return int(value)
 
+    def exact(self, numbers: NDArray[Any], index_of: Callable[[int], int]) -> NDArray[np.float64]:
+        """Numbers as float64; integers beyond 2^53, which would be rounded, are refused at the token `index_of` names.
+
+        Among floats 2^53 is refused, too: the file may have had the next integer.
+        """
+        if numbers.dtype != np.int32:
+            most = MOST_EXACT if numbers.dtype == np.int64 else MOST_EXACT - 1
+            wrong = (numbers > most) | (numbers < -most)
+            wrong &= np.isfinite(numbers)
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                shown = f"{numbers[at]:g}" if numbers.dtype == np.float64 else numbers[at]
+                raise self.error(f"{shown} is beyond 2^53, where sums of costs are not exact", index_of(at))
+        return numbers.astype(np.float64)
+
 
 def _number(token: bytes) -> float:
     """An integer, if it fits in 64 bits, otherwise a float."""
@@ -216,5 +285,7 @@ def _number(token: bytes) -> float:
 
 
 def _small(numbers: NDArray[Any]) -> bool:
-    """Whether these are integers of 32 bits, with room for a sign."""
+    """Whether these are integers of 32 bits, with -2^31 left out."""
+    if numbers.dtype == np.int32:
+        return True
     return numbers.dtype == np.int64 and bool(numbers.min(initial=0) > -(2**31) and numbers.max(initial=0) < 2**31)

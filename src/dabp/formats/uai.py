@@ -6,7 +6,6 @@ A probability p is a cost of −ln p and p = 0 is forbidden, so that the least c
 from __future__ import annotations
 
 import re
-import warnings
 from array import array
 from collections.abc import Iterator
 from itertools import repeat
@@ -14,9 +13,8 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import FormatError, FormatWarning, ProblemError
+from dabp.errors import FormatError
 from dabp.formats.bayes import TOLERANCE
-from dabp.formats.draft import printable
 from dabp.formats.scopes import Scopes, domain_sizes
 from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, Tokens
@@ -25,54 +23,49 @@ from dabp.problem.columns import offsets_of
 from dabp.problem.facts import minimized
 
 _PYAGRUM = re.compile(rb"\n[0-9]+(?: [0-9]+){3,}   # \S")  # a scope of two parents or more, and its variable's name
-_BEGINNING = 2**20  # bytes in which the first such scope is looked for
 _LARGEST_COST = 700.0  # exp(±700) is a float64
+_SHARED_CELLS = 32  # tables from this size on are stored once if they repeat
+
+Indices = NDArray[np.int64]
 
 
 def read(source: Source, *, logarithms: bool = False) -> Problem:
     """Parse a ``.uai`` file, or a ``.LG`` file, which has logarithms of probabilities."""
-    reversed_parents = _PYAGRUM.search(source.content[:_BEGINNING])
+    reversed_parents = _PYAGRUM.search(source.content[: 2**20])
     tokens = Tokens(source, trailing_comments=True)
     if tokens.title.upper() not in ("MARKOV", "BAYES"):
         raise source.error(f"MARKOV or BAYES was expected, {tokens.title[:40]!r} found", tokens.first_line)
     sizes = domain_sizes(tokens, _count(tokens, "the number of variables"))
     scopes = _scopes(tokens, sizes)
     scopes.take_cells(scopes.cells)
-    pool = _tables(tokens, scopes, logarithms)
+    table, pool = _tables(tokens, scopes, logarithms)
     if tokens.position < len(tokens):
         raise tokens.error("the announced tables are complete, but the file goes on", tokens.position)
-    bayesian = tokens.title.upper() == "BAYES"
     tokens.release()
-    if bayesian:
-        _report(source, sizes, scopes, pool)
+    if tokens.title.upper() == "BAYES":
+        _report(source, sizes, scopes, table, pool)
         if reversed_parents is not None:
-            reason = (
-                "it looks as written by pyAgrum, which lists parents in the reverse of the order it declares: tables"
+            source.warn(
+                "it looks as written by pyAgrum, which lists parents in the reverse of the order it declares: tables "
+                "with several parents are read wrongly; let it write .bif or .bifxml"
             )
-            place = source.error(f"{reason} with several parents are read wrongly; let it write .bif or .bifxml")
-            warnings.warn(str(place), FormatWarning, stacklevel=2)
-    return _problem(source, sizes, scopes, pool)
-
-
-def _problem(source: Source, sizes: NDArray[np.int64], scopes: Scopes, pool: NDArray[np.float64]) -> Problem:
-    """The problem of these columns; finite costs of no variables become the constant."""
-    constant = (scopes.arity == 0) & np.isfinite(pool[offsets_of(scopes.cells)[:-1]])
-    total = float(pool[offsets_of(scopes.cells)[:-1][constant]].sum())
+    own = table == np.arange(len(table))
+    starts = offsets_of(np.where(own, scopes.cells, 0))[:-1]
+    constant = scopes.arity == 0
+    constant[constant] = np.isfinite(pool[starts[constant]])
+    total = float(pool[starts[constant]].sum())
+    kept = own & ~constant
     if constant.any():
-        pool = pool[np.repeat(~constant, scopes.cells)]
-    pool.flags.writeable = False
-    try:
-        return Problem(
-            sizes,
-            scopes.variables,
-            offsets_of(scopes.arity[~constant]),
-            pool,
-            offsets_of(scopes.cells[~constant]),
-            constant=total,
-            name=printable(source.stem),
-        )
-    except ProblemError as error:
-        raise source.error(str(error)) from None
+        pool = pool[np.repeat(~constant[own], scopes.cells[own])]
+    return source.problem(
+        sizes,
+        scopes.variables,
+        offsets_of(scopes.arity[~constant]),
+        pool,
+        offsets_of(scopes.cells[kept]),
+        (np.cumsum(kept) - 1)[table[~constant]],
+        constant=total,
+    )
 
 
 def _count(tokens: Tokens, what: str) -> int:
@@ -82,7 +75,7 @@ def _count(tokens: Tokens, what: str) -> int:
     return count
 
 
-def _scopes(tokens: Tokens, sizes: NDArray[np.int64]) -> Scopes:
+def _scopes(tokens: Tokens, sizes: Indices) -> Scopes:
     """Walk from scope to scope, as each one's arity tells where the next one starts."""
     numbers, end = tokens.numbers, len(tokens)
     count, position = _count(tokens, "the number of factors"), tokens.position
@@ -107,8 +100,8 @@ def _scopes(tokens: Tokens, sizes: NDArray[np.int64]) -> Scopes:
     return Scopes(tokens, sizes, np.array(start, dtype=np.int64), np.array(arity, dtype=np.int64))
 
 
-def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> NDArray[np.float64]:
-    """The costs of all tables, one after another; a size stands before each."""
+def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> tuple[Indices, NDArray[np.float64]]:
+    """The factor that has the table of each factor first, and the costs of these tables; a size stands before each."""
     first = tokens.position + offsets_of(scopes.cells + 1)
     there = tokens.numbers[first[:-1][first[:-1] < len(tokens)]]
     wrong = there != scopes.cells[: len(there)]
@@ -117,10 +110,14 @@ def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> NDArray[np.floa
         message = f"a table of {scopes.cells[at]} numbers was expected, {there[at]:g} announced"
         raise tokens.error(message, int(first[at]))
     numbers = tokens.take(int(first[-1]) - tokens.position, "a number of a table")
-    kept = np.ones(len(numbers), dtype=np.bool_)
-    kept[first[:-1] - first[0]] = False
+    places = first - first[0]
+    table = _equal_tables(numbers, places, scopes)
+    kept = np.repeat(table == np.arange(len(table)), scopes.cells + 1)
+    kept[places[:-1]] = False
     values = numbers[kept].astype(np.float64, copy=False)  # a copy of its own: what follows is done in place
-    bad = _unlike(values, logarithms)
+    bad = np.isnan(values) | (values == np.inf)
+    if not logarithms:
+        bad |= values < 0
     if bad.any():
         at = int(np.argmax(bad))
         what = "a logarithm" if logarithms else "a probability"
@@ -128,34 +125,40 @@ def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> NDArray[np.floa
     if not logarithms:
         with np.errstate(divide="ignore"):
             np.log(values, out=values)
-    return np.subtract(0.0, values, out=values)
+    return table, np.subtract(0.0, values, out=values)
 
 
-def _unlike(values: NDArray[np.float64], logarithms: bool) -> NDArray[np.bool_]:
-    """Which are no logarithms, or no probabilities."""
-    bad = np.isnan(values)
-    np.logical_or(bad, values == np.inf, out=bad)
-    return bad if logarithms else np.logical_or(bad, values < 0, out=bad)
+def _equal_tables(numbers: NDArray[np.float64], places: Indices, scopes: Scopes) -> Indices:
+    """For each factor the first one whose table has the same numbers and shape; small tables are not compared."""
+    table = np.arange(len(scopes.cells))
+    found: dict[tuple[int, bytes], int] = {}
+    rows = np.flatnonzero(scopes.cells >= _SHARED_CELLS)
+    for f, start, end in zip(rows.tolist(), (places[rows] + 1).tolist(), places[rows + 1].tolist(), strict=True):
+        cells = numbers[start:end].tobytes()
+        other = found.setdefault((hash(cells), scopes.shape(f).tobytes()), f)
+        if other != f and cells == numbers[places[other] + 1 : places[other + 1]].tobytes():
+            table[f] = other
+    return table
 
 
-def _report(source: Source, sizes: NDArray[np.int64], scopes: Scopes, pool: NDArray[np.float64]) -> None:
-    """Say which table of a Bayesian network is no distribution of the last variable of its scope."""
-    several = scopes.arity > 0
+def _report(source: Source, sizes: Indices, scopes: Scopes, table: Indices, pool: NDArray[np.float64]) -> None:
+    """Warn of the first table of a Bayesian network that is no distribution of the last variable of its scope."""
+    own = np.flatnonzero(table == np.arange(len(table)))
+    several = own[scopes.arity[own] > 0]
     last = sizes[scopes.variables[scopes.offsets[1:][several] - 1]]
     rows = scopes.cells[several] // last
     if not len(rows):
         return
-    probabilities = np.exp(-pool[np.repeat(several, scopes.cells)])
+    probabilities = np.exp(-pool[np.repeat(scopes.arity[own] > 0, scopes.cells[own])])
     totals = np.add.reduceat(probabilities, offsets_of(np.repeat(last, rows))[:-1])
     wrong = np.abs(totals - 1) > TOLERANCE
     if wrong.any():
         at = int(np.argmax(wrong))
-        factor = np.flatnonzero(several)[np.searchsorted(offsets_of(rows), at, side="right") - 1]
-        place = source.error(
+        factor = several[np.searchsorted(offsets_of(rows), at, side="right") - 1]
+        source.warn(
             f"table {factor} is no distribution of the last variable of its scope, as in a BAYES file: probabilities "
             f"add up to {totals[at]:g}; its writer may have ordered the variables in another way"
         )
-        warnings.warn(str(place), FormatWarning, stacklevel=3)
 
 
 def write(problem: Problem, *, logarithms: bool = False) -> tuple[Iterator[str], list[str]]:

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError, ProblemError
 from dabp.formats.comments import lines_of, without_comments
-from dabp.formats.draft import printable
-from dabp.formats.text import Source
+from dabp.formats.text import Source, printable
 from dabp.formats.tokens import Tokens
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import handed_over, offsets_of, ragged_positions

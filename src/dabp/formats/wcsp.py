@@ -7,19 +7,20 @@ arity are checked and filled together, so that a file of a million tuples takes 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import ProblemError
+from dabp.errors import FormatError
 from dabp.formats.bounded import below
-from dabp.formats.draft import printable
 from dabp.formats.intensional import NotSupported, Part, Recipe, Words, counted, expand
+from dabp.formats.meter import Meter
 from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, WORD, Tokens
+from dabp.formats.wcsp_repeats import Repeats, Unexpected
 from dabp.problem import Problem
 from dabp.problem.columns import distinct, offsets_of
 from dabp.problem.integer_costs import IntegerCosts, integer_costs
@@ -28,8 +29,19 @@ _BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
 
 
 def read(source: Source) -> Problem:
-    """Parse a ``.wcsp`` file."""
-    tokens = Tokens(source, header=4)
+    """Parse a ``.wcsp`` file; one of repeated tables in a shorter form first, and as it is if that is refused."""
+    repeats = Repeats()
+    try:
+        return _read(source, repeats)
+    except (FormatError, Unexpected):
+        if not repeats.replaced or source.released:
+            raise
+        source.meter = Meter(source.name, len(source.content), source.max_cells)
+        return _read(source, iter)
+
+
+def _read(source: Source, rewrite: Callable[[Iterator[bytes]], Iterator[bytes]]) -> Problem:
+    tokens = Tokens(source, header=4, rewrite=rewrite)
     num_variables = tokens.integer("the number of variables")
     tokens.integer("the largest domain size")
     num_functions = tokens.integer("the number of cost functions")
@@ -193,23 +205,19 @@ class _Functions:
             pool = pool[np.repeat(kept, self.lengths)]
         parts = self.parts
         pool = parts.after(pool, self.top)
-        pool.flags.writeable = False
         table_sizes = np.concatenate([self.lengths[kept], parts.sizes]).astype(np.int64)
         arities = np.concatenate([self.arity[~constant], parts.arity]).astype(np.int64)
         numbers = (np.cumsum(kept) - 1)[self.table[~constant]]
-        try:
-            return Problem(
-                self.sizes,
-                np.concatenate([self.scopes.variables, np.array(parts.scope, dtype=np.int64)]),
-                offsets_of(arities),
-                pool,
-                offsets_of(table_sizes),
-                np.concatenate([numbers, int(kept.sum()) + np.array(parts.table, dtype=np.int64)]),
-                constant=float(values[np.isfinite(values)].sum()),
-                name=printable(self.tokens.title),
-            )
-        except ProblemError as error:
-            raise self.source.error(str(error)) from None
+        return self.source.problem(
+            self.sizes,
+            np.concatenate([self.scopes.variables, np.array(parts.scope, dtype=np.int64)]),
+            offsets_of(arities),
+            pool,
+            offsets_of(table_sizes),
+            np.concatenate([numbers, int(kept.sum()) + np.array(parts.table, dtype=np.int64)]),
+            constant=float(values[np.isfinite(values)].sum()),
+            name=self.tokens.title,
+        )
 
     def _fill(self, pool: NDArray[np.float64], offsets: NDArray[np.int64], rows: NDArray[np.int64], k: int) -> None:
         """Put the listed costs of some functions of arity k in their cells."""
@@ -234,7 +242,9 @@ class _Functions:
                     int(place[at]) + axis,
                 )
             cell += value.astype(np.int64) * strides[owner, axis]
-        pool[cell] = numbers[place + k]
+        costs = numbers[place + k]
+        pool[cell] = self.tokens.exact(np.where(costs < self.top, costs, 0), lambda at: int(place[at]) + k)
+        pool[cell[costs >= self.top]] = np.inf
 
 
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dabp.errors import FormatError
 from dabp.formats.bayes import Network, distributions
-from dabp.formats.numbers import parse_list
+from dabp.formats.numerals import parse_list
 from dabp.formats.text import Source
 from dabp.formats.xml_tree import Node, parse
 from dabp.problem import Problem

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.presolve.components import connected_components
+from dabp.kernels.presolve.union_find import connected_components
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cells_of_tables, handed_over, offsets_of, ragged_positions
 from dabp.problem.facts import structural
 
 
 def component_labels(problem: Problem) -> tuple[Indices, int]:
-    """The component of each variable, numbered by first variable, [N], and how many: once for each structure."""
+    """The component of each variable, numbered by first variable, [N], and their number; cached for each structure."""
     return structural(problem, _component_labels)
 
 
@@ -20,9 +20,9 @@ def _component_labels(problem: Problem) -> tuple[Indices, int]:
 
 
 def connected(num_variables: int, scopes: Indices, offsets: Indices) -> tuple[Indices, int]:
-    """The component of each variable that these scopes join, numbered by first variable, [N], and how many.
+    """The component of each variable in the graph of these scopes, numbered by first variable, [N], and their number.
 
-    Columns are handed to the kernel read-only, as those of a problem are: one compiled form serves all callers.
+    The kernel takes read-only columns, as those of a problem are, so that one compiled form serves all callers.
     """
     labels = np.zeros(num_variables, dtype=np.int64)
     count = connected_components(num_variables, handed_over(scopes), handed_over(offsets), labels)
@@ -38,7 +38,7 @@ def factor_components(problem: Problem, labels: Indices) -> Indices:
 
 
 def component(problem: Problem, labels: Indices, which: Indices) -> tuple[Problem, Indices]:
-    """The components in `which` as one problem without the constant, and the variables it has of the whole."""
+    """The components in `which` as one problem without the constant, and its variables in the whole problem."""
     variables = np.flatnonzero(np.isin(labels, which))
     factors = np.flatnonzero(np.isin(factor_components(problem, labels), which))
     number = np.zeros(problem.num_variables, dtype=np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,22 +18,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from dabp.errors import ParameterError
 from dabp.graph.grouping import grouped
-from dabp.graph.measure import MOST_SCALED, measured
+from dabp.graph.measure import MOST_SCALED, Measure, measured
 from dabp.problem import Problem
 from dabp.problem.columns import add_at, cells_of_tables, offsets_of
 from dabp.problem.facts import derived, structural
 from dabp.problem.randomness import generator
 
 PERTURBATION = 1e-3
-"""The tie-breaking perturbation as a fraction of the smallest cost difference …"""
-QUIET = 1e-6
-"""… and at most this fraction of the temperature, if there is one: probabilities must not depend on it."""
-
-BLOCK = 1 << 16
-"""Numbers that are drawn or added at a time where there are many: they stay in the processor's cache."""
-
-SORTED_CELLS = 1 << 20
-"""Costs that are sorted at a time to find that difference."""
+"""The tie-breaking perturbation as a fraction of the smallest cost difference of a table."""
 
 _PERTURBATION_STREAM = 0x9E37
 
@@ -56,10 +48,12 @@ class FactorGroup:
     """[G]: its number in the problem."""
     first: int
     """Number of the group's first edge."""
+    used: NDArray[np.int64]
+    """[U]: the tables of the problem that `tables` are made from."""
 
     @property
     def arity(self) -> int:
-        """K."""
+        """The number k of variables."""
         return len(self.shape)
 
     @property
@@ -89,34 +83,32 @@ class FactorGraph:
     """[N + 1]: edges of variable i are ``variable_edges[variable_edge_offsets[i]:variable_edge_offsets[i + 1]]``."""
     variable_edges: NDArray[np.int64]
     """[E]: edges by variable, ascending within one."""
-    shifted: bool
-    """Whether a constant was taken off some table (see `dabp.graph.measure`), so that it no longer tells the costs."""
 
     @cached_property
     def edge_variable(self) -> NDArray[np.int64]:
-        """[E]: the variable at each edge; made when first asked for, as large graphs are compiled without it."""
+        """[E]: the variable at each edge."""
         scopes = (np.repeat(group.scope, len(self.scales), axis=0).ravel() for group in self.groups)
         return np.concatenate([np.zeros(0, dtype=np.int64), *scopes])
 
     @cached_property
     def edge_offsets(self) -> NDArray[np.int64]:
-        """[E + 1]: slices of `v2f` and `f2v`; made when first asked for."""
+        """[E + 1]: slices of `v2f` and `f2v`."""
         return offsets_of(self.domain_sizes[self.edge_variable])
 
     @cached_property
     def relative_degrees(self) -> NDArray[np.float64]:
-        """[N]: the logarithm of how many edges a variable has over their mean; made when first asked for."""
+        """[N]: the logarithm of a variable's number of edges over the mean."""
         degrees = np.diff(self.variable_edge_offsets).astype(np.float64)
         return np.log(np.maximum(degrees, 1.0) / max(float(degrees.mean()), 1e-9))
 
     @property
     def num_variables(self) -> int:
-        """N."""
+        """The number N of variables."""
         return len(self.domain_sizes)
 
     @property
     def num_edges(self) -> int:
-        """E, copies counted."""
+        """The number E of edges, those of split copies counted."""
         return len(self.variable_edges)
 
     @property
@@ -126,7 +118,7 @@ class FactorGraph:
 
     @property
     def num_cells(self) -> int:
-        """Cells of the tables of all factors, shared ones counted for each, and all for each split copy."""
+        """Table cells of all factors, those of shared tables and of split copies counted for each."""
         return sum(group.num_factors * int(group.tables[0].size) for group in self.groups) * len(self.scales)
 
     @property
@@ -152,50 +144,49 @@ class FactorGraph:
         split_ratio
             Split each factor of arity 2 or more in two copies with this and the remaining share of its costs.
         dtype
-            By default float32, and float64 if anything is forbidden: the stand-in is so large that
-            single precision would lose the finite costs beside it.
+            By default float32, and float64 if anything is forbidden, as the stand-in is very large.
         cost_scale
-            What costs are divided by; by default half the median positive finite range over the factors, or more
+            Divisor of costs; by default half the median positive finite range over the factors, or more
             where others are larger by many orders of magnitude.
         seed
-            Of the perturbation.
+            Seed of the perturbation.
         perturbation
             Unary costs uniform in [0, perturbation], in scaled units, break ties between symmetric
-            solutions; by default `PERTURBATION` of the smallest difference between costs of one factor …
+            solutions; by default `PERTURBATION` of the smallest difference between costs of one factor.
         temperature
-            … and no more than `QUIET` of this, in the problem's units, if it is above 0.
+            If above 0, the default perturbation is at most a millionth of it, in the problem's units.
         """
         _check(problem, split_ratio, cost_scale, perturbation)
         scales = (1.0,) if split_ratio is None else (float(split_ratio), 1.0 - split_ratio)
         measure = measured(problem, cost_scale, checked=dtype is None)
         scale = measure.scale
         real = np.dtype((np.float64 if problem.facts.forbidding.any() else np.float32) if dtype is None else dtype)
-        perturbation = _unseen(problem, temperature) / scale if perturbation is None else perturbation
+        if perturbation is None:
+            most = 1e-6 * temperature if temperature > 0 else math.inf
+            perturbation = min(PERTURBATION * derived(problem, smallest_difference), most) / scale
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * measure.ranges / scale + problem.num_variables * perturbation + 1.0
         skeleton = structural(problem, _skeleton, len(scales), bulky=True)
-        unary = _perturbed(seed, perturbation, skeleton, real)
-        groups = _groups(
-            problem, skeleton, _Units(scale, measure.shifts, measure.lowest / scale + forbidden), unary, real
-        )
+        rng = generator(seed, _PERTURBATION_STREAM)
+        unary = rng.uniform(0.0, perturbation, size=int(skeleton.variable_offsets[-1]))
+        groups = []
+        for group in skeleton.groups:
+            if group.arity == 1:
+                _add_unary(problem, group, skeleton.variable_offsets, measure, unary, forbidden)
+            else:
+                tables = _scaled(problem, group.used, measure, forbidden, real).reshape(-1, *group.shape)
+                groups.append(replace(group, tables=tables))
         return cls(
             domain_sizes=problem.domain_sizes,
             variable_offsets=skeleton.variable_offsets,
             unary=unary.astype(real, copy=False),
-            groups=groups,
+            groups=tuple(groups),
             scales=scales,
             cost_scale=scale,
             forbidden=float(forbidden),
             variable_edge_offsets=skeleton.variable_edge_offsets,
             variable_edges=skeleton.variable_edges,
-            shifted=bool(measure.shifts.any()),
         )
-
-
-def _unseen(problem: Problem, temperature: float) -> float:
-    """The default perturbation in the problem's units."""
-    unseen = PERTURBATION * derived(problem, _smallest_difference)
-    return min(unseen, QUIET * temperature) if temperature > 0 else unseen
 
 
 def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None, perturbation: float | None) -> None:
@@ -209,26 +200,19 @@ def _check(problem: Problem, split_ratio: float | None, cost_scale: float | None
         raise ParameterError(f"perturbation is at least 0 and at most {MOST_SCALED:g}, not {perturbation}")
 
 
-class _Units(NamedTuple):
-    """How costs become numbers of the graph."""
-
-    scale: float
-    """What they are divided by."""
-    shifts: NDArray[np.float64]
-    """[T]: what is taken off a table before."""
-    stand_ins: NDArray[np.float64]
-    """[T]: what stands for a forbidden cell afterwards."""
-
-
-def _scaled(problem: Problem, used: NDArray[np.int64], units: _Units, dtype: np.dtype[Any]) -> NDArray[np.floating]:
-    """Some tables of one size in scaled units [U, cells], with the stand-in of its table where a cell is forbidden."""
+def _scaled(
+    problem: Problem, used: NDArray[np.int64], measure: Measure, forbidden: float, dtype: Any
+) -> NDArray[np.floating]:
+    """Some tables of one size in scaled units [U, cells]; a forbidden cell is the table's least cost + `forbidden`."""
     costs = cells_of_tables(problem, used).reshape(len(used), -1)
     tables = np.empty(costs.shape, dtype=dtype)
-    shifts = units.shifts[used][:, None]
-    np.divide(costs - shifts if shifts.any() else costs, units.scale, out=tables, casting="same_kind", dtype=np.float64)
+    shifts = measure.shifts[used][:, None]
+    shifted = costs - shifts if shifts.any() else costs
+    np.divide(shifted, measure.scale, out=tables, casting="same_kind", dtype=np.float64)
     if problem.facts.forbidding[used].any():
         barred = np.isinf(costs)
-        tables[barred] = np.broadcast_to(units.stand_ins[used][:, None], costs.shape)[barred]
+        stand_ins = measure.lowest[used] / measure.scale + forbidden
+        tables[barred] = np.broadcast_to(stand_ins[:, None], costs.shape)[barred]
     return tables
 
 
@@ -241,100 +225,53 @@ def _numbered(keys: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], N
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
 
 
-class _Part(NamedTuple):
-    """The factors of one shape, of arity 1 and more: all of a `FactorGroup` but the costs."""
-
-    shape: tuple[int, ...]
-    factors: NDArray[np.int64]
-    scope: NDArray[np.int64]
-    used: NDArray[np.int64]
-    """[U]: the different tables of the problem that they use."""
-    table_index: NDArray[np.int64]
-    first: int
-
-
 class _Skeleton(NamedTuple):
-    """All of a factor graph that no cost enters."""
+    """The parts of a factor graph that do not depend on costs."""
 
     variable_offsets: NDArray[np.int64]
-    parts: tuple[_Part, ...]
+    groups: tuple[FactorGroup, ...]
+    """Of arity 1 and more, without tables."""
     variable_edge_offsets: NDArray[np.int64]
     variable_edges: NDArray[np.int64]
 
 
 def _skeleton(problem: Problem, copies: int) -> _Skeleton:
-    """Edges and groups of a graph with so many copies of each factor."""
-    parts, edges = [], 0
+    """Edges and groups of a graph with this number of copies of each factor."""
+    groups, edges, nothing = [], 0, np.zeros(0)
     for shape, factors, scope in _by_shape(problem):
         used, index = _numbered(problem.factor_table[factors], len(problem.pool_offsets) - 1)
-        parts.append(_Part(shape, factors, scope, used, index, edges))
+        groups.append(FactorGroup(shape, nothing, index, scope, factors, edges, used))
         edges += scope.size * copies if len(shape) > 1 else 0
-    higher = [part.scope for part in parts if len(part.shape) > 1]
+    higher = [group.scope for group in groups if group.arity > 1]
     scopes = [(scope if copies == 1 else np.repeat(scope, copies, axis=0)).ravel() for scope in higher]
     edge_variable = scopes[0] if len(scopes) == 1 else np.concatenate([np.zeros(0, dtype=np.int64), *scopes])
     variable_edges, variable_edge_offsets = grouped(edge_variable, problem.num_variables)
-    return _Skeleton(offsets_of(problem.domain_sizes), tuple(parts), variable_edge_offsets, variable_edges)
-
-
-def _perturbed(seed: int, perturbation: float, skeleton: _Skeleton, dtype: np.dtype[Any]) -> NDArray[np.floating]:
-    """The perturbation of each value; in double precision if unary costs are to be added, and drawn in blocks if not.
-
-    What is drawn block by block is what is drawn at once.
-    """
-    rng, count = generator(seed, _PERTURBATION_STREAM), int(skeleton.variable_offsets[-1])
-    if any(len(part.shape) == 1 for part in skeleton.parts):
-        return rng.uniform(0.0, perturbation, size=count)
-    unary = np.empty(count, dtype=dtype)
-    for start in range(0, count, BLOCK):
-        unary[start : start + BLOCK] = rng.uniform(0.0, perturbation, size=min(BLOCK, count - start))
-    return unary
-
-
-def _groups(
-    problem: Problem,
-    skeleton: _Skeleton,
-    units: _Units,
-    unary: NDArray[np.floating],
-    dtype: np.dtype[Any],
-) -> tuple[FactorGroup, ...]:
-    """The factors of each shape with their costs; those of arity 1 are added to `unary`."""
-    groups = []
-    for part in skeleton.parts:
-        if len(part.shape) == 1:
-            _add_unary(problem, part, skeleton.variable_offsets, units, unary)
-            continue
-        costs = _scaled(problem, part.used, units, dtype).reshape(-1, *part.shape)
-        groups.append(FactorGroup(part.shape, costs, part.table_index, part.scope, part.factors, part.first))
-    return tuple(groups)
+    return _Skeleton(offsets_of(problem.domain_sizes), tuple(groups), variable_edge_offsets, variable_edges)
 
 
 def _add_unary(
     problem: Problem,
-    part: _Part,
+    group: FactorGroup,
     variable_offsets: NDArray[np.int64],
-    units: _Units,
+    measure: Measure,
     unary: NDArray[np.floating],
+    forbidden: float,
 ) -> None:
-    """Add the costs of factors of arity 1, some factors at a time: places in memory are reused."""
-    size = part.shape[0]
-    block = max(1, BLOCK // size)
-    for start in range(0, len(part.factors), block):
-        tables = part.used[part.table_index[start : start + block]]
-        costs = _scaled(problem, tables, units, np.dtype(np.float64))
-        targets = variable_offsets[part.scope[start : start + block]] + np.arange(size)
+    """Add the costs of factors of arity 1, as many at a time as stay in the processor's cache."""
+    size = group.shape[0]
+    block = max(1, 2**16 // size)
+    for start in range(0, group.num_factors, block):
+        tables = group.used[group.table_index[start : start + block]]
+        costs = _scaled(problem, tables, measure, forbidden, np.float64)
+        targets = variable_offsets[group.scope[start : start + block]] + np.arange(size)
         add_at(unary, targets.ravel(), costs.ravel())
 
 
 def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64], NDArray[np.int64]]]:
     """(shape, factors [G], scope [G, arity]) for every arity ≥ 1, by arity and then by shape."""
-    size = int(problem.domain_sizes.max(initial=0))
-    uniform = bool((problem.domain_sizes == size).all())
     for arity_group in problem.facts.arity_groups:
         arity = arity_group.variables.shape[1]
         if arity == 0:
-            continue
-        if uniform:
-            yield (size,) * arity, arity_group.factors, arity_group.variables
             continue
         lengths = problem.domain_sizes[arity_group.variables]
         if (lengths == lengths[0]).all():
@@ -349,17 +286,14 @@ def _by_shape(problem: Problem) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
             yield shape, arity_group.factors[members], arity_group.variables[members]
 
 
-def _smallest_difference(problem: Problem) -> float:
-    """The smallest positive difference between two finite costs of one table; 1 if there is none.
-
-    Tables of one size are sorted together, some at a time: what is large is read and written once.
-    """
+def smallest_difference(problem: Problem) -> float:
+    """The smallest positive difference between two finite costs of one table; 1 if there is none."""
     if problem.facts.integral:
         return 1.0
     lengths, least = np.diff(problem.pool_offsets), math.inf
     for length in np.unique(lengths[lengths > 1]).tolist():
         tables = np.flatnonzero(lengths == length)
-        for part in np.array_split(tables, -(-len(tables) * length // SORTED_CELLS)):
+        for part in np.array_split(tables, -(-len(tables) * length // 2**20)):
             costs = np.sort(cells_of_tables(problem, part).reshape(len(part), length), axis=1)
             with np.errstate(invalid="ignore"):
                 steps = np.diff(costs, axis=1)

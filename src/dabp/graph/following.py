@@ -2,8 +2,8 @@
 
 A variable *follows* from a factor if for any values of the factor's other variables at most one of its own is allowed.
 Sums stated through partial sums are chains of such factors. A search that changes one variable at a time is stuck
-there, as all partial sums after it would have to change as well; one that moves the free variables and takes the others
-along is not.
+there, as all later partial sums would have to change as well; a search that moves free variables and recomputes the
+others is not.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ import numpy as np
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cells_of_tables, offsets_of
 
-MOST_FACTORS, MOST_CELLS = 10_000, 50_000_000
-"""With more factors that may say what a variable is, or cells of tables that forbid something, none is looked at."""
+MOST_FACTORS = 10_000
+"""Factors that may define a variable; with more of them no variable follows."""
+MOST_CELLS = 50_000_000
+"""Cells of tables that forbid something; with more of them no variable follows."""
 
 
 class Definition(NamedTuple):
-    """A variable that follows: the factor that says what it is, and its place in that factor's scope."""
+    """A variable that follows, the factor that determines it, and its place in the scope of that factor."""
 
     variable: int
     factor: int
@@ -36,10 +38,10 @@ class Following(NamedTuple):
 
 
 def following(problem: Problem) -> Following:
-    """Choose free variables, as few as a greedy look finds, from which all others follow.
+    """Choose free variables greedily, as few as possible, from which all others follow.
 
-    A variable is free if no chosen ones leave it a single value: those come first that alone say what most others are,
-    then in the problem's order, in which auxiliary variables are last.
+    Variables that alone determine most others come first, then the problem's order, in which auxiliary variables are
+    last.
     """
     places = _places(problem)
     if not places:
@@ -54,7 +56,7 @@ def following(problem: Problem) -> Following:
             for place in places[factor]:
                 alone[scope[1 - place]] += 1
     unknown = {factor: len(scope) for factor, scope in scopes.items()}
-    known = np.ones(problem.num_variables, dtype=bool)  # whom no such factor looks at is free, and nobody follows it
+    known = np.ones(problem.num_variables, dtype=bool)  # variables of no such factor are free
     known[list(at)] = False
     order = np.argsort(-alone, kind="stable")
     definitions: list[Definition] = []

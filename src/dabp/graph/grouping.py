@@ -1,4 +1,4 @@
-"""Entries by the variable that each belongs to, in time linear in their number."""
+"""Entries sorted by the variable that each belongs to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from dabp.problem.columns import Indices, as_fixed, offsets_of
 
 FEW = 50_000
-"""Up to so many entries NumPy sorts them as fast as it takes to load a kernel."""
+"""Entries up to which NumPy sorts them in less time than loading a kernel takes."""
 
 
 def grouped(variables: Indices, count: int) -> tuple[Indices, Indices]:
@@ -17,7 +17,7 @@ def grouped(variables: Indices, count: int) -> tuple[Indices, Indices]:
     """
     if len(variables) <= FEW:
         return np.argsort(variables, kind="stable"), offsets_of(np.bincount(variables, minlength=count))
-    from dabp.kernels.grouping import group_by_variable  # compiled, loaded only when it pays
+    from dabp.kernels.sorting import group_by_variable  # compiled, loaded only when it pays
 
     start, entry = np.zeros(count + 1, dtype=np.int64), np.empty(len(variables), dtype=np.int64)
     group_by_variable(as_fixed(variables), start, entry)

@@ -9,16 +9,15 @@ from dabp.graph.components import connected
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 
-FEW, SPARSE, LARGEST = 200, 2.5, 400_000
-"""Variables from which on two answers may differ on many islands, links between variables for each of them up to which
-these are small, and entries of scopes up to which it takes no time worth speaking of to find them."""
-
 
 def has_islands(problem: Problem) -> bool:
-    """Whether good answers to a problem may differ on many small islands: on dense graphs all is one."""
-    if problem.num_variables < FEW or len(problem.scope_variables) > LARGEST:
+    """Whether good answers to a problem may differ on many small islands, which takes a sparse graph.
+
+    False on problems with more than 400,000 scope entries, where finding islands takes long.
+    """
+    if problem.num_variables < 200 or len(problem.scope_variables) > 400_000:
         return False
-    return int(np.maximum(problem.arities - 1, 0).sum()) <= SPARSE * problem.num_variables
+    return int(np.maximum(problem.arities - 1, 0).sum()) <= 2.5 * problem.num_variables
 
 
 def crossed(problem: Problem, first: Assignment, second: Assignment) -> Assignment:
@@ -29,8 +28,7 @@ def crossed(problem: Problem, first: Assignment, second: Assignment) -> Assignme
 
         Σ_f T_f(x) = Σ_{f without an island} T_f(first) + Σ_islands Σ_{f of it} T_f(first or second)
 
-    Nothing is lost against either assignment, and on sparse graphs, where independent answers differ on many small
-    islands, much is won.
+    The result costs at most as much as the better assignment.
     """
     differs = first != second
     variables = np.flatnonzero(differs)
@@ -55,7 +53,7 @@ def crossed(problem: Problem, first: Assignment, second: Assignment) -> Assignme
 def _totals(
     problem: Problem, values: Assignment, factors: Indices, island: Indices, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Of each island's factors: how many are violated, and the sum of the other costs."""
+    """For each island the number of violated factors, and the sum of the costs of the others."""
     costs = problem.factor_costs(values)[factors]
     forbidden = np.isinf(costs)
     violated = np.bincount(island[forbidden], minlength=count).astype(np.int64)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dabp.kernels.places import fill_behind, fill_levels, fill_places
+from dabp.graph.grouping import grouped
+from dabp.kernels.sorting import fill_levels, fill_places
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, as_fixed, offsets_of
 
@@ -25,31 +26,28 @@ class Strips(NamedTuple):
 class Levels(NamedTuple):
     """Levels of variables, no two of which in a level share a factor.
 
-    What is done to variables one after the other, each with a look at its neighbours, can be done level by level with
-    the same result, to all variables of a level at once.
+    A pass that updates variables one after the other, each from its neighbours, gives the same result level by level
+    with all variables of a level at once.
     """
 
     level: Indices
-    """One more than the highest of a variable's neighbours with smaller numbers, [N]."""
+    """One more than the highest of a variable's neighbours with smaller numbers, 0 without any, [N]."""
     degree: Indices
-    """Its binary factors, [N]."""
+    """The number of binary factors of each variable, [N]."""
 
     @classmethod
     def of(cls, problem: Problem) -> Levels:
-        """Those of a problem's variables, found without a list of all places."""
+        """The levels of a problem's variables."""
         _, scopes = _binary(problem)
-        count = problem.num_variables
-        smaller = np.bincount(np.maximum(*scopes.T), minlength=count)
-        first = offsets_of(smaller)
-        behind = np.empty(len(scopes), dtype=np.int32 if count < 2**31 else np.int64)
-        fill_behind(as_fixed(scopes), first[:-1].copy(), behind)
-        level = np.empty(count, dtype=np.int64)
-        fill_levels(first, behind, level)
-        return cls(level, smaller + np.bincount(np.minimum(*scopes.T), minlength=count))
+        smaller, larger = np.minimum(*scopes.T), np.maximum(*scopes.T)
+        entries, start = grouped(larger, problem.num_variables)
+        level = np.empty(problem.num_variables, dtype=np.int64)
+        fill_levels(start, smaller[entries], level)
+        return cls(level, np.diff(start) + np.bincount(smaller, minlength=problem.num_variables))
 
 
 class Places(NamedTuple):
-    """Of each variable, the places whose other variable has a smaller number come first."""
+    """The places of a variable are those of neighbours with smaller numbers, then those of the others."""
 
     factors: Indices
     """The problem's factors of arity 2, [F]."""
@@ -75,15 +73,15 @@ class Places(NamedTuple):
 
     @classmethod
     def in_strips(cls, problem: Problem, levels: Levels, strips: int) -> tuple[Places, Indices, Strips]:
-        """Those of the problem with its variables in another order, in which neighbours keep theirs.
+        """The places of the problem with its variables in another order, which keeps the order of neighbours.
 
-        Variables are cut into *strips* of consecutive numbers with about as many factors each; a strip's variables
-        lie level by level.
+        Variables are cut into *strips* of consecutive numbers with about equal numbers of factors; inside a strip
+        they lie level by level.
 
         Returns
         -------
         places, order, strips
-            The places by new numbers; the old number of each variable, [N]; where strips and their levels are.
+            The places by new numbers; the old number of each variable, [N]; the strips and their levels.
         """
         count, level = problem.num_variables, levels.level
         work = offsets_of(levels.degree + 1)

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from dabp.problem import Problem
 from dabp.problem.columns import Indices
 
-GENERAL, POTTS, TRUNCATED_LINEAR = 0, 1, 2
-
-_BLOCK = 2**22
-"""Cells looked at in one go."""
+GENERAL = 0
+"""The kind of tables without a known structure."""
+POTTS = 1
+"""The kind of tables with one cost for equal and one for different values."""
+TRUNCATED_LINEAR = 2
+"""The kind of tables whose cost grows with the distance of the values up to a limit."""
 
 
 def table_kinds(problem: Problem) -> tuple[Indices, NDArray[np.float64]]:
@@ -41,7 +43,7 @@ def table_kinds(problem: Problem) -> tuple[Indices, NDArray[np.float64]]:
         labels = sizes[user[tables], 0]
         for size in np.unique(labels):
             mine = tables[labels == size]
-            rows = max(1, _BLOCK // int(size * size))
+            rows = max(1, 2**22 // int(size * size))
             for start in range(0, len(mine), rows):
                 chosen = _repeating(problem, mine[start : start + rows], int(size))
                 kinds[chosen], parameters[chosen] = _kinds(problem, chosen, int(size))

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Numbers that threads inside compiled code tell each other: what was written before a number is told is seen after."""
+"""Numbers that threads of compiled code exchange: writes before a number is stored are visible after it is loaded."""
 
 from __future__ import annotations
 
@@ -13,32 +13,28 @@ from dabp.kernels.compiler import intrinsic, types
 from dabp.kernels.simd import pointer_to
 
 APART = 8
-"""Numbers of different threads are so many places apart, in cache lines of their own."""
-
-
-PAGE, LINE = 4096, 64
-"""Bytes of a page, beyond which a core's prefetching does not go, and of a cache line."""
+"""Distance of the numbers of different threads in an array, which puts them on different cache lines."""
 
 _TURNS = itertools.count()
 
 
 def zeros_apart(count: int, dtype: Any = np.int64) -> NDArray[Any]:
-    """Zeros for what a thread writes all the time: no other memory on their pages, each time from another line of one.
+    """Zeros for what one thread writes all the time: nothing else is on their pages, and each call takes another line.
 
-    A core that writes to a line, or prefetches one next to what it reads, takes it from the other, and both then wait
-    for each other. Rooms that begin at the same line of different pages were as slow (belief propagation on a grid, two
-    threads: 4.0 to 4.7 ms an iteration, 3.3 from different lines).
+    A core that writes to a cache line, or prefetches it, takes it from the other cores, which then wait. Arrays that
+    begin at the same line of different pages slow each other, too.
     """
+    page, line = 4096, 64
     size = np.dtype(dtype).itemsize
-    line = next(_TURNS) * 17 % (PAGE // LINE) * LINE
-    room = np.zeros((count * size + line + 3 * PAGE) // size, dtype=dtype)
-    skip = -room.__array_interface__["data"][0] % PAGE + PAGE + line
-    return room[skip // size : skip // size + count]
+    offset = next(_TURNS) * 17 % (page // line) * line
+    memory = np.zeros((count * size + offset + 3 * page) // size, dtype=dtype)
+    skip = (-memory.__array_interface__["data"][0] % page + page + offset) // size
+    return memory[skip : skip + count]
 
 
 @intrinsic
 def heard(typing: Any, array: Any, index: Any) -> Any:
-    """``array[index]`` as it is now, looked up before anything that follows."""
+    """Load ``array[index]`` before anything that follows (acquire)."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load_atomic(pointer_to(context, builder, array, *args), "acquire", 8)
@@ -48,7 +44,7 @@ def heard(typing: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def tell(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index] = value`` after everything before it is done."""
+    """Store ``array[index] = value`` after everything before it (release)."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         number = context.cast(builder, args[2], value, types.int64)

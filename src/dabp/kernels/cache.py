@@ -1,13 +1,13 @@
-"""Where compiled kernels lie: those that come with the package, and those that this machine has compiled.
+"""Files of compiled kernels: those that come with the package, and those that this machine has compiled.
 
 A compiled form of a kernel is one file, named by a digest of all that its machine code depends on: the source of its
 module and of every kernel module that this imports, Numba, LLVM, Python, the processor and the types of the arguments.
-A lookup is one file name; nothing is shared between files, so that processes need no locks; a changed kernel and its
-callers get new names. A file begins with the digest of its content: one that is damaged is compiled again.
+A lookup is one file name; files share nothing, so processes need no locks; a changed kernel and its callers get new
+names. A file begins with the digest of its content; a damaged file is compiled again.
 
-`SHIPPED` holds what the build of the package compiled for portable levels of the processor (`LEVELS`). The user's
-folder is ``DABP_CACHE_DIR`` if set, else the user's cache folder, else one among the temporary files. Files of
-compiled code are executed, so a folder that another user owns or can write to is not used.
+`SHIPPED` holds the kernels that the build of the package compiled for portable levels of the processor (`LEVELS`). The
+user's folder is ``DABP_CACHE_DIR`` if set, else the user's cache folder, else one among the temporary files. Files of
+compiled code are executed, so a folder or file that another user owns or can write to is not used.
 """
 
 from __future__ import annotations
@@ -39,33 +39,25 @@ LEVELS = {
     "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
     "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
 }
-"""Portable levels of processors and the features that tell them in LLVM's words, the best first; v4 includes v3."""
-
-GENERIC = "generic"
-"""The level of processors of other families, which all have the vectors of their family (NEON on arm64)."""
+"""Portable levels of processors and their features by LLVM's names, the best first; v4 includes v3."""
 
 BUILD_FOLDER = "DABP_KERNELS_BUILD"
-"""The environment variable by which the build names the folder that compiled kernels are loaded from and written to."""
-
-UNUSED_DAYS = 30
-"""Files of the user's folder that no process has read for this long are removed when others are compiled."""
+"""The environment variable with the folder that a build loads compiled kernels from and writes them to."""
 
 _IMPORT = re.compile(rb"^\s*from (dabp\.kernels(?:\.\w+)*) import ([\w, ]+|\([\w,\s]+\))", re.MULTILINE)
-_DIGEST_BYTES = 32
 
 
 def keep_compiled(dispatcher: Any) -> Any:
-    """Let a kernel (what ``numba.njit`` returned) load and keep its compiled forms here.
+    """Let a kernel (from ``numba.njit``) load and save its compiled forms by `KernelCache`.
 
-    Numba has no public way to do so. If its inside is not the one that this was written for, the kernel is kept where
-    Numba keeps such code by itself, and nothing is shipped.
+    Numba has no public interface for this. With a Numba whose private parts differ its own cache is used.
     """
     if config.DISABLE_JIT:
         return dispatcher
     if INSIDE_IS_KNOWN:
         function = dispatcher.py_func
         dispatcher._cache = KernelCache(function)
-        if build_folder() is not None:  # kernels that raise hold the name of their file: not with the builder's folders
+        if build_folder() is not None:  # errors name their file: without the builder's folders
             name = Path(function.__code__.co_filename).name
             function.__code__ = function.__code__.replace(co_filename=name)
     else:
@@ -74,7 +66,7 @@ def keep_compiled(dispatcher: Any) -> Any:
 
 
 class KernelCache:
-    """The compiled forms of one kernel; the methods are those that Numba's dispatchers call."""
+    """The compiled forms of one kernel, with the methods that Numba's dispatchers call."""
 
     cache_path = str(SHIPPED)
 
@@ -83,7 +75,7 @@ class KernelCache:
         self._path = Path(function.__code__.co_filename)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """A compiled form from the disk; None where there is none that can be used."""
+        """A compiled form from the disk, None if there is no usable one."""
         triple, processor, features = context.codegen().magic_tuple()
         if (place := build_folder()) is None:
             for level in levels():
@@ -96,7 +88,7 @@ class KernelCache:
         return self._load(place / self._name(signature, triple, processor, features), context)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a compiled form; where the disk does not take it, it serves this process and is forgotten."""
+        """Save a compiled form; an error of the disk only means that it is not saved."""
         if (place := build_folder() or folder()) is None or compiled.library.has_dynamic_globals or compiled.lifted:
             return
         # The annotation is the kernel's source with its path, which only Numba's inspection reports show.
@@ -106,21 +98,18 @@ class KernelCache:
             content = content.replace(packages, b"." * len(packages))
         write(place / self._name(signature, *compiled.codegen.magic_tuple()), content)
 
-    def enable(self) -> None:
-        """Always on."""
-
-    def disable(self) -> None:
-        """Always on."""
-
     def flush(self) -> None:
-        """Called before a kernel is compiled again, whose file is then replaced."""
+        """Numba calls this before it compiles a kernel again; the file is then replaced."""
+
+    enable = disable = flush
 
     def _name(self, signature: Any, *target: str) -> str:
         code = self._function.__code__
-        place = code.co_qualname, code.co_firstlineno, _closure(self._function)
+        cells = repr([cell.cell_contents for cell in self._function.__closure__ or ()])
+        place = code.co_qualname, code.co_firstlineno, cells
         known = version(self._path), surroundings(), target, place, _described(signature)
-        sha = hashlib.sha256(repr(known).encode())
-        return f"{self._path.stem}.{code.co_name}-{sha.hexdigest()[:24]}{SUFFIX}"
+        digest = hashlib.sha256(repr(known).encode()).hexdigest()
+        return f"{self._path.stem}.{code.co_name}-{digest[:24]}{SUFFIX}"
 
     def _load(self, path: Path, context: Any) -> Any:
         try:
@@ -131,7 +120,7 @@ class KernelCache:
                 os.utime(path)  # the build removes what it has not touched
             rtsys.initialize(context)  # not `context.refresh()`: that loads what compiling needs, for half a second
             return CompileResult._rebuild(context, *pickle.loads(content))
-        except Exception:  # whatever a damaged file makes Numba raise
+        except Exception:  # Numba raises many kinds on a damaged file
             _warn_of_damage(path)
             return None
 
@@ -141,11 +130,6 @@ def _described(signature: Any) -> str:
     return "; ".join(
         f"{one} {getattr(getattr(one, 'instance_class', None), '__module__', '')}" for one in tuple(signature)
     )
-
-
-def _closure(function: Callable[..., Any]) -> str:
-    """What a kernel made inside a function depends on."""
-    return repr([cell.cell_contents for cell in function.__closure__ or ()])
 
 
 @functools.cache
@@ -166,7 +150,7 @@ def levels() -> tuple[str, ...]:
 def host_levels() -> tuple[str, ...]:
     """The levels that this processor has, the best first."""
     if not binding.get_process_triple().startswith(("x86_64", "amd64")):
-        return (GENERIC,)
+        return ("generic",)  # other families: all have the vectors of their family (NEON on arm64)
     present = binding.get_host_cpu_features()
     names = list(LEVELS)
     return tuple(
@@ -185,22 +169,28 @@ def build_folder() -> Path | None:
 
 
 def read(path: Path) -> bytes | None:
-    """The content of a file of compiled code, None if there is no such file; ValueError if it is damaged."""
+    """The content of a file of compiled code, None without a file that may be used; ValueError if it is damaged.
+
+    Files of the package are used whoever owns them.
+    """
     try:
-        whole = path.read_bytes()
+        with path.open("rb") as file:
+            if SHIPPED not in path.parents and not _is_own(os.fstat(file.fileno())):
+                return None
+            whole = file.read()
     except OSError:
         return None
-    digest, content = whole[:_DIGEST_BYTES], whole[_DIGEST_BYTES:]
+    digest, content = whole[:32], whole[32:]
     if hashlib.sha256(content).digest() != digest:
         raise ValueError("its content does not have the digest that it was written with")
     return content
 
 
 def write(path: Path, content: bytes) -> None:
-    """Put a file of compiled code in its place in one step, or not at all."""
+    """Write a file of compiled code in one step, or not at all."""
     temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix="new-", delete=False) as stream:
             temporary = stream.name
             stream.write(hashlib.sha256(content).digest() + content)
@@ -233,8 +223,8 @@ def damaged(place: Path) -> list[Path]:
 
 
 def remove_unused(place: Path) -> None:
-    """Remove the files of compiled code that no process has read for `UNUSED_DAYS`."""
-    horizon = time.time() - UNUSED_DAYS * 86400
+    """Remove the files of compiled code that no process has read for 30 days."""
+    horizon = time.time() - 30 * 86400
     for path in place.glob(f"*{SUFFIX}"):
         with contextlib.suppress(OSError):
             status = path.stat()
@@ -284,14 +274,20 @@ def _candidates() -> Iterator[Path]:
 
 
 def _is_safe(place: Path) -> bool:
-    """Whether only this user can change what lies in a folder; on Windows the user's folders are so."""
-    if sys.platform == "win32":
+    """Whether only this user can change a folder, which is opened so that it cannot be exchanged meanwhile."""
+    if sys.platform == "win32":  # folders of users are their own there
         return True
     opened = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        status = os.fstat(opened)
+        return _is_own(os.fstat(opened))
     finally:
         os.close(opened)
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Whether this user owns a file or folder and no other can write to it."""
+    if sys.platform == "win32":
+        return True
     return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
@@ -301,10 +297,7 @@ def _is_safe(place: Path) -> bool:
 @functools.cache
 def version(path: Path) -> str:
     """A digest of the source of a kernel module and of the kernel modules that it imports, directly or not."""
-    sha = hashlib.sha256()
-    for source in sorted(closure(path)):
-        sha.update(_source(source))
-    return sha.hexdigest()
+    return hashlib.sha256(b"".join(_source(source) for source in sorted(closure(path)))).hexdigest()
 
 
 def closure(path: Path) -> set[Path]:
@@ -321,13 +314,13 @@ def closure(path: Path) -> set[Path]:
 
 @functools.cache
 def _source(path: Path) -> bytes:
-    """Without carriage returns, which a checkout on Windows may have."""
+    """The source without carriage returns, which a checkout on Windows may have."""
     return path.read_bytes().replace(b"\r\n", b"\n")
 
 
 @functools.cache
 def _imported(path: Path) -> list[Path]:
-    """The kernel modules that a module names in its imports; this one changes no machine code."""
+    """The kernel modules that a module imports, except this one, which does not change machine code."""
     named = []
     for module, names in _IMPORT.findall(_source(path)):
         base = ROOT.joinpath(*module.decode().split(".")[2:])

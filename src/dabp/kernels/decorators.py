@@ -13,7 +13,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function | None = None, /, **options: Any) -> Any:
-    """``numba.njit`` with our options, for what Python calls. Use as ``@kernel`` or ``@kernel(fastmath=True)``."""
+    """``numba.njit`` for functions that Python calls. Use as ``@kernel`` or ``@kernel(fastmath=True)``."""
     chosen = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
 
     def compiled(inner: Function) -> Function:
@@ -27,13 +27,8 @@ def array_kernel(function: Function) -> Function:
     return cast(Function, kernel(_nrt=False)(function))
 
 
-def inline_kernel(function: Function) -> Function:
-    """`array_kernel` for the body of an inner loop, copied into its callers."""
-    return cast(Function, kernel(_nrt=False, inline="always")(function))
-
-
 def inner(function: Function | None = None, /, **options: Any) -> Any:
-    """`kernel` for what only kernels call."""
+    """`kernel` for functions that only kernels call."""
     chosen = kernel(no_cpython_wrapper=True, **options)
     return chosen if function is None else chosen(function)
 

@@ -19,30 +19,24 @@ from dabp.kernels.decorators import kernel
 FAST = {"contract", "reassoc", "nsz", "arcp", "nnan", "ninf"}
 """What kernels on finite numbers may assume, so that sums vectorise."""
 
-_LOG2_E = np.float32(1.4426950408889634)
-_LN_2 = np.float32(0.6931471805599453)
-_LIMIT = np.float32(87.0)
-_BIAS = np.int32(127)
-_MANTISSA = np.int32(23)
-_HALF, _ONE = np.float32(0.5), np.float32(1.0)
-_C2, _C3, _C4 = np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
-_C5, _C6, _C7 = np.float32(1 / 120), np.float32(1 / 720), np.float32(1 / 5040)
-_SQRT_E = np.float32(math.exp(0.5))
+_SERIES = tuple(np.float32(1 / math.factorial(k)) for k in range(8))
+"""Coefficients of the exponential series."""
 
 
 @kernel(inline="always")
 def _polynomial(x: Any) -> Any:
     """exp(x) for |x| ≤ 1/2."""
-    return _ONE + x * (_ONE + x * (_C2 + x * (_C3 + x * (_C4 + x * (_C5 + x * (_C6 + x * _C7))))))
+    c = _SERIES
+    return c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * (c[4] + x * (c[5] + x * (c[6] + x * c[7]))))))
 
 
 @kernel(inline="always")
 def _exp32(x: Any) -> Any:
     """2^n times a polynomial of the rest, without a branch."""
-    x = min(max(x, -_LIMIT), _LIMIT)
-    n = np.floor(x * _LOG2_E + _HALF)
-    scale = np.int32((np.int32(n) + _BIAS) << _MANTISSA).view(np.float32)
-    return _polynomial(x - n * _LN_2) * scale
+    x = min(max(x, np.float32(-87.0)), np.float32(87.0))
+    n = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
+    scale = np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
+    return _polynomial(x - n * np.float32(0.6931471805599453)) * scale
 
 
 def unit_exponential(x: Any) -> Any:
@@ -55,7 +49,7 @@ def _unit_exponential(x: Any) -> Callable[..., Any]:
     if x == types.float32:
 
         def single(x: Any) -> Any:
-            return _SQRT_E * _polynomial(x - _HALF)
+            return np.float32(1.6487212707001282) * _polynomial(x - np.float32(0.5))
 
         return single
 
@@ -75,7 +69,7 @@ def _sigmoid(x: Any) -> Callable[..., Any]:
     if x == types.float32:
 
         def single(x: Any) -> Any:
-            return _ONE / (_ONE + _exp32(-x))
+            return _SERIES[0] / (_SERIES[0] + _exp32(-x))
 
         return single
 

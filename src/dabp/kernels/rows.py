@@ -1,4 +1,4 @@
-"""Copies and lengths of rows, written out: Numba's own bring formatted error messages into every kernel with them."""
+"""Copies, growth and lengths of rows; Numba's own functions add formatted error messages to every kernel."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ def copy_row(source: NDArray[Any], count: int, target: NDArray[Any], start: int)
     """``target[start : start + count] = source[:count]``."""
     for k in range(count):
         target[start + k] = source[k]
+
+
+@inner
+def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """The array itself if it has `size` items, else a copy with room for more, at least twice as long."""
+    if size <= len(array):
+        return array
+    longer = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)
+    copy_row(array, len(array), longer, 0)
+    return longer
 
 
 @inner

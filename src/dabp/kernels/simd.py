@@ -1,10 +1,10 @@
 # mypy: disable-error-code="untyped-decorator"
 """Vectors of fixed length inside compiled code, so that SIMD does not depend on what the optimiser recognises.
 
-A kernel that adds and takes minima over whole rows uses `load`, `splat`, ``+``, `minimum`, `store`; LLVM keeps the
-vectors in registers and cuts them into those of the processor (one AVX-512 register for 16 float32, two of AVX2). The
-number of lanes is part of the type of an argument: a tuple with as many items (`lanes_of`). Operations are elementwise
-unless their docstring says otherwise. Indices are not checked.
+A kernel on whole rows uses `load`, `splat`, ``+``, `minimum`, `store`; LLVM keeps the vectors in registers and cuts
+them into those of the processor (one AVX-512 register for 16 float32, two of AVX2). The number of lanes is part of the
+type of an argument, a tuple with as many items (`lanes_of`). Operations are elementwise unless their docstring says
+otherwise. Indices are not checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Lanes = tuple[int, ...]
 
 
 def lanes_of(count: int) -> Lanes:
-    """The tuple that makes a kernel use vectors of `count` lanes (a power of two)."""
+    """The argument for vectors of `count` lanes, a power of two."""
     return (0,) * count
 
 

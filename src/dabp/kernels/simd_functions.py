@@ -1,8 +1,8 @@
 # mypy: disable-error-code="untyped-decorator"
 """Powers of two, exponentials and logarithms to base two of whole vectors in single precision, without a branch.
 
-Both take the exponent from the bits of the number; what is left lies in a small range, where a polynomial that is
-fitted to it (Remez) is right to the last place or two.
+They separate the exponent, which is in the bits of a number, and evaluate a polynomial that was fitted (Remez) on the
+range of the rest, with an error of one or two units in the last place.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 from dabp.kernels.compiler import cgutils, intrinsic, ir, types
 
 MANTISSA = 23
-"""Bits of it in single precision."""
+"""Bits of the mantissa in single precision."""
 
 LEAST_POWER = -126.0
-"""Of two, that is a normal number."""
+"""Exponent of the least normal power of two."""
 
 _POWER = (
     1.0000000716546822,
@@ -43,7 +43,7 @@ _LOGARITHM = (
 
 
 class _Numbers:
-    """Constants and operations on vectors of one length."""
+    """Constants and operations of the IR on vectors of one length."""
 
     def __init__(self, builder: Any, like: Any):
         self.builder, self.real = builder, like

@@ -1,4 +1,4 @@
-"""Put a problem together again after some of its factors were dropped, changed or added."""
+"""Put a problem together again after factors were dropped, changed or added, or variables removed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Factors:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of factors."""
         return len(self.scope_offsets) - 1
 
 
@@ -36,7 +36,7 @@ def unary_factors(costs: NDArray[np.float64], starts: Indices) -> Factors:
 
 
 def rebuilt(problem: Problem, kept: Indices, added: tuple[Factors, ...], constant: float) -> Problem:
-    """The problem with only the `kept` factors and with the `added` ones; tables that nobody uses are gone."""
+    """The problem with only the `kept` factors and with the `added` ones; tables that no factor uses are gone."""
     used, table = np.unique(problem.factor_table[kept], return_inverse=True)
     scopes = [problem.scope_variables[ragged_positions(problem.scope_offsets, kept)]]
     arities = [problem.arities[kept]]
@@ -58,4 +58,16 @@ def rebuilt(problem: Problem, kept: Indices, added: tuple[Factors, ...], constan
         factor_table=handed_over(np.concatenate(tables)),
         constant=constant,
         factor_names=None,
+    )
+
+
+def with_variables(problem: Problem, kept: Indices) -> Problem:
+    """The problem with only the `kept` variables, in rising order, which are all that its factors contain."""
+    number = np.zeros(problem.num_variables, dtype=np.int64)
+    number[kept] = np.arange(len(kept))
+    return problem.replace(
+        domain_sizes=handed_over(problem.domain_sizes[kept]),
+        scope_variables=handed_over(number[problem.scope_variables]),
+        variable_names=None,
+        labels=None,
     )

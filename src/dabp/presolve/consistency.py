@@ -1,22 +1,42 @@
-"""Values that no feasible assignment can take: generalised arc consistency on the hard parts."""
+"""Rule: remove values that no feasible assignment takes, by generalised arc consistency on the hard factors."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.presolve.consistency import HardFactors, propagate
-from dabp.presolve.effort import Effort
+from dabp.kernels.presolve.arc_consistency import HardFactors, propagate
+from dabp.presolve.effort import Effort, Efforts
+from dabp.presolve.restriction import Restricted, restricted
+from dabp.presolve.rule import InfeasibleError
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, cell_strides, offsets_of, own_costs, ragged_positions
+from dabp.problem.columns import cell_strides, offsets_of, own_costs, ragged_positions
+
+
+@dataclass(frozen=True)
+class UnsupportedValues:
+    """Remove impossible values if the tables then have at most `max_cells` cells."""
+
+    counts: ClassVar[str] = "unsupported_values"
+    repeats: ClassVar[bool] = False
+    max_cells: int = 10_000_000
+
+    def reduce(self, problem: Problem, efforts: Efforts) -> Restricted | None:
+        """The problem on its supported values."""
+        kept = supported_values(problem, efforts.propagation)
+        if kept is None:
+            raise InfeasibleError
+        return restricted(problem, kept, self.max_cells)
 
 
 def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[np.bool_] | None:
-    """Which values survive (flat, a variable after the other, [sum D]), or None if there is no feasible assignment.
+    """Which values are supported, [sum D], or None if there is no feasible assignment.
 
-    Forbidden unary costs go first, then every factor with a forbidden combination is made arc consistent until
-    nothing changes. What is removed is in no feasible assignment; what stays need not be in one, and if
-    the effort ends the search, need not even be consistent.
+    Values with forbidden unary costs are removed first, then every factor with a forbidden combination is made arc
+    consistent until nothing changes or the effort ends.
     """
     effort = effort or Effort()
     if not problem.facts.forbidding.any():
@@ -25,7 +45,7 @@ def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[
     alive = np.isfinite(costs)
     if problem.num_variables and not np.logical_or.reduceat(alive, starts[:-1]).all():
         return None
-    hard = _hard_factors(problem)
+    hard = np.flatnonzero(problem.facts.forbidding[problem.factor_table] & (problem.arities != 1))
     if not len(hard):
         return alive
     if (problem.arities[hard] == 0).any():
@@ -49,10 +69,3 @@ def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[
     )
     empty, effort.left = propagate(factors, alive.view(np.uint8), effort.left)
     return None if empty >= 0 else alive
-
-
-def _hard_factors(problem: Problem) -> Indices:
-    """Factors other than unary ones with a forbidden combination."""
-    if not problem.facts.forbidding.any():
-        return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(problem.facts.forbidding[problem.factor_table] & (problem.arities != 1))

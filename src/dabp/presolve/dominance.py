@@ -1,24 +1,53 @@
-"""Values that are never needed because another value of the same variable is at least as good, whatever the rest."""
+"""Rule: remove values that another value of the same variable replaces at no cost, whatever the other variables."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.presolve.dominance import Incidences, remove_dominated
-from dabp.presolve.effort import Effort
+from dabp.kernels.presolve.dominated_values import Incidences, remove_dominated
+from dabp.presolve import rule
+from dabp.presolve.effort import Effort, Efforts
+from dabp.presolve.restriction import Restricted, restricted
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, unary_costs
+
+
+@dataclass(frozen=True)
+class DominatedValues:
+    """Remove dominated values if the tables then have at most `max_cells` cells.
+
+    On a problem with many values a sample of the variables decides whether enough values are dominated.
+    """
+
+    counts: ClassVar[str] = "dominated_values"
+    repeats: ClassVar[bool] = False
+    max_cells: int = 1_000_000
+    sample: int = 5_000
+
+    def reduce(self, problem: Problem, efforts: Efforts) -> Restricted | None:
+        """The problem on its undominated values."""
+        many, effort = rule.has_many_values(problem), efforts.dominance
+        if many:
+            some = np.arange(0, problem.num_variables, max(1, problem.num_variables // self.sample))
+            if (~undominated_values(problem, effort, some)[0]).mean() < rule.NEGLIGIBLE:
+                return None
+        kept, replacement = undominated_values(problem, effort)
+        if many and (~kept).mean() < rule.NEGLIGIBLE:
+            return None
+        return restricted(problem, kept, self.max_cells, replacement)
 
 
 def undominated_values(
     problem: Problem, effort: Effort | None = None, some: Indices | None = None
 ) -> tuple[NDArray[np.bool_], Indices]:
-    """Which values are needed, [sum D], and for each value one that is at least as good and needed, [sum D].
+    """Which values stay, [sum D], and for each value one that stays and replaces it at no cost, [sum D].
 
-    Replacing every value of an assignment so never costs more; so some optimum takes only values that are needed.
-    A search that its effort ends finds fewer values. With `some`, in rising order, only these variables are looked at,
-    and the answer has only their values.
+    Some optimum takes only values that stay. A search that its effort ends removes fewer values. With `some`, in rising
+    order, only these variables are searched, and the result has only their values.
     """
     effort = effort or Effort()
     unary, starts = unary_costs(problem)

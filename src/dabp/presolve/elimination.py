@@ -1,6 +1,9 @@
-"""Variables with few neighbours minimised out of the problem, and read back from the answer."""
+"""Rules: minimise variables with few neighbours, and small components, out of the problem."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +12,46 @@ from dabp.graph.components import component_labels
 from dabp.kernels.elimination import living_factors
 from dabp.kernels.elimination.living_factors import Given, Room, link
 from dabp.kernels.elimination.small_degree import Cheap, eliminate, read_back
-from dabp.presolve.assembly import Factors, rebuilt, unary_factors
-from dabp.presolve.effort import UNLIMITED, Effort
+from dabp.presolve import rule
+from dabp.presolve.assembly import Factors, rebuilt, unary_factors, with_variables
+from dabp.presolve.effort import UNLIMITED, Effort, Efforts
 from dabp.presolve.merging import pairs_differ
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, handed_over, nullary_costs, offsets_of, ragged_positions, unary_costs
 
-COMPONENT_CELLS = 50_000_000
-"""Assignments that components which are eliminated entirely may have together: a second of work."""
+
+@dataclass(frozen=True)
+class SmallDegree:
+    """Minimise out variables with few neighbours."""
+
+    counts: ClassVar[str] = "eliminated_variables"
+    repeats: ClassVar[bool] = False
+
+    def reduce(self, problem: Problem, efforts: Efforts) -> Eliminated | None:
+        """The problem without these variables."""
+        least = int(rule.NEGLIGIBLE * problem.num_variables) if rule.has_many_values(problem) else 0
+        return _checked(Eliminated(problem, effort=efforts.elimination, least=least), problem)
+
+
+@dataclass(frozen=True)
+class SmallComponents:
+    """Minimise out components that have few assignments."""
+
+    counts: ClassVar[str] = "eliminated_variables"
+    repeats: ClassVar[bool] = False
+
+    def reduce(self, problem: Problem, efforts: Efforts) -> Eliminated | None:
+        """The problem without these components."""
+        least = rule.NEGLIGIBLE * problem.num_variables if rule.has_many_values(problem) else 0
+        if np.count_nonzero(_allowance(problem)) <= least:
+            return None
+        return _checked(Eliminated(problem, components=True, effort=efforts.elimination), problem)
+
+
+def _checked(eliminated: Eliminated, problem: Problem) -> Eliminated | None:
+    if eliminated.infeasible:
+        raise rule.InfeasibleError
+    return None if eliminated.problem is problem else eliminated
 
 
 class Eliminated:
@@ -30,22 +65,18 @@ class Eliminated:
     ----------
     problem
         Unary factors may repeat; parallel factors make it slower, not wrong.
-    small, growth
-        A new binary table may have this many cells, or this many times the cells of the tables it replaces.
     components
-        Whether components with few assignments are eliminated entirely, as many as `COMPONENT_CELLS` allows.
+        Whether components with few assignments are eliminated entirely.
     effort
-        What it may do; variables that cost more than is left stay.
+        Variables whose elimination takes more than what is left of it stay.
     least
-        If no more than so many variables could go, nothing is done: `problem` is the one given.
+        If no more than `least` variables could be eliminated, `problem` is the given one.
     """
 
     def __init__(
         self,
         problem: Problem,
         *,
-        small: int = 256,
-        growth: float = 4.0,
         components: bool = False,
         effort: Effort | None = None,
         least: int = 0,
@@ -58,26 +89,25 @@ class Eliminated:
         given = Given(problem.domain_sizes, unary, starts, scopes, offsets, tables, problem.pool)
         room = Room.of(problem.num_variables, len(higher), int(given.scope_offsets[-1] - given.scope_offsets[0]))
         allowance = _allowance(problem) if components else np.zeros(problem.num_variables)
-        cheap = Cheap(small, growth, allowance, UNLIMITED if components else _dear(problem, given))
+        cheap = Cheap(256, 4.0, allowance, UNLIMITED if components else _dear(problem, given))
         link(given, room)
         constant, self._log, factors, effort.left = eliminate(given, room, cheap, effort.left)
         constant += nullary_costs(problem)
-        self.count = self._log.num_steps
+        self.removed = self._log.num_steps
         self._sizes = problem.domain_sizes
         gone = np.zeros(problem.num_variables, dtype=bool)
-        gone[self._log.variable[: self.count]] = True
+        gone[self._log.variable[: self.removed]] = True
         self.variables: Indices = np.flatnonzero(~gone)
-        """The variables that are left, in their original numbers."""
         self.infeasible = not np.isfinite(constant)
-        """Whether a part that is gone, or a factor without variables, is forbidden; `problem` is then as it was."""
-        if self.count <= least or self.infeasible:
-            self.problem = problem
+        """Whether all values of an eliminated part, or a factor without variables, are forbidden."""
+        self.problem = problem
+        if self.removed <= least or self.infeasible:
             return
         unary[np.repeat(gone, problem.domain_sizes)] = 0.0
         old = higher[np.flatnonzero(room.alive[: len(higher)])]
         new = np.flatnonzero(room.alive[len(higher) : factors.num_factors])
-        added = unary_factors(unary, starts), _new_factors(problem, factors, new)
-        self.problem = _without_isolated(rebuilt(problem, old, added, problem.constant + constant), self.variables)
+        added = unary_factors(unary, starts), _new_factors(factors, new)
+        self.problem = with_variables(rebuilt(problem, old, added, problem.constant + constant), self.variables)
 
     def lift(self, assignment: Assignment) -> Assignment:
         """Read the best values of the eliminated variables from the policies, last eliminated first."""
@@ -91,15 +121,10 @@ class Eliminated:
         return np.asarray(assignment, dtype=np.int64)[self.variables]
 
 
-def in_small_components(problem: Problem) -> int:
-    """How many variables are in components with so few assignments that they may be eliminated entirely."""
-    return int(np.count_nonzero(_allowance(problem)))
-
-
 def _dear(problem: Problem, given: Given) -> int:
-    """From how many factors on the table of a variable's neighbours is larger than any, so that it surely stays.
+    """The number of given factors from which on a variable has too many neighbours to be eliminated.
 
-    Where all factors are on two variables, and each on others: as many neighbours as factors, at least.
+    If all factors are binary and no two have one scope, a variable has as many neighbours as factors.
     """
     sizes = problem.domain_sizes if problem.num_variables else np.full(1, 2)
     least, most = int(sizes.min()), int(sizes.max())
@@ -113,12 +138,15 @@ def _dear(problem: Problem, given: Given) -> int:
 
 
 def _allowance(problem: Problem) -> NDArray[np.float64]:
-    """The cells a table may have when each variable is eliminated: all of its component's, if these are few."""
+    """The cells a table may have when each variable is eliminated: all assignments of its component, if they are few.
+
+    Components with 50 million assignments in all, the smallest first, take about a second.
+    """
     labels, count = component_labels(problem)
     digits = np.bincount(labels, np.log2(problem.domain_sizes), minlength=count)
     order = np.argsort(digits, kind="stable")
     affordable = np.zeros(count, dtype=bool)
-    affordable[order] = np.cumsum(np.exp2(np.minimum(digits[order], 60))) <= COMPONENT_CELLS
+    affordable[order] = np.cumsum(np.exp2(np.minimum(digits[order], 60))) <= 50_000_000
     return np.where(affordable[labels], np.exp2(np.minimum(digits[labels], 60)), 0.0)
 
 
@@ -130,37 +158,13 @@ def _scopes(problem: Problem, factors: Indices) -> tuple[Indices, Indices]:
     return handed_over(scopes), handed_over(offsets_of(problem.arities[factors]))
 
 
-def _new_factors(problem: Problem, factors: living_factors.Factors, new: Indices) -> Factors:
-    """Of those that elimination made, the ones that were not eliminated again."""
-    arities = factors.arity[new]
-    cells = _cells(problem.domain_sizes, factors.scopes, factors.scope[new], arities)
+def _new_factors(factors: living_factors.Factors, new: Indices) -> Factors:
+    """The factors made by elimination that were not eliminated again."""
+    count = factors.num_factors - factors.num_given + 1
+    scope_start, table_start = factors.scope_start[:count], factors.table_start[:count]
     return Factors(
-        factors.scopes[_pieces(factors.scope[new], arities)],
-        offsets_of(arities),
-        factors.pool[_pieces(factors.table[new], cells)],
-        offsets_of(cells),
-    )
-
-
-def _pieces(starts: Indices, lengths: Indices) -> Indices:
-    """Positions starts[i], …, starts[i] + lengths[i] − 1, one piece after the other."""
-    offsets = offsets_of(lengths)
-    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-
-
-def _cells(sizes: Indices, scopes: Indices, starts: Indices, arities: Indices) -> Indices:
-    cells = np.ones(len(starts), dtype=np.int64)
-    np.multiply.at(cells, np.repeat(np.arange(len(starts)), arities), sizes[scopes[_pieces(starts, arities)]])
-    return cells
-
-
-def _without_isolated(problem: Problem, kept: Indices) -> Problem:
-    """Only the `kept` variables, which are all that the factors look at."""
-    number = np.zeros(problem.num_variables, dtype=np.int64)
-    number[kept] = np.arange(len(kept))
-    return problem.replace(
-        domain_sizes=handed_over(problem.domain_sizes[kept]),
-        scope_variables=handed_over(number[problem.scope_variables]),
-        variable_names=None,
-        labels=None,
+        factors.scopes[ragged_positions(scope_start, new)],
+        offsets_of(np.diff(scope_start)[new]),
+        factors.pool[ragged_positions(table_start, new)],
+        offsets_of(np.diff(table_start)[new]),
     )

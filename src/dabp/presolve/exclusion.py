@@ -1,8 +1,7 @@
 """Sets of values of which at most one can be taken: cliques among the pairs of values that factors forbid.
 
-A bound from single factors sees that two of n mutually exclusive choices cannot go together, and is satisfied by half
-of each; that at most one of the n can be had is a fact about all of them. Files state it as pairs (all-different,
-cliques, independent sets, packing, channels that must not meet): it is found again here, whatever the file called it.
+A bound from single factors allows half of each of n mutually exclusive values; a bound from the whole set does not.
+Files state such sets as pairs: all-different, cliques, independent sets, packing, distances between channels.
 """
 
 from __future__ import annotations
@@ -16,35 +15,24 @@ from dabp.problem.columns import Indices, cells_of_tables, offsets_of, ragged_po
 from dabp.problem.guard import Guard
 
 PER_VALUE = 6
-"""Sets that a value is in on average at most: more slow a search down by more than their bound helps."""
-
-PER_VARIABLE = 3
-"""Values for each variable of a set on average at most: intervals of values (channels apart) bound little together."""
-
-MAX_CONFLICTS = 1_000_000
-"""Forbidden pairs of values beyond which nothing is looked for."""
-
-MAX_VALUES = 20_000
-"""Values in forbidden pairs beyond which nothing is looked for."""
-
-MAX_WORK = 200_000
-"""Candidates compared (each with a set of all values) before the search for more sets ends, per thousand values."""
+"""The most sets for a value on average: with more, search is slowed down by more than their bound helps."""
 
 Exclusion = dict[int, list[int]]
-"""Of each variable concerned, some of its values: at most one variable takes one of them."""
+"""Variable → values of it; at most one variable takes one of them."""
 
 
 def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
     """Sets over three or more variables, found greedily among the cells that binary factors forbid.
 
-    Each forbidden pair of values that no clique holds yet begins one, of values that exclude each other (two values of
-    one variable always do); those that hold most new pairs per value come first.
+    Each forbidden pair of values that no clique contains yet starts one, of values that exclude each other (two values
+    of one variable always do); cliques with most new pairs per value come first. Nothing is searched for in more than a
+    million pairs or 20,000 values.
     """
-    first, second = conflicts(problem, MAX_CONFLICTS)
+    first, second = conflicts(problem, 1_000_000)
     if not len(first):
         return []
     values, ends = np.unique(np.concatenate([first, second]), return_inverse=True)
-    if len(values) > MAX_VALUES:
+    if len(values) > 20_000:
         return []
     starts = offsets_of(problem.domain_sizes)
     variables = np.searchsorted(starts, values, side="right") - 1
@@ -52,7 +40,7 @@ def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
     found = [
         (gain, clique)
         for gain, clique in excluding.cliques(guard)
-        if (concerned := len(np.unique(variables[clique]))) > 2 and len(clique) <= PER_VARIABLE * concerned
+        if (concerned := len(np.unique(variables[clique]))) > 2 and len(clique) <= 3 * concerned
     ]
     found.sort(key=lambda gained: -gained[0] / len(gained[1]))
     times = np.zeros(len(values), dtype=np.int64)
@@ -70,7 +58,7 @@ def conflicts(problem: Problem, most: int) -> tuple[Indices, Indices]:
     group = next((group for group in problem.facts.arity_groups if group.variables.shape[1] == 2), None)
     if group is None or not problem.facts.forbidding.any():
         return nothing, nothing
-    # Of these factors' tables alone: those of sums and other wide ones may be much larger, and forbid nearly all.
+    # Only tables of binary factors: others may be much larger and forbid nearly all combinations.
     used, which = np.unique(problem.factor_table[group.factors], return_inverse=True)
     offsets = offsets_of(np.diff(problem.pool_offsets)[used])
     forbidden = np.flatnonzero(np.isinf(cells_of_tables(problem, used)))
@@ -103,16 +91,16 @@ class _Conflicts:
         others = np.concatenate([second, first])[np.argsort(ends, kind="stable")]
         self._rows = [bits(part, count) for part in np.split(others, np.bincount(ends).cumsum()[:-1])]
         self._left = list(self._rows)
-        """Pairs that no clique holds yet."""
+        """Pairs that no clique contains yet."""
         starts = np.flatnonzero(np.diff(variables, prepend=-1)).tolist()
         for start, end in zip(starts, [*starts[1:], count], strict=True):
             own = (1 << end) - (1 << start)
             for value in range(start, end):
                 self._rows[value] |= own & ~(1 << value)
-        self._work = MAX_WORK * 1000 // max(count, 1000)
+        self._work = 200_000_000 // max(count, 1000)
 
     def cliques(self, guard: Guard | None) -> Iterator[tuple[int, Indices]]:
-        """Cliques, and the conflicts that each is the first to hold, until all are held or the work allowed is done."""
+        """Cliques with the number of conflicts that earlier ones do not contain, until all are covered or work ends."""
         order = sorted(range(len(self._rows)), key=lambda value: -self._left[value].bit_count())
         for value in order:
             while self._left[value]:
@@ -139,7 +127,7 @@ class _Conflicts:
         return sorted(clique)
 
     def _cover(self, clique: list[int]) -> int:
-        """Take a clique's pairs from those that are left; how many there were."""
+        """Remove a clique's pairs from those that are left; returns their number."""
         held = sum(1 << value for value in clique)
         covered = 0
         for value in clique:

@@ -1,36 +1,44 @@
-"""Variables that are a function of another: a factor that leaves each value of one exactly one value of the other.
+"""Rule: remove variables that are a function of another, by a factor that allows one value for each value of the other.
 
 Two frequencies a fixed distance apart, a channel and its return, a variable and its copy: no search that changes one
-variable at a time gets past such a factor, and the second variable says nothing that the first does not.
+variable at a time gets past such a factor.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
-from dabp.presolve.assembly import Factors, rebuilt
+from dabp.presolve.assembly import Factors, rebuilt, with_variables
+from dabp.presolve.effort import Efforts
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 
-MOST_FACTORS, MOST_CELLS = 20_000, 20_000_000
-"""Nothing is done where more factors would have to be written anew, or more cells."""
+
+@dataclass(frozen=True)
+class FollowingVariables:
+    """Remove variables that follow from others if at most `max_factors` and `max_cells` are rewritten."""
+
+    counts: ClassVar[str] = "identified_variables"
+    repeats: ClassVar[bool] = True
+    max_factors: int = 20_000
+    max_cells: int = 20_000_000
+
+    def reduce(self, problem: Problem, efforts: Efforts) -> Identified | None:
+        """The problem without the variables that follow; chains need several calls."""
+        identified = Identified(problem, self.max_factors, self.max_cells)
+        return identified if identified.removed else None
 
 
 class Identified:
-    """A problem without the variables that follow from others.
+    """A problem without unsupported values, without the variables that follow from others.
 
-    Parameters
-    ----------
-    problem
-        A problem without unsupported values.
-
-    Attributes
-    ----------
-    count
-        How many variables are gone; without any, `problem` is the given one.
+    If none follows, `removed` is 0 and `problem` is the given one.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, max_factors: int = 20_000, max_cells: int = 20_000_000):
         self.problem = problem
         self._total = problem.num_variables
         pairs = _bijections(problem)
@@ -39,17 +47,16 @@ class Identified:
         owner = np.repeat(np.arange(problem.num_factors), problem.arities)
         changed = np.unique(owner[touched[problem.scope_variables]])
         cells = int(np.diff(problem.pool_offsets)[problem.factor_table[changed]].sum())
-        if len(changed) > MOST_FACTORS or cells > MOST_CELLS:
+        if len(changed) > max_factors or cells > max_cells:
             pairs, touched = {}, np.zeros_like(touched)
-        self.count = len(pairs)
+        self.removed = len(pairs)
         self._pairs = pairs
         self.variables: Indices = np.flatnonzero(~touched)
-        """The variables that are left, in their original numbers."""
         if pairs:
             self.problem = self._without(problem, changed)
 
     def lift(self, assignment: Assignment) -> Assignment:
-        """Fill in what follows."""
+        """Add the variables that follow."""
         values = np.zeros(self._total, dtype=np.int64)
         values[self.variables] = assignment
         for variable, (other, partner) in self._pairs.items():
@@ -57,7 +64,7 @@ class Identified:
         return values
 
     def project(self, assignment: Assignment) -> Assignment:
-        """Leave out what follows."""
+        """Drop the variables that follow."""
         return np.asarray(assignment, dtype=np.int64)[self.variables]
 
     def _without(self, problem: Problem, changed: Indices) -> Problem:
@@ -73,20 +80,7 @@ class Identified:
             offsets_of(np.array([table.size for table in tables])),
         )
         kept = np.setdiff1d(np.arange(problem.num_factors), changed)
-        whole = rebuilt(problem, kept, (added,), problem.constant)
-        number = np.full(self._total, -1)
-        number[self.variables] = np.arange(len(self.variables))
-        return Problem(
-            problem.domain_sizes[self.variables],
-            number[whole.scope_variables],
-            whole.scope_offsets,
-            whole.pool,
-            whole.pool_offsets,
-            whole.factor_table,
-            constant=whole.constant,
-            limit=problem.limit,
-            name=problem.name,
-        )
+        return with_variables(rebuilt(problem, kept, (added,), problem.constant), self.variables)
 
     def _renamed(self, problem: Problem, factor: int) -> tuple[list[int], np.ndarray]:
         """A factor with each variable that follows replaced by the one it follows from."""
@@ -107,9 +101,9 @@ class Identified:
 
 
 def _bijections(problem: Problem) -> dict[int, tuple[int, Indices]]:
-    """For a variable that follows from another, that one and which of its values belongs to each value.
+    """For each variable that follows, the variable it follows from and the value of that one for each of its values.
 
-    No variable is on both sides, and none follows from two.
+    No variable both follows and is followed, and none follows from two.
     """
     sizes = problem.domain_sizes
     group = next((group for group in problem.facts.arity_groups if group.variables.shape[1] == 2), None)

@@ -7,30 +7,36 @@ from math import comb
 
 import numpy as np
 
-from dabp.kernels.presolve.tables import Additions, add_tables
+from dabp.kernels.presolve.table_sums import Additions, add_tables
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, cell_strides, in_order, offsets_of, ragged_positions, row_keys, unary_costs
+from dabp.problem.columns import (
+    Indices,
+    cell_strides,
+    cells_of_tables,
+    in_order,
+    offsets_of,
+    ragged_positions,
+    row_keys,
+    unary_costs,
+)
 from dabp.problem.facts import structural
 from dabp.problem.validation import EXACT
 
 MAX_UNSHARING = 4
-"""Shared tables may become different ones if tables grow at most this many times …"""
+"""Reductions may make the pool of tables this many times larger, as shared tables become different ones."""
+
 MERGED_CELLS = 10_000_000
-"""… or if those that merging makes have at most this many cells."""
-MAX_SUBSETS = 128
-"""Nested scopes are looked for between two arities only if the larger scope has at most this many such subsets."""
+"""Merging may make tables of this many cells in all, whatever `MAX_UNSHARING`."""
 
 
 def merge_factors(problem: Problem, *, folding: bool = True) -> Problem:
     """The same costs in as few factors as possible: at most one per scope, none nested in another's scope.
 
-    Where shared tables would become so many different ones that memory is at stake, the largest are left as they are.
-
-    Factors of arity 0 and tables with one repeated cost go into the constant, unary factors become one per
-    variable with least cost 0 (none where all are 0). A unary factor stays apart although its scope is nested
-    everywhere: solvers want it so. Without `folding` a problem with nothing else to merge stays as it is, whatever
-    its tables are.
+    Factors whose merged tables would be too large stay as they are. Factors of arity 0 and tables with one repeated
+    cost are added to the constant; unary factors become one per variable with least cost 0 (none if all costs are 0)
+    and are not merged into larger ones, which solvers rely on. Without `folding` a problem without equal or nested
+    scopes is returned as it is, whatever its tables are.
     """
     target = _affordable(problem, merge_targets(problem))
     own = target == np.arange(problem.num_factors)
@@ -49,7 +55,7 @@ def merge_factors(problem: Problem, *, folding: bool = True) -> Problem:
     kept = np.flatnonzero(own & ~receives & ~folded & ~unary)
     costs, starts = unary_costs(problem)
     least = np.minimum.reduceat(costs, starts[:-1]) if len(costs) else costs
-    if problem.facts.magnitude > EXACT / 4:  # differences could be too large for sums to be exact
+    if problem.facts.magnitude > EXACT / 4:  # differences could be inexact
         least[:] = 0.0
     least[~np.isfinite(least)] = 0.0
     costs -= np.repeat(least, problem.domain_sizes)
@@ -61,7 +67,7 @@ def merge_factors(problem: Problem, *, folding: bool = True) -> Problem:
 
 
 def _affordable(problem: Problem, target: Indices) -> Indices:
-    """The targets without those whose tables, one of its own for each, would take too much memory."""
+    """The targets without those whose tables would take too much memory, the smallest tables first."""
     roots = np.unique(target[target != np.arange(problem.num_factors)])
     lengths = np.diff(problem.pool_offsets)[problem.factor_table[roots]]
     order = np.argsort(lengths, kind="stable")
@@ -90,7 +96,7 @@ def merge_targets(problem: Problem) -> Indices:
         rows_of[2] = (rows_of[2][0], np.sort(rows_of[2][1], axis=1))
     for small in sorted(rows_of):
         for large in sorted(rows_of):
-            if large > small and comb(large, small) <= MAX_SUBSETS:
+            if large > small and comb(large, small) <= 128:
                 _nest(target, rows_of[small], rows_of[large], problem.num_variables)
     while (target[target] != target).any():
         target = target[target]
@@ -98,7 +104,7 @@ def merge_targets(problem: Problem) -> Indices:
 
 
 def pairs_differ(problem: Problem) -> bool:
-    """Whether no two factors of two variables look at the same two; found once for each structure."""
+    """Whether no two binary factors have one scope; computed once for each structure."""
     return structural(problem, _pairs_differ)
 
 
@@ -112,7 +118,7 @@ def _pairs_differ(problem: Problem) -> bool:
 
 
 def _nest(target: Indices, small: tuple[Indices, Indices], large: tuple[Indices, Indices], base: int) -> None:
-    """Send each small factor that is not sent yet to a large one whose scope holds its own."""
+    """Set the target of each small factor without one to a large factor whose scope contains its own."""
     for columns in combinations(range(large[1].shape[1]), small[1].shape[1]):
         keys = row_keys(np.concatenate([small[1], large[1][:, columns]]), base)
         mine, theirs = keys[: len(small[1])], keys[len(small[1]) :]
@@ -123,20 +129,20 @@ def _nest(target: Indices, small: tuple[Indices, Indices], large: tuple[Indices,
 
 
 def joined_factors(problem: Problem, target: Indices, roots: Indices) -> Factors:
-    """The tables of the roots with everything that is sent to them added."""
+    """The roots with the tables of all factors that they are the target of added."""
     sizes = problem.domain_sizes[problem.scope_variables]
     strides = cell_strides(problem)
     scope = ragged_positions(problem.scope_offsets, roots)
     lengths = np.diff(problem.pool_offsets)[problem.factor_table[roots]]
     cells = offsets_of(lengths)
-    pool = problem.pool[ragged_positions(problem.pool_offsets, problem.factor_table[roots])]
+    pool = cells_of_tables(problem, problem.factor_table[roots]).copy()
     place_of_root = np.zeros(problem.num_factors, dtype=np.int64)
     place_of_root[roots] = np.arange(len(roots))
 
     sources = np.flatnonzero((target != np.arange(problem.num_factors)) & (problem.arities >= 2))
     axes = ragged_positions(problem.scope_offsets, target[sources])
     job_of_axis = np.repeat(np.arange(len(sources)), problem.arities[target[sources]])
-    # The stride of the source along each axis of its target: look its variable up among the source's own.
+    # The stride of the source along each axis of its target: the axis's variable among those of the source.
     own = ragged_positions(problem.scope_offsets, sources)
     job_of_own = np.repeat(np.arange(len(sources)), problem.arities[sources])
     order = np.argsort(job_of_own * problem.num_variables + problem.scope_variables[own])

@@ -131,7 +131,7 @@ def _presolve() -> None:
 
 def _elimination() -> None:
     """Elimination, the orders of narrow and of long problems, and forests."""
-    from dabp.graph.ordering import DENSE_LIMIT, elimination_order
+    from dabp.graph.elimination_order import DENSE_LIMIT, elimination_order
 
     for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
         elimination_order(problem, widest=3)
@@ -159,12 +159,9 @@ def _belief_propagation() -> None:
     _run(["bp"], [_chain(7, 3)])
     problems = list(_worth_threads())
     _run(["bp-reinforced"], problems)
-    for problem in problems:  # where all values change at once, one of three ways to price factors is taken
+    for problem in problems:  # factors are priced in one way if many values change, in another if few do
         engine = MinSum(problem, FactorGraph.from_problem(problem), threads=2)
         engine.reset(0.0)
-        engine.run(1, Rules())
-        engine.prices()
-        engine.memory.progress["pricing"] = 0
         engine.run(1, Rules())
         engine.price(1)
         engine.close()
@@ -206,7 +203,7 @@ def _large_annealing() -> None:
 
 def _dual() -> None:
     """Passes of all kinds and, on a problem that is large enough for it, in single precision."""
-    from dabp.solvers.dual.pairs import WORTH_THREADS, PairPasses
+    from dabp.solvers.dual.pair_passes import WORTH_THREADS, PairPasses
 
     _run(["dual"])
     chain = _chain(WORTH_THREADS // 16 + 2, 8)

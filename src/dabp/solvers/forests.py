@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.forest_move import Forest, ForestColumns, forest_move, penalised_cost
+from dabp.kernels.local_search.entries import Entries
+from dabp.kernels.local_search.forest_move import Forest, ForestCosts, forest_move, penalised_cost
 from dabp.problem import Assignment, Problem
 from dabp.problem.incidence import Incidence
+
+
+def entries_of(incidence: Incidence) -> Entries:
+    """A problem's entries as kernels read them."""
+    return Entries(*(getattr(incidence, name) for name in Entries._fields))
 
 
 class Forests:
@@ -19,18 +25,11 @@ class Forests:
         # A forbidden combination costs more than everything else together, so that moves mend what can be mended.
         costs = np.where(finite, problem.pool, 0.0)
         penalty = 1.0 + 2.0 * float(np.abs(costs).max(initial=0.0)) * max(1, problem.num_factors)
-        self.columns = ForestColumns(
-            sizes=whole.sizes,
+        self.columns = ForestCosts(
+            entries=entries_of(whole),
             unary=np.where(np.isfinite(whole.unary), whole.unary, penalty),
             unary_start=whole.unary_start,
-            variable=whole.variable,
-            stride=whole.stride,
-            factor=whole.factor,
-            scope_start=whole.scope_start,
-            table_start=whole.table_start,
             pool=np.where(finite, problem.pool, penalty),
-            incident=whole.incident,
-            incident_start=whole.incident_start,
         )
         self._forest = Forest.empty(self.columns)
 

@@ -51,18 +51,18 @@ def _loaded(module: str, class_name: str) -> type[Solver]:
 
 
 SOLVERS: dict[str, Entry] = {
-    "bp": Entry("belief_propagation.solver", "BeliefPropagation", "min-sum belief propagation, exact on forests"),
+    "bp": Entry("belief_propagation.bp", "BeliefPropagation", "min-sum belief propagation, exact on forests"),
     "dbp": Entry(
-        "belief_propagation.solver", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
+        "belief_propagation.bp", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
     ),
     "dbp-scfg": Entry(
-        "belief_propagation.solver",
+        "belief_propagation.bp",
         "BeliefPropagation",
         "damped BP on the split factor graph, the paper's DBP-SCFG",
         {"damping": 0.9, "split_ratio": 0.95},
     ),
     "bp-reinforced": Entry(
-        "belief_propagation.solver",
+        "belief_propagation.bp",
         "BeliefPropagation",
         "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
         {"damping": 0.2, "reinforcement": 1e-4},
@@ -87,7 +87,7 @@ SOLVERS: dict[str, Entry] = {
         "expansion and fusion moves by minimum cuts; for images and other problems with binary factors",
     ),
     "dual": Entry(
-        "dual.solver", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
+        "dual.message_passing", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
     ),
     "dual-branching": Entry(
         "dual.branching",

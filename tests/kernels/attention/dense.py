@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dabp.kernels.attention.dense import BLOCK
 from dabp.kernels.attention.one_variable import Inputs, VariableEdges
-from dabp.kernels.attention.vectors import BLOCK
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:

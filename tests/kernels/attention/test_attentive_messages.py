@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.attention.attentive_messages import attend, attend_backward, sum_by_factor, weight_range
-from dabp.kernels.attention.chebyshev import interpolation
+from dabp.kernels.attention.attentive_messages import attend, attend_backward, weight_range
+from dabp.kernels.attention.interpolated_attention import interpolation
 from dabp.kernels.attention.one_variable import Inputs, Results
 from tests.kernels.attention import dense
 
@@ -67,14 +67,6 @@ def test_gradients_equal_differences(spread: float) -> None:
     attend_backward(0, 3, around, table, inputs, gradients, by_edge)
     slope = float((by_edge.terms * direction.terms[around.factor]).sum() + (by_edge.f2v * direction.f2v).sum())
     assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)
-
-
-def test_terms_of_a_factor_are_summed_over_its_edges() -> None:
-    """One, three and two edges; a share leaves the other factors alone."""
-    by_edge, result = np.arange(12.0).reshape(6, 2), np.full((3, 2), np.nan)
-    sum_by_factor(0, 2, np.array([0, 1, 4, 6]), by_edge, result)
-    np.testing.assert_array_equal(result[:2], [by_edge[0], by_edge[1:4].sum(0)])
-    assert np.isnan(result[2]).all()
 
 
 def test_range_of_weights_equals_the_extremes_of_the_dense_ones() -> None:

@@ -1,11 +1,15 @@
-"""Products of many rows with a small matrix are NumPy's, and do not depend on how blocks are shared."""
+"""Products are NumPy's and do not depend on how blocks are shared; sigmoids of vectors are right to the last places."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
-from dabp.kernels.attention.dense import ROWS, blocks_of, project, project_backward, total
+from dabp.kernels.attention.dense import ROWS, blocks_of, project, project_backward, sigmoid_of
+from dabp.kernels.decorators import array_kernel
+from dabp.kernels.simd import lanes_of, load, store
 
 
 @pytest.mark.parametrize("rows", [1, 3, 70, ROWS, ROWS + 1, 2 * ROWS + 66])
@@ -20,11 +24,10 @@ def test_products_and_gradients(rows: int, inputs: int, outputs: int) -> None:
     grad_x, sums = np.full_like(x, np.nan), np.full((blocks, inputs + 1, outputs), np.nan)
     matrix = np.ascontiguousarray(columns.T)
     project_backward(0, blocks, x, matrix, given, grad_x, sums)
-    whole = np.empty((inputs + 1) * outputs)
-    total(sums.reshape(blocks, -1), whole)
+    whole = sums.sum(0)
     np.testing.assert_allclose(grad_x, given @ matrix, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(whole.reshape(inputs + 1, outputs)[:-1], x.T @ given, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(whole.reshape(inputs + 1, outputs)[-1], given.sum(0), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(whole[:-1], x.T @ given, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(whole[-1], given.sum(0), rtol=1e-11, atol=1e-11)
 
 
 def test_shares_of_blocks_give_the_same_bits() -> None:
@@ -42,3 +45,20 @@ def test_shares_of_blocks_give_the_same_bits() -> None:
     sums = np.empty((3, 17, 40), np.float32)
     project_backward(0, 3, x, matrix, given, np.empty((0, 16), np.float32), sums)
     np.testing.assert_array_equal(sums, results[0][1])
+
+
+@array_kernel
+def sigmoids(data: Any, result: Any, lanes: Any) -> None:
+    for place in range(0, len(data), len(lanes)):
+        store(result, place, sigmoid_of(load(data, place, lanes)))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_sigmoids_in_both_precisions(kind: Any) -> None:
+    """Right to a few last places, and between 0 and 1 however large the argument."""
+    data = np.linspace(-20, 20, 512).astype(kind)
+    result = np.zeros_like(data)
+    sigmoids(data, result, lanes_of(8))
+    np.testing.assert_allclose(result, 1 / (1 + np.exp(-data.astype(np.float64))), rtol=60 * np.finfo(kind).eps)
+    sigmoids(np.array([-1e9, 1e9] * 4, kind), result[:8], lanes_of(8))
+    np.testing.assert_allclose(result[:8], [0, 1] * 4, atol=1e-30)

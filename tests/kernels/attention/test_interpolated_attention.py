@@ -1,20 +1,48 @@
-"""When interpolation is chosen."""
+"""Interpolation is as good as its precision, and is chosen where it pays."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dabp.kernels.attention import interpolated_attention
-from dabp.kernels.attention.chebyshev import half_ranges
+from dabp.kernels.attention.interpolated_attention import interpolation
+from dabp.kernels.attention.one_variable import MOST_NODES
 from tests.kernels.alone import alone
+from tests.kernels.attention.dense import sigmoid
 
+nodes_for = alone(interpolated_attention.nodes_for)
 pays = alone(interpolated_attention.pays)
 range_of = alone(interpolated_attention.range_of)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])
+@pytest.mark.parametrize("nodes", [3, 6, 12, MOST_NODES])
+def test_interpolates_to_the_precision_it_promises(nodes: int, dtype: type, tolerance: float) -> None:
+    """On the largest half-range that so many nodes may have, for queries from −4 to 4."""
+    table = interpolation(dtype)
+    half = float(table.limits[nodes])
+    assert nodes_for(half, table.limits) == nodes
+    cosines = interpolation(np.float64).cosines[nodes, :nodes, :nodes]
+    places = half * cosines[1]
+    keys = np.linspace(-half, half, 101)
+    basis = np.cos(np.arange(nodes)[:, None] * np.arccos(np.clip(keys / half, -1, 1)))  # T_n(t)
+    lagrange = (basis[0] + 2 * cosines[1:].T @ basis[1:]) / nodes  # L_j(k), [nodes, keys]
+    queries = np.linspace(-4, 4, 9)[:, None]
+    exact = np.exp(sigmoid(queries + keys))
+    np.testing.assert_allclose(np.exp(sigmoid(queries + places)) @ lagrange, exact, rtol=tolerance)
+
+
+def test_too_long_a_range_has_no_number_of_nodes() -> None:
+    """Beyond the longest range the answer is one more than the largest number."""
+    limits = interpolation(np.float32).limits
+    assert nodes_for(1e3, limits) == MOST_NODES + 1
+    assert nodes_for(0.0, limits) == 2
+
+
 def test_pays_for_many_close_keys_only() -> None:
     """Few neighbours, or keys far apart in one head, are handled pair by pair."""
-    limits, rng = half_ranges(np.float64), np.random.default_rng(0)
+    limits, rng = interpolation(np.float64).limits, np.random.default_rng(0)
     close, apart = 0.01 * rng.normal(size=(4, 60)), 5.0 * rng.normal(size=(4, 60))
     assert pays(close, 60, limits)
     assert not pays(close, 5, limits)
@@ -24,5 +52,5 @@ def test_pays_for_many_close_keys_only() -> None:
 
 def test_range_counts_the_variable_s_own_keys() -> None:
     """Room beyond the degree does not count."""
-    middle, half, _ = range_of(np.array([1.0, 3.0, 2.0, 99.0]), 3, half_ranges(np.float64))
+    middle, half, _ = range_of(np.array([1.0, 3.0, 2.0, 99.0]), 3, interpolation(np.float64).limits)
     assert (middle, half) == (2.0, 1.0)

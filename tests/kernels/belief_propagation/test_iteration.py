@@ -66,6 +66,6 @@ def test_factors_are_priced_however_many_values_change(damping: float) -> None:
         engine.reset(damping)
         for _ in range(40):
             engine.run(1, Rules())
-            assert np.array_equal(engine.prices(), problem.factor_costs(engine.memory.assignment))
+            assert np.array_equal(engine.memory.priced, problem.factor_costs(engine.memory.assignment))
             moved.add(bool(engine.memory.moved.mean() > 0.25))
     assert moved == {True, False}

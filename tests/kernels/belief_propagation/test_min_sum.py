@@ -24,7 +24,8 @@ def test_iterations_follow_the_equations(largest, split, rate, forbidden):
     engine = MinSum(problem, graph)
     engine.reset(damping)
     costs, _ = engine.run(10, Rules(rate=rate))
-    expected, messages = slow_run(problem, graph, damping, 10, rate)
+    gains = [1 - (1 - rate) ** t if rate else -1.0 for t in range(1, 11)]
+    expected, messages = slow_run(problem, graph, damping, gains)
     np.testing.assert_allclose(costs, expected)
     scale = max(1.0, np.abs(messages[-1]).max())
     np.testing.assert_allclose(v2f_of(engine) / scale, messages[-1] / scale, atol=1e-12)
@@ -40,7 +41,7 @@ def test_padding_never_shows(lanes, monkeypatch):
     engine = MinSum(problem, graph)
     engine.reset(0.3)
     costs, _ = engine.run(8, Rules())
-    expected, messages = slow_run(problem, graph, np.full(graph.num_edges, 0.3), 8, 0.0)
+    expected, messages = slow_run(problem, graph, 0.3, [-1.0] * 8)
     np.testing.assert_allclose(costs, expected)
     np.testing.assert_allclose(v2f_of(engine), messages[-1], atol=1e-4)
 

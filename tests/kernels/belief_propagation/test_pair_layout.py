@@ -31,7 +31,7 @@ def test_each_place_leads_to_its_factor(split: float | None) -> None:
                         assert pairs.table[here] == -1
                         continue
                     other = int(group.scope[factor, 1 - side])
-                    assert (pairs.other[here], pairs.rows[here]) == (other, group.shape[1 - side])
+                    assert pairs.rows[here] == group.shape[1 - side]
                     width = variables.unary_start[other + 1] - variables.unary_start[other]
                     rank = place_of[edge + 1 - 2 * side] - graph.variable_edge_offsets[other]
                     assert pairs.source[here] * UNIT == variables.message_start[other] + rank * width

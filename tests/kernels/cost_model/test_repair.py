@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.cost_model.columns import Cycle
-from dabp.kernels.cost_model.repair import destroy
-from dabp.solvers.gat_pcm.structure import structure
+from dabp.kernels.cost_model.repair import Cycle, destroy
+from dabp.solvers.gat_pcm.cost_tables import structure
 from tests.lab.cost_model.trees import pairwise
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
-from dabp.solvers.dual.pairs import PairPasses
-from dabp.solvers.dual.passes import Passes
+from dabp.solvers.dual.general_passes import Passes
+from dabp.solvers.dual.pair_passes import PairPasses
 from tests.problems import drawn_problem, exhaustive
+from tests.solvers.dual.test_branching import drawn_grid
 
 
 def exact_bound(passes: Passes) -> Fraction:
@@ -77,3 +78,18 @@ def test_pairs_of_every_kind_of_table_have_it_too() -> None:
             plain.run(turn % 2 == 0)
         assert fast.certified() <= exhaustive(problem)[0]
         assert fast.certified() == pytest.approx(plain.certified(), abs=1e-9)
+
+
+def test_excess_adds_up_to_the_gap_and_is_never_negative() -> None:
+    """After any number of passes, for any assignment and any kind of table."""
+    rng = np.random.default_rng(5)
+    for seed in range(60):
+        problem = drawn_grid(seed, hard=0.0)
+        passes = PairPasses(problem)
+        for turn in range(seed % 7):
+            passes.run(turn % 2 == 0)
+        values = rng.integers(0, problem.domain_sizes)
+        excess = passes.excess(values)
+        assert (excess >= -1e-9 * problem.facts.magnitude).all()
+        gap = problem.cost(values) - passes.constant - passes.certified()
+        assert excess.sum() == pytest.approx(gap, abs=1e-8 * problem.facts.magnitude)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dabp.kernels.dual.pairs import copy_tables
 from dabp.problem import Problem
-from dabp.solvers.dual.pairs import PairPasses
+from dabp.solvers.dual.pair_passes import PairPasses
 
 
 def table(rng: np.random.Generator, kind: str, shape: tuple[int, int]) -> np.ndarray:
@@ -84,3 +85,20 @@ def test_bounds_and_values(kind: str, mixed: bool) -> None:
             assert problem.cost(values) == pytest.approx(problem.cost(decoded))
             assert passes.cost == pytest.approx(problem.cost(values))
             before = bound
+
+
+def test_copies_are_turned_and_padded() -> None:
+    """Against transposition, with the last entry of each row repeated to its end."""
+    rng = np.random.default_rng(0)
+    for rows, columns in ((2, 5), (5, 2), (3, 3), (1, 4)):
+        pool = rng.random(7 * rows * columns)
+        pool.flags.writeable = False
+        begin = rows * columns * rng.permutation(7)[:4]
+        tables = pool.reshape(7, rows, columns)[begin // (rows * columns)]
+        for side, lanes, others in ((0, rows, columns), (1, columns, rows)):
+            ends = 2 * rng.permutation(4) + side
+            padded = np.empty((4, others, 8))
+            copy_tables(pool, begin, ends, lanes, padded)
+            wanted = tables[ends // 2].transpose(0, 2, 1) if side == 0 else tables[ends // 2]
+            assert np.array_equal(padded[:, :, :lanes], wanted)
+            assert (padded[:, :, lanes:] == wanted[:, :, -1:]).all()

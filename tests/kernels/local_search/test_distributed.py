@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from dabp.kernels.local_search.distributed import dsa, mgm
-from dabp.kernels.local_search.search_arrays import SOFT
+from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.problem import Problem
 from dabp.solvers.local_costs.local_costs import LocalCosts
 
@@ -19,7 +19,7 @@ def test_equal_values_are_chosen_by_chance() -> None:
     local.put(state, np.array([0]))
     lowest, seen = np.zeros(1, dtype=np.int64), []
     for _ in range(4000):
-        dsa(local.costs, state, np.zeros(1, dtype=np.int64), local.units.floors, lowest, 1.0, 2)
+        dsa(local.costs, state, np.zeros(1, dtype=np.int64), np.array([-NOTHING]), lowest, 1.0)
         seen.append(int(state.x[0]))
     assert all(a != b for a, b in itertools.pairwise(seen))
     assert np.bincount(seen, minlength=11).min() > 150
@@ -34,4 +34,4 @@ def test_of_two_equal_gains_the_first_variable_moves() -> None:
     chosen, gain, lowest = (np.zeros(2, dtype=np.int64) for _ in range(3))
     assert mgm(local.costs, state, chosen, gain, lowest) == -2
     assert state.x.tolist() == [1, 0]
-    assert state.tally[SOFT] == 3
+    assert state.tally["soft"] == 3

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dabp.kernels.local_search.flips import flip_now
-from dabp.kernels.local_search.search_arrays import BEST, SOFT
+from dabp.kernels.local_search.flips import flip
 from dabp.problem import Problem
 from dabp.solvers.local_costs.binary_costs import BinaryCosts
 from tests.binary_problems import binary_problem
+from tests.kernels.alone import alone
 from tests.problems import all_assignments
+from tests.search_states import sound
+
+flip_alone = alone(flip)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -21,23 +24,20 @@ def test_flips_keep_the_fields_right(seed: int) -> None:
     if binary.infeasible:
         return
     rng = np.random.default_rng(seed)
-    state, again = binary.state(0), binary.state(0)
+    state = binary.state(0)
     binary.put(state, binary.random_assignment(rng))
     binary.remember(state)
     count, pad = problem.num_variables, binary.units.pad
     movable = np.flatnonzero(np.abs(state.field[:count]) < pad // 2)
     best = np.inf
     for _ in range(30 if len(movable) else 0):
-        flip_now(binary.couplings, state, int(rng.choice(movable)))
+        flip_alone(binary.couplings, state, int(rng.choice(movable)))
         binary.remember(state)
-        x = (1 - state.step[:count].astype(np.int64)) // 2
-        binary.put(again, x)
-        np.testing.assert_array_equal(again.field, state.field)
-        assert again.tally[SOFT] == state.tally[SOFT]
-        cost = float(problem.cost(x))
+        sound(binary, state)
+        cost = float(problem.cost(binary.decoded(state.x)))
         best = min(best, cost, float(problem.cost(binary.best(state))))
-        assert binary.units.cost(state.tally[SOFT]) == pytest.approx(cost, abs=1e-9)
-        assert binary.units.cost(state.tally[BEST]) == pytest.approx(best, abs=1e-9)
+        assert binary.units.cost(state.tally["soft"]) == pytest.approx(cost, abs=1e-9)
+        assert binary.units.cost(state.tally["best"]) == pytest.approx(best, abs=1e-9)
         assert problem.cost(binary.best(state)) == pytest.approx(best, abs=1e-9)
 
 
@@ -55,7 +55,7 @@ def test_sweeps_sample_from_boltzmann() -> None:
     counts = np.zeros(16)
     for _ in range(60_000):
         binary.sweep(state, noise, np.array([temperature]), lowest)
-        counts[int((state.step[:4] < 0) @ [8, 4, 2, 1])] += 1
+        counts[int((state.x[:4] < 0) @ [8, 4, 2, 1])] += 1
     expected = np.exp(-problem.cost(all_assignments(problem)) / temperature)
     np.testing.assert_allclose(counts / counts.sum(), expected / expected.sum(), atol=0.012)
 
@@ -69,6 +69,6 @@ def test_sweeps_at_zero_only_descend() -> None:
     costs = []
     for _ in range(50):
         binary.sweep(state, binary.noise(rng), np.zeros(1), np.zeros(1, dtype=np.int64))
-        costs.append(int(state.tally[SOFT]))
+        costs.append(int(state.tally["soft"]))
     assert (np.diff(costs) <= 0).all()
-    assert (state.step.astype(np.int64) * state.field >= 0).all()
+    assert (state.x.astype(np.int64) * state.field >= 0).all()

@@ -5,9 +5,8 @@ import itertools
 import numpy as np
 
 import dabp
-from dabp.graph.following import following
-from dabp.kernels.local_search.following_moves import SOFT, VIOLATIONS, WEIGHT, follow, settle_all
-from dabp.solvers.local_search.following_annealing import _wave, _web
+from dabp.kernels.local_search.following_moves import Cooling, follow, settle_all
+from dabp.solvers.local_search.following_annealing import wave_of, web_of
 
 
 def test_costs_and_violations_are_those_of_the_assignment() -> None:
@@ -20,13 +19,13 @@ def test_costs_and_violations_are_those_of_the_assignment() -> None:
     model.linear(dict(zip(names, rng.integers(1, 9, 9).tolist(), strict=True)), "<=", 20)
     model.at_least(names, 2, 4)
     problem = model.build()
-    web = _web(problem, following(problem))
-    wave = _wave(problem, web, 7)
-    wave.costs[WEIGHT] = 10.0
+    web = web_of(problem)
+    wave = wave_of(web, 7)
+    wave.progress["weight"] = 10.0
     settle_all(web, wave)
     for hot in (1e6, 20.0, 1.0):
-        follow(web, wave, 2000, hot, 1.0, 10_000, 1.1, 1e9)
+        follow(web, wave, Cooling(2000, hot, 1.0, 10_000, 1.1, 1e9))
         assert (wave.x == problem.auxiliaries.completed(wave.x)).all()
         paid = problem.factor_costs(wave.x)
-        assert wave.tally[VIOLATIONS] == np.isinf(paid).sum()
-        assert wave.costs[SOFT] == paid[np.isfinite(paid)].sum()
+        assert wave.progress["violations"] == np.isinf(paid).sum()
+        assert wave.progress["soft"] == paid[np.isfinite(paid)].sum()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.local_search.heat_bath import NOISE, resample_now
+from dabp.kernels.local_search.heat_bath import NOISE, resample
 from dabp.problem import Problem
 from dabp.solvers.local_costs.local_costs import LocalCosts
+from tests.kernels.alone import alone
+
+value = alone(resample)
 
 
 def test_resampling_is_boltzmann() -> None:
@@ -16,6 +19,7 @@ def test_resampling_is_boltzmann() -> None:
     state = local.state(11)
     local.put(state, np.array([3]))
     noise = np.random.default_rng(0).gumbel(size=NOISE + 16).astype(np.float32)
-    drawn = [resample_now(local.costs, state, 0, noise, 2.0) for _ in range(20_000)]
+    bits = np.random.default_rng(1).integers(2**64, size=20_000, dtype=np.uint64)
+    drawn = [value(local.costs, state, 0, each, noise, np.float32(2.0)) for each in bits]
     expected = np.exp(-costs / 2.0)
     np.testing.assert_allclose(np.bincount(drawn, minlength=10) / 20_000, expected / expected.sum(), atol=0.015)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from dabp.lab.cost_model.microstructure import microstructure
-from dabp.lab.cost_model.subtree import Subtree
+from dabp.lab.cost_model.microstructure import Subtree, microstructure
 from tests.lab.cost_model.trees import large_model, tree_problem
 
 

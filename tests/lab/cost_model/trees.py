@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from dabp.lab.cost_model.microstructure import Subtree
 from dabp.lab.cost_model.network import CostModel
-from dabp.lab.cost_model.subtree import Subtree
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
 

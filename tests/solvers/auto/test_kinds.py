@@ -15,7 +15,7 @@ from dabp.solvers.auto.features import Features, features_of
 from dabp.solvers.auto.incumbent import Incumbent
 from dabp.solvers.auto.kinds import line_up
 from dabp.solvers.auto.member import Member, Situation
-from dabp.solvers.belief_propagation.solver import BeliefPropagation
+from dabp.solvers.belief_propagation.bp import BeliefPropagation
 from tests.solvers.auto.shapes import cliques, from_pairs
 
 

@@ -16,7 +16,7 @@ from dabp.solvers.auto.features import features_of
 from dabp.solvers.auto.kinds import LineUp, line_up
 from dabp.solvers.auto.timed_search import TimedSearch
 from dabp.solvers.base import Budget
-from dabp.solvers.dual.solver import DualSearch
+from dabp.solvers.dual.message_passing import DualSearch
 from dabp.solvers.local_search.icm import IcmSearch
 from dabp.solvers.status import Status
 from tests.problems import exhaustive

@@ -9,7 +9,6 @@ from dabp.problem import Problem
 from dabp.solvers.belief_propagation import engine as min_sum_engine
 from dabp.solvers.belief_propagation.engine import MinSum
 from tests.kernels.belief_propagation.equations import mixed_problem, v2f_of
-from tests.kernels.belief_propagation.test_pricing import drawn
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,22 +26,6 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcomes[0] == outcomes[1]
 
 
-@pytest.mark.parametrize("ratio", [None, 0.95])
-@pytest.mark.parametrize("worth", [0, 10**9])
-def test_factors_between_parts_are_priced(monkeypatch: pytest.MonkeyPatch, ratio: float | None, worth: int) -> None:
-    """Costs are the problem's, whether threads share the factors between their parts or one prices all of them."""
-    monkeypatch.setattr(min_sum_engine, "WORTH_THREADS", 0)
-    monkeypatch.setattr(min_sum_engine, "WORTH_SHARING", worth)
-    problem = drawn(3, 6)
-    engine = MinSum(problem, FactorGraph.from_problem(problem, split_ratio=ratio), 4)
-    engine.reset(0.0)
-    for _ in range(20):
-        engine.memory.progress["pricing"] = 1
-        costs, _ = engine.run(1, Rules())
-        assert costs[-1] == problem.cost(engine.memory.assignment)
-    engine.close()
-
-
 def test_large_problems_with_one_table_are_worth_threads() -> None:
     """What counts is what an iteration looks at, however few different tables there are."""
     links = [(i, i + 1) for i in range(20_000)]
@@ -53,7 +36,7 @@ def test_large_problems_with_one_table_are_worth_threads() -> None:
         engine.reset(0.1)
         engine.run(3, Rules())
         engine.close()
-    assert [len(engine._parts) for engine in engines] == [0, 2]
+    assert [engine.threads for engine in engines] == [1, 2]
     assert engines[0].memory.v2f.tobytes() == engines[1].memory.v2f.tobytes()
 
 

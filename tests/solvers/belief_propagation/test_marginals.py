@@ -11,7 +11,7 @@ from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.belief_propagation.marginals import KeptMarginals
 from dabp.solvers.status import Status
-from tests.solvers.belief_propagation.test_forest import exhaustive, random_forest
+from tests.solvers.belief_propagation.test_exact_forest import exhaustive, random_forest
 from tests.solvers.belief_propagation.test_soft_engine import marginals
 
 ENDED = {Status.CONVERGED, Status.OPTIMAL}

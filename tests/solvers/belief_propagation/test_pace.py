@@ -53,7 +53,7 @@ def test_the_last_run_ends_in_time(clock):
     left = pace.left(1000)
     assert left == pytest.approx(IN_TIME * 9000)
     length = pace.fitting(8000, left, first=False)
-    schedule = Schedule(length, Ramp(1.0, 2.0), Ramp(0.0, 0.5), Ramp(0.2, 0.2))
+    schedule = Schedule(length, Ramp(1.0, 2.0), Ramp(0.0, 0.5), 0.2)
     assert pace.kept(schedule, 0, 1000, pace.left(1000)) is schedule
     clock[0] += 4.0
     pace.took(2000, 4.0)
@@ -71,7 +71,7 @@ def test_runs_that_are_not_the_last_are_left_alone(clock):
     pace = Pace(Budget(time_limit=10.0), GRAPH, 100.0)
     pace.took(1000, 0.5)
     pace.fitting(500, pace.left(1000), first=False)
-    schedule = Schedule(500, Ramp(1.0, 2.0), Ramp(0.0, 0.5), Ramp(0.2, 0.2))
+    schedule = Schedule(500, Ramp(1.0, 2.0), Ramp(0.0, 0.5), 0.2)
     clock[0] += 5.0
     assert pace.kept(schedule, 100, 1100, pace.left(1100)) is schedule
 
@@ -80,7 +80,7 @@ def test_a_first_run_of_slow_iterations_is_pressed(clock):
     """Where the nominal speed is far from the clock's (factors of many variables) it still ends early."""
     pace = Pace(Budget(time_limit=10.0), GRAPH, 100.0)
     length = pace.fitting(5000, pace.left(0), first=True)
-    schedule = Schedule(length, Ramp(1.0, 2.0), Ramp(0.0, 0.5), Ramp(0.2, 0.2))
+    schedule = Schedule(length, Ramp(1.0, 2.0), Ramp(0.0, 0.5), 0.2)
     assert length == 5000
     pace.took(1, 3.0)
     assert pace.kept(schedule, 1, 1, pace.left(1)) is schedule

@@ -78,7 +78,7 @@ def test_every_kind_of_problem_gets_a_schedule():
         schedule = schedule_of(outputs, graph.num_edges / graph.num_variables, 100)
         assert 0 < schedule.beta.start <= schedule.beta.end < np.inf
         assert 0 < schedule.gain.end < 1
-        assert 0 <= schedule.damping.start < 0.95
+        assert 0 <= schedule.damping < 0.95
         damping = damping_by_degree(outputs, graph)
         assert damping.shape == (graph.num_edges,)
         assert ((damping > 0) & (damping < 0.95)).all()
@@ -142,7 +142,7 @@ def test_features_of_large_tables_come_from_some_of_them(monkeypatch):
     problem = dabp.generate("random-cop", variables=40, domain=20, density=0.25, seed=1)
     whole = features_of(graph_of(problem))
     for cells in (4000, 10):
-        monkeypatch.setattr(policy, "CELLS", cells)
+        monkeypatch.setattr(policy, "SAMPLED_CELLS", cells)
         some = features_of(graph_of(problem))
         assert not np.array_equal(some, whole)
         np.testing.assert_allclose(some, whole, atol=0.05)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from dabp.graph import FactorGraph
+from dabp.kernels.attention.gated_units import HIDDEN
 from dabp.problem import Problem
 from dabp.problem.facts import minimized
-from dabp.solvers.dabp.backend import Backend, Messages
 from dabp.solvers.dabp.compiled import CompiledBackend
-from dabp.solvers.dabp.parameters import HIDDEN, Parameters, initial_parameters
+from dabp.solvers.dabp.parameters import Parameters, initial_parameters
 from dabp.solvers.dabp.plain import PlainBackend
 from dabp.solvers.dabp.structure import Structure
+from dabp.solvers.dabp.window import Backend, Messages
 
 
 def structure_of(problem: Problem, dtype: str = "float64", cost_scale: float | None = None) -> Structure:

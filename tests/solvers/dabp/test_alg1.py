@@ -13,7 +13,7 @@ from dabp.problem import Problem
 from dabp.problem.facts import minimized
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search
-from dabp.solvers.belief_propagation.solver import BeliefPropagation
+from dabp.solvers.belief_propagation.bp import BeliefPropagation
 from dabp.solvers.dabp import Dabp
 from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem
@@ -176,7 +176,7 @@ def test_checkpoint_file_continues_the_solve(tmp_path: Path, monkeypatch: pytest
 
 def test_threads_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels share their work so that every number is the same on one and on two threads."""
-    monkeypatch.setattr("dabp.solvers.dabp.sharing.SHORT", 1.0)
+    monkeypatch.setattr("dabp.solvers.dabp.thread_shares.SHORT_NANOSECONDS", 1.0)
     problem = small_problem()
     one, two = (dabp.solve(problem, "dabp", params=SHORT, threads=threads) for threads in (1, 2))
     np.testing.assert_array_equal(one.trace.iteration_costs, two.trace.iteration_costs)

@@ -82,7 +82,7 @@ def test_recomputing_changes_nothing(monkeypatch: pytest.MonkeyPatch, interval: 
 @pytest.mark.parametrize("interval", [1, 4])
 def test_the_same_bits_on_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, interval: int) -> None:
     """Messages, loss and gradients of a window, with several blocks of rows."""
-    monkeypatch.setattr("dabp.solvers.dabp.sharing.SHORT", 1e-3)
+    monkeypatch.setattr("dabp.solvers.dabp.thread_shares.SHORT_NANOSECONDS", 1e-3)
     problem = dabp.generate("random-cop", variables=40, domain=5, density=0.5, seed=50001)
     structure, results = structure_of(problem, "float32"), []
     for threads in (1, 2, 3):

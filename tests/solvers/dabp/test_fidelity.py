@@ -8,10 +8,9 @@ import pytest
 from dabp.graph import FactorGraph
 from dabp.problem import Problem
 from dabp.solvers.dabp import plain
-from dabp.solvers.dabp.adamw import AdamW
-from dabp.solvers.dabp.backend import Unrolled
 from dabp.solvers.dabp.compiled import CompiledWindow
-from dabp.solvers.dabp.window import Window
+from dabp.solvers.dabp.parameters import AdamW
+from dabp.solvers.dabp.window import Unrolled, Window
 from tests.solvers.dabp.graphs import backends, parameters_of, start
 from tests.solvers.dabp.reference import INSTANCES, SCALE, Reference, weights
 

@@ -1,4 +1,4 @@
-"""The compiled operations: the gradient that each pushes is the slope of its results."""
+"""The compiled operations push the slopes of their results, and the tape adds gradients up in reverse order."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
-from dabp.solvers.dabp.network import Network
-from dabp.solvers.dabp.operations import Operations
+from dabp.solvers.dabp.folding import Network
+from dabp.solvers.dabp.operations import Operations, Tape, Value
 from dabp.solvers.dabp.structure import Structure
-from dabp.solvers.dabp.tape import Tape, Value
 from tests.solvers.dabp.graphs import cases, mixed, parameters_of, structure_of
 
 Operation = Callable[[Tape, list[Value]], list[Value]]
@@ -21,7 +20,7 @@ HEADS = 4
 @pytest.fixture(autouse=True)
 def _share_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads share work however short it is."""
-    monkeypatch.setattr("dabp.solvers.dabp.sharing.SHORT", 1e-3)
+    monkeypatch.setattr("dabp.solvers.dabp.thread_shares.SHORT_NANOSECONDS", 1e-3)
 
 
 def assert_gradients(operation: Operation, arrays: list[np.ndarray], step: float = 1e-6) -> None:
@@ -84,14 +83,10 @@ def test_messages_beliefs_and_composition(name: str, threads: int) -> None:
 @pytest.mark.parametrize("spread", [0.02, 1.0])
 @pytest.mark.parametrize("name", problems())
 def test_attention(name: str, spread: float) -> None:
-    """Eq. 11-13 with keys close enough to interpolate and far apart; weights that are held."""
+    """Eq. 11-13 with keys close enough to interpolate and far apart."""
     structure = structure_of(problems()[name])
     do, given = Operations(structure, 2), inputs(structure, spread)
     assert_gradients(lambda tape, v: [*do.attention(tape, HEADS, *v)], [given["terms"], given["f2v"]])
-    assert_gradients(lambda tape, v: [do.hold(tape, HEADS, v[0])], [given["terms"]])
-    weights = do.hold(Tape(False), HEADS, Value(given["terms"])).array
-    rest = [given[n] for n in ("damping", "v2f", "f2v")]
-    assert_gradients(lambda tape, v: [do.pass_on(tape, Value(weights), *v)], rest)
     do.close()
 
 
@@ -132,3 +127,51 @@ def test_single_precision_is_accurate(spread: float) -> None:
     for exact, ours, tolerance in zip(*results, (2e-6, 2e-6, 3e-4, 4e-6, 4e-6), strict=True):
         # The third, of queries, almost cancels when keys are almost equal.
         assert np.abs(ours - exact).max() <= tolerance * np.abs(exact).max()
+
+
+def product(tape: Tape, a: Value, b: Value) -> Value:
+    result = Value(a.array * b.array, constant=a.constant and b.constant)
+
+    def push(gradient: np.ndarray) -> None:
+        a.receive(gradient * b.array)
+        b.receive(gradient * a.array)
+
+    tape.append(push, result)
+    return result
+
+
+def test_a_value_that_is_used_twice_receives_both_gradients() -> None:
+    """X · (x · c) has the derivative 2 x c; the constant has none."""
+    tape, x, c = Tape(), Value(np.array([2.0, 3.0])), Value(np.array([5.0, 7.0]), constant=True)
+    result = product(tape, x, product(tape, x, c))
+    result.receive(np.ones(2))
+    tape.backward()
+    np.testing.assert_array_equal(x.gradient, 2 * x.array * c.array)
+    assert c.gradient is None
+
+
+def test_what_the_loss_does_not_depend_on_is_not_pushed() -> None:
+    """Results without a gradient are left out; several results of one operation come together."""
+    tape, x, calls = Tape(), Value(np.ones(1)), []
+    first, second, other = Value(np.ones(1)), Value(np.ones(1)), Value(np.ones(1))
+    tape.append(lambda one, two: calls.append((one, two)), first, second)
+    tape.append(lambda gradient: calls.append(gradient), other)
+    second.receive(np.array([4.0]))
+    tape.backward()
+    assert calls == [(None, np.array([4.0]))]
+    assert x.gradient is None
+
+
+def test_nothing_is_kept_without_recording_or_of_constants() -> None:
+    """The backward pass of such a tape does nothing."""
+    for tape, constant in ((Tape(records=False), False), (Tape(), True)):
+        x = Value(np.ones(1), constant=constant)
+        result = product(tape, x, x)
+        result.gradient = np.ones(1)
+        tape.backward()
+        assert x.gradient is None
+    tape, x = Tape(), Value(np.ones(1))
+    product(tape, x, x).receive(np.ones(1))
+    tape.clear()
+    tape.backward()
+    assert x.gradient is None

@@ -9,11 +9,11 @@ from dabp.problem import Problem
 from dabp.solvers.base import Budget
 from dabp.solvers.dual import branching
 from dabp.solvers.dual.branching import BranchingDual
-from dabp.solvers.dual.pairs import PairPasses
-from dabp.solvers.dual.solver import Dual
+from dabp.solvers.dual.message_passing import Dual
+from dabp.solvers.dual.pair_passes import PairPasses
 from dabp.solvers.status import Status
 from tests.problems import all_assignments, exhaustive
-from tests.solvers.dual.test_solver import run
+from tests.solvers.dual.test_message_passing import run
 
 
 def drawn_grid(seed: int, hard: float = 0.15, sizes: tuple[int, int] = (1, 4)) -> Problem:

@@ -6,8 +6,8 @@ import pytest
 from dabp.errors import ParameterError
 from dabp.problem.randomness import generator
 from dabp.solvers.base import Budget
+from dabp.solvers.gat_pcm.cost_tables import structure
 from dabp.solvers.gat_pcm.search import GatPcmLns
-from dabp.solvers.gat_pcm.structure import structure
 from dabp.solvers.status import Status
 from tests.lab.cost_model.trees import pairwise
 from tests.problems import drawn_problem, exhaustive

@@ -7,10 +7,8 @@ import pytest
 
 import dabp
 from dabp.problem import Problem
-from dabp.solvers.base import Budget
 from dabp.solvers.local_costs.binary_costs import BinaryCosts
 from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_search.annealing import Annealing
 from tests.binary_problems import binary_problem, torus
 from tests.problems import exhaustive_optimum
 
@@ -43,10 +41,10 @@ def test_one_field_is_two_local_costs(seed: int) -> None:
     table.put(rows, x)
     start = table.costs.rows.start
     for i in range(problem.num_variables):
-        assert (1 - flips.step[i]) // 2 == rows.x[i]
+        assert (1 - flips.x[i]) // 2 == rows.x[i]
         if table.allowed[start[i] : start[i] + 2].all():
             local = rows.local[start[i] : start[i] + 2]
-            assert flips.step[i] * flips.field[i] == local[1 - rows.x[i]] - local[rows.x[i]]
+            assert flips.x[i] * flips.field[i] == local[1 - rows.x[i]] - local[rows.x[i]]
 
 
 def test_what_does_not_fit_is_left_to_rows() -> None:
@@ -77,19 +75,3 @@ def test_the_unit_of_cost_changes_nothing(scale: float) -> None:
         for f in (1.0, factor)
     )
     np.testing.assert_allclose(scaled.trace.iteration_costs, plain.trace.iteration_costs * factor, rtol=1e-9)
-
-
-def test_resumes_bit_for_bit() -> None:
-    """A search continued from `state_dict` does what the first would have done, for both solvers."""
-    problem = torus(10, np.random.default_rng(3).choice([-1.0, 1.0], 200), maximize=False)
-    for solver in (Annealing(cycle=100), dabp.solvers.make_solver("tabu", {"patience": 30})):
-        first, second = (solver.start(problem, seed=3, budget=Budget(max_iterations=10_000)) for _ in range(2))
-        while first.iterations < 500:
-            first.step()
-        second.load_state_dict(first.state_dict())
-        one: list[float] = []
-        two: list[float] = []
-        for search, costs in ((first, one), (second, two)):
-            while len(costs) < 600:
-                costs.extend(search.step().costs)
-        assert one[:600] == two[:600]

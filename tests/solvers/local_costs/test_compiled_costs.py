@@ -9,8 +9,8 @@ import dabp
 from dabp.kernels.local_search.search_arrays import LANES
 from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.compiled_costs import compiled_costs
+from dabp.solvers.local_costs.cost_units import Units
 from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_costs.scaled_costs import Units
 from tests.problems import random_problem
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dabp
-from dabp.kernels.local_search.shared_sweep import APART
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
@@ -17,6 +17,7 @@ from dabp.solvers.local_costs import colouring
 from dabp.solvers.local_costs.crew import Sweepers
 from dabp.solvers.trials import Trials
 from tests.problems import exhaustive_optimum, random_problem
+from tests.search_states import sound
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +81,7 @@ def test_any_number_of_threads_gives_the_same(kind: str) -> None:
     assert np.isfinite(traces[0]).any()
     for search in searches:
         assert search._sweepers is not None
-        search.local.check(search.state)
+        sound(search.local, search.state)
         assert search.local.units.of(search.local.inside(search.incumbent)) == search._incumbent_units
         assert search.problem.cost(search.incumbent) == pytest.approx(min(traces[0]))
         for one, other in zip(search.state, searches[0].state, strict=True):
@@ -144,18 +145,18 @@ def test_starts_from_an_assignment_and_takes_offers() -> None:
 
 def _without_edges() -> Sweepers:
     """Two threads for two variables."""
-    none = np.zeros(0, dtype=np.int64)
-    return Sweepers(np.array([0, 2]), np.array([0, 0, 0]), none, 0, 2, None, lambda order: None)
+    edges = SimpleNamespace(offsets=np.array([0, 0, 0]), target=np.zeros(0, dtype=np.int64))
+    return Sweepers(np.array([0, 2]), edges, 0, 2, lambda order: None)
 
 
 def test_nobody_waits_for_a_thread_that_was_interrupted() -> None:
     """Others come to their end, and the error is told."""
     sweepers = _without_edges()
 
-    def part(room: Any, edges: None, stage: int, thread: int) -> int:
+    def part(crew: Any, edges: None, stage: int, thread: int) -> int:
         if thread == 0:
             raise KeyboardInterrupt
-        return 9 if room.done[0] >= 9 else stage
+        return 9 if crew.done[0] >= 9 else stage
 
     with pytest.raises(KeyboardInterrupt):
         sweepers.sweep(part, 3)
@@ -170,9 +171,9 @@ def test_one_thread_alone_where_that_is_faster(monkeypatch: pytest.MonkeyPatch) 
     sweepers = _without_edges()
     calls: list[int] = []
 
-    def part(room: Any, edges: None, stage: int, thread: int) -> int:
+    def part(crew: Any, edges: None, stage: int, thread: int) -> int:
         if thread == 0:
-            calls.append(len(room.done) // APART)
+            calls.append(len(crew.reports))
         return 9
 
     for _ in ways:

@@ -9,6 +9,7 @@ from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
 from dabp.solvers.local_costs.local_costs import LocalCosts
+from tests.search_states import sound
 
 
 def test_proofs_that_lie_open() -> None:
@@ -45,4 +46,4 @@ def test_violations_weigh_half_but_no_less_than_at_first() -> None:
     local.forgive(state)
     assert state.weights.tolist() == [5 * first[0] // 2, first[1], 3 * first[2] // 2]
     local.put(state, np.zeros(4, dtype=np.int64))
-    local.check(state)
+    sound(local, state)

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import dabp
+from dabp.solvers import make_solver
+from dabp.solvers.base import Budget
+from tests.problems import exhaustive_optimum, random_problem
 
 
 def colouring(variables: int = 60, edges: int = 138) -> dabp.Problem:
@@ -43,30 +46,37 @@ def test_real_instances_with_hard_constraints(shared_instances: Path, solver: st
     assert result.cost == optimum
 
 
+PROBLEM = dabp.generate("random-cop", variables=20, domain=6, density=0.4, seed=4)
+
+
+@pytest.mark.parametrize(
+    ("solver", "params", "iterations"), [("annealing", {}, 2000), ("tabu", {"patience": 20}, 1000)]
+)
+@pytest.mark.parametrize("seed", range(40))
+def test_finds_the_optimum_of_small_problems(solver: str, params: dict[str, int], seed: int) -> None:
+    """Any arity, domain, direction and forbidden combination: the optimum soon, with its exact cost."""
+    problem = random_problem(seed)
+    optimum = exhaustive_optimum(problem)
+    result = dabp.solve(problem, solver, params=params, max_iterations=2000, seed=seed)
+    assert result.cost == (None if optimum is None else pytest.approx(optimum, abs=1e-9))
+
+
 @pytest.mark.parametrize("solver", ["annealing", "tabu"])
-def test_checkpoints_on_disk(tmp_path: Path, solver: str) -> None:
-    """Interrupted, saved and resumed, a run takes the course of one that was not."""
-    problem = dabp.generate("graph-coloring", variables=15, seed=1)
-    file = tmp_path / "state.dabp"
-    whole = dabp.solve(problem, solver, max_iterations=3000, seed=2)
-    stop = [lambda progress: progress.iterations > 500]
-    first = dabp.solve(problem, solver, max_iterations=3000, seed=2, checkpoint=file, callbacks=stop)
-    second = dabp.solve(problem, solver, max_iterations=3000, seed=2, checkpoint=file, resume=True)
-    assert first.iterations < 3000 == second.iterations
-    assert second.cost == whole.cost
-    tail = second.trace.iteration_costs
-    np.testing.assert_array_equal(tail, whole.trace.iteration_costs[-len(tail) :])
+def test_another_seed_is_another_search(solver: str) -> None:
+    """Chance comes from the seed alone, and all iterations asked for are done."""
+    first, second, other = (dabp.solve(PROBLEM, solver, max_iterations=500, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.trace.iteration_costs, second.trace.iteration_costs)
+    assert first.iterations == 500
+    assert not np.array_equal(first.trace.iteration_costs, other.trace.iteration_costs)
 
 
-@pytest.mark.parametrize("solver", ["annealing", "tabu", "forest-lns", "gat-pcm-lns"])
-def test_a_finished_run_is_resumed_with_a_higher_limit(tmp_path: Path, solver: str) -> None:
-    """What ended at its limit goes on to a higher one, and ends at once under the same."""
-    problem = dabp.generate("graph-coloring", variables=15, seed=1)
-    limits = {"seed": 2, "checkpoint": tmp_path / "state.dabp", "time_limit": 60.0}
-    whole = dabp.solve(problem, solver, max_iterations=40, seed=2)
-    assert dabp.solve(problem, solver, max_iterations=20, **limits).iterations == 20
-    assert dabp.solve(problem, solver, max_iterations=20, resume=True, **limits).iterations == 20
-    longer = dabp.solve(problem, solver, max_iterations=40, resume=True, **limits)
-    assert longer.iterations == 40
-    if solver in ("forest-lns", "gat-pcm-lns"):  # the schedules of the others depend on the limit
-        np.testing.assert_array_equal(longer.trace.iteration_costs[-20:], whole.trace.iteration_costs[-20:])
+@pytest.mark.parametrize("solver", ["annealing", "tabu"])
+def test_starts_from_an_assignment_and_takes_offers(solver: str) -> None:
+    """Never worse than `initial`; an offered incumbent is not returned as the search's own."""
+    best = dabp.solve(PROBLEM, solver, max_iterations=2000, seed=0)
+    assert dabp.solve(PROBLEM, solver, max_iterations=1, seed=9, initial=best.assignment).cost == best.cost
+    search = make_solver(solver).start(PROBLEM, seed=1, budget=Budget())
+    search.offer(best.assignment, best.cost)
+    for _ in range(5):
+        step = search.step()
+        assert step.best is None or step.best_cost < best.cost

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import dabp
 from dabp.solvers.status import Status
-from tests.problems import exhaustive_optimum, random_problem
 
 PROBLEM = dabp.generate("scale-free", variables=30, domain=5, seed=4)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_never_better_than_exhaustive_search(seed: int) -> None:
-    """Any problem is taken; the cost reported is possible."""
-    problem = random_problem(seed)
-    optimum = exhaustive_optimum(problem)
-    result = dabp.solve(problem, "mgm", seed=seed, max_iterations=1000)
-    assert result.status is not Status.LIMIT
-    if result.cost is None:
-        return
-    assert optimum is not None
-    sign = -1 if problem.maximize else 1
-    assert sign * result.cost >= sign * optimum - 1e-9
 
 
 def _reference_rounds(start: np.ndarray) -> list[float]:

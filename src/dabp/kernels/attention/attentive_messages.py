@@ -2,39 +2,32 @@
 """Attention over the factors of a variable (paper Eq. 10-13): damping factors and weighted sums of messages.
 
 Per variable of degree d, head k, target ℓ and neighbour m: a = σ(query_ℓ + key_m), w = softmax of a over m ≠ ℓ,
-λ = σ(a_ℓ − mean of a over m ≠ ℓ). Nothing of size d × d is ever stored. Variables are independent, so a range of
-them is a thread's share.
+λ = σ(a_ℓ − mean of a over m ≠ ℓ). Variables are independent, so a range of them is a thread's share.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dabp.kernels.attention.all_pairs import all_pairs, all_pairs_backward
-from dabp.kernels.attention.chebyshev import Interpolation
-from dabp.kernels.attention.interpolated_attention import interpolated, interpolated_backward, pays
+from dabp.kernels.attention.dense import Floats, whole_blocks
+from dabp.kernels.attention.interpolated_attention import Interpolation, interpolated, interpolated_backward, pays
 from dabp.kernels.attention.one_variable import (
     Inputs,
     Results,
     VariableEdges,
-    backward_room,
-    clear_row,
+    all_pairs,
+    all_pairs_backward,
+    backward_scratch_for,
     gather,
-    gather_factors,
     gather_rows,
+    gather_terms,
     gathered,
-    room,
-    scatter_terms,
+    scratch_for,
 )
-from dabp.kernels.attention.vectors import whole_blocks
 from dabp.kernels.decorators import kernel
 from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import copy_row, longest_row
 from dabp.kernels.scratch import apart, rows_apart
-
-Floats = NDArray[np.floating]
-Integers = NDArray[np.int64]
 
 
 @kernel
@@ -48,7 +41,7 @@ def attend(
     variable = gathered(largest, inputs)
     wide = variable.messages.shape[1]
     made = Results(apart(largest, summed), rows_apart(largest, wide, summed))
-    scratch = room(largest, wide, 4, summed)
+    scratch = scratch_for(largest, wide, summed)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
@@ -60,7 +53,7 @@ def attend(
         if pays(variable.keys, degree, table.limits):
             interpolated(degree, variable, table, scratch, made)
         else:
-            all_pairs(degree, variable, scratch.rows, made)
+            all_pairs(degree, variable, scratch, made)
         for m in range(degree):
             damping[edges[m]] = made.damping[m]
             copy_row(made.summed[m], width, summed[edges[m]], 0)
@@ -68,27 +61,21 @@ def attend(
 
 @kernel
 def attend_backward(
-    first: int,
-    last: int,
-    around: VariableEdges,
-    table: Interpolation,
-    inputs: Inputs,
-    gradients: Results,
+    first: int, last: int, around: VariableEdges, table: Interpolation, inputs: Inputs, gradients: Results,
     by_edge: Inputs,
-) -> None:
+) -> None:  # fmt: skip
     """Write the gradients of `attend`, those of the terms by edge, given those of its results."""
-    offsets, width = around.offsets, inputs.f2v.shape[1]
+    offsets, width, heads = around.offsets, inputs.f2v.shape[1], inputs.heads
     largest = whole_blocks(longest_row(offsets, first, last))
     variable, made = gathered(largest, inputs), gathered(largest, inputs)
     wide = variable.messages.shape[1]
     given = Results(apart(largest, inputs.f2v), rows_apart(largest, wide, inputs.f2v))
-    scratch, more = room(largest, wide, 7, inputs.f2v), backward_room(largest, wide, inputs.f2v)
+    scratch, more = scratch_for(largest, wide, inputs.f2v), backward_scratch_for(largest, wide, inputs.f2v)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
         if degree == 1:
-            clear_row(by_edge.terms[edges[0]])
-            by_edge.f2v[edges[0]] = 0.0
+            by_edge.terms[edges[0]] = by_edge.f2v[edges[0]] = 0.0
             continue
         gather(edges, around.factor, inputs, variable)
         gather_rows(edges, gradients.summed, given.summed)
@@ -99,21 +86,13 @@ def attend_backward(
         if pays(variable.keys, degree, table.limits):
             interpolated_backward(degree, variable, table, scratch, more, given, made)
         else:
-            all_pairs_backward(degree, variable, scratch.rows, more.columns, given, made)
-        scatter_terms(edges, made, by_edge.terms)
+            all_pairs_backward(degree, variable, scratch, more, given, made)
         for m in range(degree):
+            row = by_edge.terms[edges[m]]
+            row[:] = 0.0
+            for k in range(heads):
+                row[k], row[heads + k] = made.queries[k, m], made.keys[k, m]
             copy_row(made.messages[m], width, by_edge.f2v[edges[m]], 0)
-
-
-@kernel
-def sum_by_factor(first: int, last: int, offsets: Integers, by_edge: Floats, result: Floats) -> None:
-    """Write the sums of the rows of the edges of factors first..last − 1: [E, columns] → [F, columns]."""
-    for f in range(first, last):
-        for x in range(result.shape[1]):
-            total = by_edge.dtype.type(0.0)
-            for e in range(offsets[f], offsets[f + 1]):
-                total += by_edge[e, x]
-            result[f, x] = total
 
 
 @kernel(fastmath=FAST)
@@ -132,7 +111,7 @@ def weight_range(around: VariableEdges, heads: int, terms: Floats) -> tuple[floa
         degree = len(edges)
         if degree < 2:
             continue
-        gather_factors(edges, edge_factor, terms, heads, keys)
+        gather_terms(edges, edge_factor, terms, heads, keys)
         for target in range(degree):
             weights[:degree] = 0.0
             for k in range(heads):

@@ -1,115 +1,116 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Products of many rows with a small matrix, forwards and backwards: y = x M + b, M [inputs, outputs].
+"""Products of matrices in vectors, and of many rows with a small matrix, forwards and backwards.
 
-Rows are taken in blocks of `ROWS`, and a range of blocks is a thread's share. Sums over rows are made block by block
-and the blocks' added up in their order (`total`), so that nothing depends on the number of threads. Widths are whole
-vectors (`BLOCK`).
+Rows of `project` are taken in blocks of `ROWS`, and a range of blocks is a thread's share. Sums over rows are made
+block by block, so that nothing depends on the number of threads. Widths are whole vectors (`BLOCK`).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.vectors import BLOCK, LANES
-from dabp.kernels.decorators import kernel, part
-from dabp.kernels.simd import full_like, load, splat, store
+from dabp.kernels.decorators import array_inner, inner, kernel, part
+from dabp.kernels.simd import full_like, lanes_of, load, splat, store
+from dabp.kernels.simd_functions import exponential_of
 
 Floats = NDArray[np.floating]
 
+BLOCK = 8
+"""Message entries and neighbours are processed in vectors of this length."""
+LANES = lanes_of(BLOCK)
+SINGLE = lanes_of(1)
 ROWS = 512
-"""Of a block."""
+"""Rows of a block."""
 AT_ONCE = 64
 """Rows whose products with each other are added up together: they stay in the first cache."""
 
 
-@part()
-def product(
-    rows: int,
-    inner: int,
-    a: Floats,
-    start: int,
-    row: int,
-    step: int,
-    b: Floats,
-    begin: int,
-    width: int,
-    c: Floats,
-    into: int,
-    fresh: bool,
-) -> None:
-    """C = A B, or C += A B unless `fresh`; A[r, k] = ``a[start + r·row + k·step]``.
+@inner
+def whole_blocks(count: int) -> int:
+    """`count` rounded up to whole vectors."""
+    return (count + BLOCK - 1) // BLOCK * BLOCK
 
-    B and C have rows of `width` numbers, whole vectors, one after the other from ``b[begin]`` and ``c[into]``.
+
+@part(_nrt=False)
+def sigmoid_of(x: Any) -> Any:
+    """1 / (1 + exp(−x)) of each lane."""
+    one = full_like(1.0, x)
+    return one / (one + exponential_of(full_like(0.0, x) - x))
+
+
+@part(_nrt=False)
+def _four_rows(a: Floats, b: Floats, c: Floats, r: int, x: int, fresh: bool, lanes: Any) -> None:
+    """Write a vector of rows r to r + 3 of C from column x."""
+    row, step = a.strides[0] // a.itemsize, a.strides[1] // a.itemsize
+    below, wide = b.strides[0] // b.itemsize, c.strides[0] // c.itemsize
+    here, place = r * row, r * wide + x
+    if fresh:
+        one = two = three = four = full_like(0.0, load(b, x, lanes))
+    else:
+        one, two = load(c, place, lanes), load(c, place + wide, lanes)
+        three, four = load(c, place + 2 * wide, lanes), load(c, place + 3 * wide, lanes)
+    for k in range(a.shape[1]):
+        factor, at = load(b, k * below + x, lanes), here + k * step
+        one = one + splat(a, at, lanes) * factor
+        two = two + splat(a, at + row, lanes) * factor
+        three = three + splat(a, at + 2 * row, lanes) * factor
+        four = four + splat(a, at + 3 * row, lanes) * factor
+    store(c, place, one)
+    store(c, place + wide, two)
+    store(c, place + 2 * wide, three)
+    store(c, place + 3 * wide, four)
+
+
+@array_inner
+def product(a: Floats, b: Floats, c: Floats, fresh: bool) -> None:
+    """C = A B, or C += A B unless `fresh`.
+
+    A has any strides. Rows of B and C are whole vectors of adjacent numbers; C is as wide as it is written.
     """
+    rows, width = c.shape
+    row, step, below = a.strides[0] // a.itemsize, a.strides[1] // a.itemsize, b.strides[0] // b.itemsize
     r = 0
     while r + 4 <= rows:
-        here, x = start + r * row, 0
+        x = 0
         while x + 2 * BLOCK <= width:
-            place = into + r * width + x
-            if fresh:
-                a1 = a2 = a3 = a4 = b1 = b2 = b3 = b4 = full_like(0.0, load(b, begin, LANES))
-            else:
-                a1, b1 = load(c, place, LANES), load(c, place + BLOCK, LANES)
-                a2, b2 = load(c, place + width, LANES), load(c, place + width + BLOCK, LANES)
-                a3, b3 = load(c, place + 2 * width, LANES), load(c, place + 2 * width + BLOCK, LANES)
-                a4, b4 = load(c, place + 3 * width, LANES), load(c, place + 3 * width + BLOCK, LANES)
-            for k in range(inner):
-                one, two = load(b, begin + k * width + x, LANES), load(b, begin + k * width + x + BLOCK, LANES)
-                first, second = splat(a, here + k * step, LANES), splat(a, here + row + k * step, LANES)
-                third, fourth = splat(a, here + 2 * row + k * step, LANES), splat(a, here + 3 * row + k * step, LANES)
-                a1, b1 = a1 + first * one, b1 + first * two
-                a2, b2 = a2 + second * one, b2 + second * two
-                a3, b3 = a3 + third * one, b3 + third * two
-                a4, b4 = a4 + fourth * one, b4 + fourth * two
-            store(c, place, a1)
-            store(c, place + BLOCK, b1)
-            store(c, place + width, a2)
-            store(c, place + width + BLOCK, b2)
-            store(c, place + 2 * width, a3)
-            store(c, place + 2 * width + BLOCK, b3)
-            store(c, place + 3 * width, a4)
-            store(c, place + 3 * width + BLOCK, b4)
+            _four_rows(a, b, c, r, x, fresh, LANES + LANES)
             x += 2 * BLOCK
         if x < width:
-            place = into + r * width + x
-            if fresh:
-                a1 = a2 = a3 = a4 = full_like(0.0, load(b, begin, LANES))
-            else:
-                a1, a2 = load(c, place, LANES), load(c, place + width, LANES)
-                a3, a4 = load(c, place + 2 * width, LANES), load(c, place + 3 * width, LANES)
-            for k in range(inner):
-                one = load(b, begin + k * width + x, LANES)
-                a1 = a1 + splat(a, here + k * step, LANES) * one
-                a2 = a2 + splat(a, here + row + k * step, LANES) * one
-                a3 = a3 + splat(a, here + 2 * row + k * step, LANES) * one
-                a4 = a4 + splat(a, here + 3 * row + k * step, LANES) * one
-            store(c, place, a1)
-            store(c, place + width, a2)
-            store(c, place + 2 * width, a3)
-            store(c, place + 3 * width, a4)
+            _four_rows(a, b, c, r, x, fresh, LANES)
         r += 4
     while r < rows:
         for x in range(0, width, BLOCK):
-            place = into + r * width + x
-            a1 = full_like(0.0, load(b, begin, LANES)) if fresh else load(c, place, LANES)
-            for k in range(inner):
-                a1 = a1 + splat(a, start + r * row + k * step, LANES) * load(b, begin + k * width + x, LANES)
-            store(c, place, a1)
+            place = r * (c.strides[0] // c.itemsize) + x
+            total = full_like(0.0, load(b, x, LANES)) if fresh else load(c, place, LANES)
+            for k in range(a.shape[1]):
+                total = total + splat(a, r * row + k * step, LANES) * load(b, k * below + x, LANES)
+            store(c, place, total)
         r += 1
 
 
+@part(_nrt=False)
+def add_rows(rows: Floats, total: Floats) -> None:
+    """Add all rows, whole vectors one after the other, to `total`."""
+    for n in range(0, len(total), BLOCK):
+        whole = load(total, n, LANES)
+        for r in range(len(rows)):
+            whole = whole + load(rows, r * len(total) + n, LANES)
+        store(total, n, whole)
+
+
 def blocks_of(rows: int) -> int:
-    """How many blocks so many rows are."""
+    """The number of blocks that `rows` rows fill, the last one partly."""
     return -(-rows // ROWS)
 
 
 @kernel
 def project(first: int, last: int, x: Floats, columns: Floats, y: Floats) -> None:
     """Write y = x M for blocks first..last − 1; `columns` is M, [inputs, outputs]."""
-    inputs, outputs = columns.shape
     begin, end = first * ROWS, min(last * ROWS, len(y))
-    product(end - begin, inputs, x, begin * inputs, inputs, 1, columns, 0, outputs, y, begin * outputs, True)
+    product(x[begin:end], columns, y[begin:end], True)
 
 
 @kernel
@@ -121,31 +122,14 @@ def project_backward(
     `matrix` is Mᵀ, [outputs, inputs]; `sums` is [blocks, inputs + 1, outputs], the bias's in the last row. With an
     empty `grad_x` that of x is left out.
     """
-    outputs, inputs = matrix.shape
+    inputs = x.shape[1]
     for block in range(first, last):
-        own = block * (inputs + 1) * outputs
-        for n in range(0, (inputs + 1) * outputs, BLOCK):
-            store(sums, own + n, full_like(0.0, load(grad_y, 0, LANES)))
+        own = sums[block]
+        own[:, :] = x.dtype.type(0.0)
         end = min((block + 1) * ROWS, len(x))
         for r in range(block * ROWS, end, AT_ONCE):
-            rows, here, there = min(AT_ONCE, end - r), r * inputs, r * outputs
+            rows = slice(r, min(r + AT_ONCE, end))
             if len(grad_x):
-                product(rows, outputs, grad_y, there, outputs, 1, matrix, 0, inputs, grad_x, here, True)
-            product(inputs, rows, x, here, 1, inputs, grad_y, there, outputs, sums, own, False)
-            for n in range(0, outputs, BLOCK):
-                place = own + inputs * outputs + n
-                bias = load(sums, place, LANES)
-                for k in range(rows):
-                    bias = bias + load(grad_y, there + k * outputs + n, LANES)
-                store(sums, place, bias)
-
-
-@kernel
-def total(sums: Floats, result: Floats) -> None:
-    """Add up the sums of all blocks, [blocks, n] → [n], whole vectors, one after the other."""
-    blocks, count = sums.shape
-    for n in range(0, count, BLOCK):
-        whole = load(sums, n, LANES)
-        for block in range(1, blocks):
-            whole = whole + load(sums, block * count + n, LANES)
-        store(result, n, whole)
+                product(grad_y[rows], matrix, grad_x[rows], True)
+            product(x[rows].T, grad_y[rows], own[:inputs], False)
+            add_rows(grad_y[rows], own[inputs])

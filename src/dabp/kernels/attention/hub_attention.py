@@ -17,68 +17,49 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dabp.kernels.attention.vectors import BLOCK, LANES, sigmoid_of
+from dabp.kernels.attention.dense import BLOCK, LANES, Floats, sigmoid_of
+from dabp.kernels.attention.one_variable import Integers
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.rows import longest_row
-from dabp.kernels.simd import (
-    full_like,
-    lanes_of,
-    load,
-    maximum,
-    prefetch,
-    splat,
-    store,
-    sum_of,
-    where_negative,
-)
+from dabp.kernels.simd import full_like, lanes_of, load, maximum, prefetch, splat, store, sum_of, where_negative
 from dabp.kernels.simd_functions import exponential_of
 
-Floats = NDArray[np.floating]
-Integers = NDArray[np.int64]
-
 HEADS = 4
-"""Heads of every GAT layer, decided here: a constant of the kernels, so that loops over heads unroll."""
-
-
+"""Heads of every GAT layer: a constant of the kernels, so that loops over heads unroll."""
 EACH_HEAD = lanes_of(HEADS)
-LINE = 16
-"""Numbers of single precision in a cache line."""
-MOST_AHEAD = 32
-"""So many message nodes of the next hub are fetched from memory while the work on a hub is done."""
 
 
 class Hubs(NamedTuple):
     """Hubs of one kind: hub i and its edges ``edges[offsets[i]:offsets[i + 1]]``, e one of them."""
 
-    node: int
-    """Hub i is node ``node + i``."""
+    node: int  # hub i is node ``node + i``
     offsets: Integers
     edges: Integers
-    inward: int
-    """The hub attends to nodes ``inward + e``."""
-    outward: int
-    """Nodes ``outward + e`` attend to the hub."""
+    inward: int  # the hub attends to nodes ``inward + e``
+    outward: int  # nodes ``outward + e`` attend to the hub
 
 
 class Shape(NamedTuple):
     """Constants of a layer."""
 
-    slope: np.floating
-    """Of the LeakyReLU on scores, in the precision of the scores."""
-    output_slope: np.floating
-    """Of the one on results."""
-    lanes: tuple[int, ...]
-    """Of a vector, as many as a head has channels."""
+    slope: np.floating  # of the LeakyReLU on scores, in the precision of the scores
+    output_slope: np.floating  # of the one on results
+    lanes: tuple[int, ...]  # of a vector, as many as a head has channels
 
 
 class Given(NamedTuple):
-    """What the way back starts from."""
+    """What the gradients are computed from."""
 
-    gradient: Floats
-    """Of the results."""
+    gradient: Floats  # of the results
     results: Floats
+
+
+class Scratch(NamedTuple):
+    """Numbers of a hub's edges and, in the last row, of itself, [degree + 1, heads]."""
+
+    alphas: Floats  # weights of Eq. 9
+    dots: Floats  # products of gradients with rows
 
 
 @part()
@@ -123,11 +104,11 @@ def _shares(hub: int, outward: int, edges: Integers, nodes: Floats, shape: Shape
 
 @part()
 def _fetch(edges: Integers, node: int, rows: Floats) -> None:
-    """Ask for what is known of the nodes ``node + e``, which lie anywhere: to be there when their hub's turn comes."""
+    """Start to load the rows of the nodes ``node + e``, which lie anywhere in memory, before their hub is computed."""
     wide = rows.shape[1]
-    for n in range(min(len(edges), MOST_AHEAD)):
+    for n in range(min(len(edges), 32)):  # of a hub with more the first rows would be gone from the cache again
         here = node + edges[n]
-        for x in range(0, wide, LINE):
+        for x in range(0, wide, 16):  # a cache line of float32
             prefetch(rows, here * wide + x)
 
 
@@ -208,8 +189,7 @@ def attend_backward(
     """
     begin, offsets, edges, inward, outward = hubs
     count, largest = len(given.results), longest_row(offsets, first, last)
-    alphas = np.empty((largest + 1, HEADS), nodes.dtype)
-    dots = np.empty((largest + 1, HEADS), nodes.dtype)
+    scratch = Scratch(np.empty((largest + 1, HEADS), nodes.dtype), np.empty((largest + 1, HEADS), nodes.dtype))
     for i in range(first, last):
         hub, around = begin + i, edges[offsets[i] : offsets[i + 1]]
         if i + 1 < last:
@@ -229,11 +209,11 @@ def attend_backward(
             _clear(inward + around[n], gradients)
             _clear(outward + around[n], gradients)
         if hub < count:
-            _weights(hub, inward, around, nodes, shape, alphas)
-            _inward_backward(hub, inward, around, nodes, shape, alphas, dots, given, gradients)
+            _weights(hub, inward, around, nodes, shape, scratch.alphas)
+            _inward_backward(hub, inward, around, nodes, shape, scratch, given, gradients)
         if outward < count:
-            _shares(hub, outward, around, nodes, shape, alphas)
-            _outward_backward(hub, outward, around, nodes, shape, alphas, dots, given, gradients)
+            _shares(hub, outward, around, nodes, shape, scratch.alphas)
+            _outward_backward(hub, outward, around, nodes, shape, scratch, given, gradients)
 
 
 @part()
@@ -249,17 +229,11 @@ def _gradient(node: int, head: int, given: Given, shape: Shape) -> Any:
 
 @part()
 def _inward_backward(
-    hub: int,
-    inward: int,
-    edges: Integers,
-    nodes: Floats,
-    shape: Shape,
-    alphas: Floats,
-    dots: Floats,
-    given: Given,
+    hub: int, inward: int, edges: Integers, nodes: Floats, shape: Shape, scratch: Scratch, given: Given,
     gradients: Floats,
-) -> None:
-    """Add the gradients that come from a hub's own row, whose weights `alphas` are; `dots` is scratch."""
+) -> None:  # fmt: skip
+    """Add the gradients that come from a hub's own row, whose weights are the alphas."""
+    alphas, dots = scratch
     degree, lanes, wide, source = len(edges), shape.lanes, nodes.shape[1], HEADS * len(shape.lanes)
     for h in range(HEADS):
         x = h * len(lanes)
@@ -285,17 +259,11 @@ def _inward_backward(
 
 @part()
 def _outward_backward(
-    hub: int,
-    outward: int,
-    edges: Integers,
-    nodes: Floats,
-    shape: Shape,
-    alphas: Floats,
-    dots: Floats,
-    given: Given,
+    hub: int, outward: int, edges: Integers, nodes: Floats, shape: Shape, scratch: Scratch, given: Given,
     gradients: Floats,
-) -> None:
-    """Add the gradients that come from the rows of a hub's outward nodes, whose shares `alphas` are."""
+) -> None:  # fmt: skip
+    """Add the gradients that come from the rows of a hub's outward nodes, whose shares are the alphas."""
+    alphas, dots = scratch
     degree, lanes, wide, source = len(edges), shape.lanes, nodes.shape[1], HEADS * len(shape.lanes)
     for h in range(HEADS):
         x = h * len(lanes)

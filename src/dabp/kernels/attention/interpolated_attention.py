@@ -1,22 +1,62 @@
 # mypy: disable-error-code="untyped-decorator"
-"""One variable's attention in time linear in its degree, by interpolation in the keys (`chebyshev`).
+"""One variable's attention in time linear in its degree, by interpolation at Chebyshev nodes of the keys' range.
+
+exp(σ(q + k)) and its relatives are smooth: on a short range of keys a few nodes k_j give
+h(q + k) = Σ_j h(q + k_j) L_j(k) to machine precision, so that a sum over d keys for each of d queries
+costs O(d · nodes) and not O(d²). With t = (k − middle) / half and θ_j = (2j + 1)π / 2R,
+L_j(k) = (1 + 2 Σ_n cos(nθ_j) T_n(t)) / R, n from 1 to R − 1.
 
 The formulas are those of `attentive_messages`; sums over m ≠ ℓ are sums over all m minus the target's own term.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
-from dabp.kernels.attention.chebyshev import LARGEST, Interpolation, nodes_for
-from dabp.kernels.attention.one_variable import BackwardRoom, Floats, Gathered, Results, Room
-from dabp.kernels.attention.vectors import BLOCK, LANES, sigmoid_of, whole_blocks
-from dabp.kernels.decorators import inner, part
-from dabp.kernels.simd import full_like, load, splat, store, sum_of
+import numpy as np
+from numpy.typing import DTypeLike
+
+from dabp.kernels.attention.dense import BLOCK, LANES, Floats, product, sigmoid_of, whole_blocks
+from dabp.kernels.attention.one_variable import MOST_NODES, BackwardScratch, Gathered, Results, Scratch
+from dabp.kernels.decorators import array_inner, part
+from dabp.kernels.simd import full_like, load, store, sum_of
 from dabp.kernels.simd_functions import exponential_of
 
 
-@inner
+class Interpolation(NamedTuple):
+    """Tables that depend on the precision alone."""
+
+    limits: Floats  # [R + 1]: the largest half-range that so many nodes interpolate to about the precision
+    cosines: Floats  # [R + 1, R, R]: entry (R, n, j) is cos(n θ_j) for R nodes, half of it for n = 0
+
+
+def interpolation(dtype: DTypeLike) -> Interpolation:
+    """The tables for one precision.
+
+    The error falls like ρ^−R, ρ = s + √(s² + 1) with s = π / half-range (the Bernstein ellipse through the pole of σ
+    at ±iπ, an essential singularity of exp(σ(·)): half-ranges stay a tenth below).
+    """
+    limits, cosines = np.zeros(MOST_NODES + 1), np.zeros((MOST_NODES + 1, MOST_NODES, MOST_NODES))
+    for nodes in range(2, MOST_NODES + 1):
+        rho = (1.0 / np.finfo(dtype).eps) ** (1.0 / nodes)
+        limits[nodes] = math.pi / (1.1 * (rho - 1.0 / rho) / 2)
+        theta = (2 * np.arange(nodes) + 1) * math.pi / (2 * nodes)
+        cosines[nodes, :nodes, :nodes] = np.cos(np.arange(nodes)[:, None] * theta)
+        cosines[nodes, 0] /= 2
+    return Interpolation(limits.astype(dtype), cosines.astype(dtype))
+
+
+@array_inner
+def nodes_for(half: float, limits: Floats) -> int:
+    """The least sufficient number of nodes, `MOST_NODES` + 1 if there is none."""
+    nodes = 2
+    while nodes < len(limits) and limits[nodes] < half:
+        nodes += 1
+    return nodes
+
+
+@array_inner
 def range_of(keys: Floats, degree: int, limits: Floats) -> tuple[Any, Any, int]:
     """Middle and half of the keys' range, and how many nodes it takes."""
     low = high = keys[0]
@@ -26,19 +66,19 @@ def range_of(keys: Floats, degree: int, limits: Floats) -> tuple[Any, Any, int]:
     return low + half, half, nodes_for(half, limits)
 
 
-@inner
+@array_inner
 def pays(keys: Floats, degree: int, limits: Floats) -> bool:
     """Whether interpolation is cheaper than all pairs, for every head."""
     if degree < 6:
         return False
     for k in range(len(keys)):
         _, _, nodes = range_of(keys[k], degree, limits)
-        if nodes > LARGEST or 3 * nodes > degree:
+        if nodes > MOST_NODES or 3 * nodes > degree:
             return False
     return True
 
 
-@part()
+@part(_nrt=False)
 def _basis(keys: Floats, degree: int, middle: float, half: float, nodes: int, basis: Floats) -> None:
     """T_n(t_m) into `basis` [nodes, d], zero beyond d."""
     one, stride = keys.dtype.type(1.0), basis.shape[1]
@@ -57,49 +97,23 @@ def _basis(keys: Floats, degree: int, middle: float, half: float, nodes: int, ba
         basis[n, degree : whole_blocks(degree)] = keys.dtype.type(0.0)
 
 
-@part()
-def _at_nodes(sums: Floats, cosine: Floats, nodes: int, length: int, result: Floats) -> None:
-    """Σ_m L_j(k_m) x_m from Σ_m T_n(t_m) x_m: [nodes, length] → [nodes, length]."""
-    kind, stride = sums.dtype.type, sums.shape[1]
-    for x in range(0, length, BLOCK):
-        for j in range(nodes):
-            constant = load(sums, x, LANES)
-            total = full_like(kind(0.5), constant) * constant
-            for n in range(1, nodes):
-                total = total + splat(cosine, n * LARGEST + j, LANES) * load(sums, n * stride + x, LANES)
-            store(result, j * stride + x, full_like(kind(2.0 / nodes), total) * total)
+@array_inner
+def _transformed(cosines: Floats, values: Floats, result: Floats) -> None:
+    """2/R times `cosines` [R, R] times `values` [R, length] into `result`.
+
+    Transposed cosines give Σ_m L_j(k_m) x_m from Σ_m T_n(t_m) x_m; as they are, they give coefficients c_n with
+    Σ_j L_j(k) v_j = Σ_n c_n T_n(t).
+    """
+    product(cosines, values, result, True)
+    share = values.dtype.type(2.0 / len(cosines))
+    for n in range(len(result)):
+        row = result[n]
+        for x in range(0, len(row), BLOCK):
+            value = load(row, x, LANES)
+            store(row, x, full_like(share, value) * value)
 
 
-@part()
-def _to_basis(values: Floats, cosine: Floats, nodes: int, length: int, result: Floats) -> None:
-    """Coefficients c_n with Σ_j L_j(k) v_j = Σ_n c_n T_n(t): [nodes, length] → [nodes, length]."""
-    kind, stride = values.dtype.type, values.shape[1]
-    for x in range(0, length, BLOCK):
-        for n in range(nodes):
-            total = splat(cosine, n * LARGEST, LANES) * load(values, x, LANES)
-            for j in range(1, nodes):
-                total = total + splat(cosine, n * LARGEST + j, LANES) * load(values, j * stride + x, LANES)
-            share = kind((1.0 if n == 0 else 2.0) / nodes)
-            store(result, n * stride + x, full_like(share, total) * total)
-
-
-@part()
-def _sums(messages: Floats, basis: Floats, degree: int, nodes: int, wide: int, result: Floats) -> None:
-    """Σ_m T_n(t_m) f2v_m into columns 0..wide − 1 and Σ_m T_n(t_m) into those from `wide` on."""
-    stride, length = basis.shape[1], result.shape[1]
-    for n in range(nodes):
-        total = load(basis, n * stride, LANES)
-        for m in range(BLOCK, degree, BLOCK):
-            total = total + load(basis, n * stride + m, LANES)
-        store(result, n * length + wide, full_like(sum_of(total), total))
-        for x in range(0, wide, BLOCK):
-            total = splat(basis, n * stride, LANES) * load(messages, x, LANES)
-            for m in range(1, degree):
-                total = total + splat(basis, n * stride + m, LANES) * load(messages, m * wide + x, LANES)
-            store(result, n * length + x, total)
-
-
-@part()
+@part(_nrt=False)
 def _own_terms(queries: Floats, keys: Floats, degree: int, rows: Floats) -> None:
     """Each target's own a and exp(a) into rows 0 and 1; rows 2 and 3 start at their negatives."""
     stride = rows.shape[1]
@@ -112,18 +126,18 @@ def _own_terms(queries: Floats, keys: Floats, degree: int, rows: Floats) -> None
         store(rows, 3 * stride + m, zero - own)
 
 
-@part()
+@part(_nrt=False)
 def _node_terms(
-    queries: Floats, degree: int, nodes: int, middle: float, half: float, cosine: Floats, room: Room
+    queries: Floats, degree: int, nodes: int, middle: float, half: float, cosines: Floats, scratch: Scratch
 ) -> None:
     """Scores a and exp(a) of each target at each node; rows 2 and 3 become the sums of exp(a) and of a over m ≠ ℓ."""
-    scores, powers, rows, last = room.scores, room.powers, room.rows, room.at_nodes.shape[1] - BLOCK
+    scores, powers, rows, last = scratch.scores, scratch.powers, scratch.rows, scratch.at_nodes.shape[1] - BLOCK
     stride = rows.shape[1]
     for m in range(0, degree, BLOCK):
         query = load(queries, m, LANES)
         total, score_sum = load(rows, 2 * stride + m, LANES), load(rows, 3 * stride + m, LANES)
         for j in range(nodes):
-            place, weight = middle + half * cosine[1, j], full_like(room.at_nodes[j, last], query)
+            place, weight = middle + half * cosines[1, j], full_like(scratch.at_nodes[j, last], query)
             score = sigmoid_of(query + full_like(place, query))
             power = exponential_of(score)
             store(scores, j * stride + m, score)
@@ -134,49 +148,64 @@ def _node_terms(
         store(rows, 3 * stride + m, score_sum)
 
 
-@part()
-def _prepare(k: int, degree: int, variable: Gathered, table: Interpolation, room: Room) -> Any:
-    """All of a head that both ways need, in `room`; how many nodes its keys take."""
+@part(_nrt=False)
+def _prepare(k: int, degree: int, variable: Gathered, table: Interpolation, scratch: Scratch) -> Any:
+    """Write what both directions need of a head to `scratch`; return how many nodes its keys take.
+
+    `sums` has Σ_m T_n(t_m) f2v_m in columns 0..wide − 1 and Σ_m T_n(t_m) in those from `wide` on.
+    """
     queries, keys, messages = variable
     middle, half, nodes = range_of(keys[k], degree, table.limits)
-    cosine, wide = table.cosines[nodes], messages.shape[1]
-    _basis(keys[k], degree, middle, half, nodes, room.basis)
-    _sums(messages, room.basis, degree, nodes, wide, room.sums)
-    _at_nodes(room.sums, cosine, nodes, wide + BLOCK, room.at_nodes)
-    _own_terms(queries[k], keys[k], degree, room.rows)
-    _node_terms(queries[k], degree, nodes, middle, half, cosine, room)
+    cosines, wide, basis = table.cosines[nodes, :nodes, :nodes], messages.shape[1], scratch.basis
+    _basis(keys[k], degree, middle, half, nodes, basis)
+    product(basis[:nodes, :degree], messages[:degree], scratch.sums[:nodes, :wide], True)
+    for n in range(nodes):
+        total = load(basis[n], 0, LANES)
+        for m in range(BLOCK, degree, BLOCK):
+            total = total + load(basis[n], m, LANES)
+        store(scratch.sums[n], wide, full_like(sum_of(total), total))
+    _transformed(cosines.T, scratch.sums[:nodes], scratch.at_nodes[:nodes])
+    _own_terms(queries[k], keys[k], degree, scratch.rows)
+    _node_terms(queries[k], degree, nodes, middle, half, cosines, scratch)
     return nodes
 
 
-@part()
-def interpolated(degree: int, variable: Gathered, table: Interpolation, room: Room, results: Results) -> None:
+@part(_nrt=False)
+def _subtract_own(degree: int, rows: Floats, own: Floats, out: Floats) -> None:
+    """Take the target's own term off each row of `out`: rows 2 and 1 are scales and own powers."""
+    wide = out.shape[1]
+    for target in range(degree):
+        less = rows[2, target] * rows[1, target]
+        for x in range(0, wide, BLOCK):
+            mine = load(own, target * wide + x, LANES)
+            into = load(out, target * wide + x, LANES)
+            store(out, target * wide + x, into - full_like(less, mine) * mine)
+
+
+@part(_nrt=False)
+def interpolated(degree: int, variable: Gathered, table: Interpolation, scratch: Scratch, results: Results) -> None:
     """Write the results of one variable."""
     heads, kind, messages = len(variable.queries), variable.queries.dtype.type, variable.messages
     damping, out = results
-    wide, stride, length = messages.shape[1], room.rows.shape[1], room.at_nodes.shape[1]
+    wide, stride, rows, powers = messages.shape[1], scratch.rows.shape[1], scratch.rows, scratch.powers
     share, others = kind(1.0 / heads), kind(degree - 1)
     damping[: whole_blocks(degree)] = kind(0.0)
     out[:degree] = kind(0.0)
     for k in range(heads):
-        nodes = _prepare(k, degree, variable, table, room)
+        nodes = _prepare(k, degree, variable, table, scratch)
         for m in range(0, degree, BLOCK):
-            own, total = load(room.rows, m, LANES), load(room.rows, 2 * stride + m, LANES)
-            rest = load(room.rows, 3 * stride + m, LANES) * full_like(kind(1.0) / others, own)
+            own, total = load(rows, m, LANES), load(rows, 2 * stride + m, LANES)
+            rest = load(rows, 3 * stride + m, LANES) * full_like(kind(1.0) / others, own)
             store(damping, m, load(damping, m, LANES) + full_like(share, own) * sigmoid_of(own - rest))
-            store(room.rows, 2 * stride + m, full_like(share * others, total) / total)
-        for target in range(degree):
-            scale = room.rows[2, target]
-            less = scale * room.rows[1, target]
-            for x in range(0, wide, BLOCK):
-                mine = load(messages, target * wide + x, LANES)
-                into = load(out, target * wide + x, LANES) - full_like(less, mine) * mine
-                for j in range(nodes):
-                    factor = full_like(scale * room.powers[j, target], mine)
-                    into = into + factor * load(room.at_nodes, j * length + x, LANES)
-                store(out, target * wide + x, into)
+            scale = full_like(share * others, total) / total
+            store(rows, 2 * stride + m, scale)
+            for j in range(nodes):
+                store(powers, j * stride + m, scale * load(powers, j * stride + m, LANES))
+        _subtract_own(degree, rows, messages, out)
+        product(powers[:nodes, :degree].T, scratch.at_nodes[:nodes, :wide], out[:degree], False)
 
 
-@part()
+@part(_nrt=False)
 def _to_columns(degree: int, messages: Floats, given: Floats, columns: Floats, own_dot: Floats) -> None:
     """Gradients of the sums as columns, zero up to whole blocks, and each target's own product with its message."""
     wide = messages.shape[1]
@@ -191,18 +220,20 @@ def _to_columns(degree: int, messages: Floats, given: Floats, columns: Floats, o
     columns[:, degree:whole] = own_dot[degree:whole] = messages.dtype.type(0.0)
 
 
-@part()
+@part(_nrt=False)
 def _head_gradients(
-    degree: int, nodes: int, room: Room, more: BackwardRoom, damping: Floats, share: float, query: Floats, key: Floats
-) -> None:
-    """Write a head's gradients of queries and, but for what goes through the basis, of keys.
+    degree: int, nodes: int, scratch: Scratch, more: BackwardScratch, damping: Floats, share: float, query: Floats,
+    key: Floats,
+) -> None:  # fmt: skip
+    """Write a head's gradients of queries and, except for what goes through the basis, of keys.
 
     `powers` become the weights of the nodes, `scores` these times their slope; `damping` are the gradients of λ.
     """
-    _, _, at_nodes, scores, powers, rows = room
-    with_slope, dots, columns = more.with_slope, more.dots, more.columns
+    _, _, at_nodes, scores, powers, rows = scratch
+    with_slope, dots = more.with_slope, more.dots
     kind, stride, last = rows.dtype.type, rows.shape[1], at_nodes.shape[1] - BLOCK
     others = kind(degree - 1)
+    product(at_nodes[:nodes, :last], more.columns, dots[:nodes, : whole_blocks(degree)], True)
     for j in range(nodes):
         with_slope[j, last] = kind(0.0)
     for m in range(0, degree, BLOCK):
@@ -210,11 +241,7 @@ def _head_gradients(
         zero, one = full_like(0.0, own), full_like(1.0, own)
         mean = zero - own_power * own_dot
         for j in range(nodes):
-            dot = zero
-            for x in range(last):
-                dot = dot + splat(at_nodes, j * (last + BLOCK) + x, LANES) * load(columns, x * stride + m, LANES)
-            store(dots, j * stride + m, dot)
-            mean = mean + load(powers, j * stride + m, LANES) * dot
+            mean = mean + load(powers, j * stride + m, LANES) * load(dots, j * stride + m, LANES)
         total = load(rows, 2 * stride + m, LANES)
         mean = mean / total
         total = full_like(share * others, own) / total
@@ -237,57 +264,34 @@ def _head_gradients(
         store(query, m, of_query)
 
 
-@part()
-def _weighted(degree: int, nodes: int, weights: Floats, given: Floats, result: Floats) -> None:
-    """Σ_m weight_jm given_m: [nodes, d], [d, wide] → [nodes, wide]."""
-    wide, stride, length = given.shape[1], weights.shape[1], result.shape[1]
-    for j in range(nodes):
-        for x in range(0, wide, BLOCK):
-            total = splat(weights, j * stride, LANES) * load(given, x, LANES)
-            for m in range(1, degree):
-                total = total + splat(weights, j * stride + m, LANES) * load(given, m * wide + x, LANES)
-            store(result, j * length + x, total)
-
-
-@part()
+@part(_nrt=False)
 def interpolated_backward(
-    degree: int,
-    variable: Gathered,
-    table: Interpolation,
-    room: Room,
-    more: BackwardRoom,
-    given: Results,
+    degree: int, variable: Gathered, table: Interpolation, scratch: Scratch, more: BackwardScratch, given: Results,
     gradients: Gathered,
-) -> None:
+) -> None:  # fmt: skip
     """Gradients of `interpolated`, added to those of messages and written to the others."""
     messages, into, kind = variable.messages, gradients.messages, variable.messages.dtype.type
-    heads, wide, length = len(variable.queries), messages.shape[1], room.sums.shape[1]
-    basis, of_power, of_slope = room.basis, room.sums, room.at_nodes
-    _to_columns(degree, messages, given.summed, more.columns, room.rows[4])
+    heads, wide = len(variable.queries), messages.shape[1]
+    # The sums and their values at the nodes are not needed any more when their arrays take the gradients.
+    basis, of_power, of_slope, summed = scratch.basis, scratch.sums, scratch.at_nodes, given.summed[:degree]
+    _to_columns(degree, messages, given.summed, more.columns, scratch.rows[4])
     for k in range(heads):
-        nodes = _prepare(k, degree, variable, table, room)
-        cosine, grad_keys = table.cosines[nodes], gradients.keys[k]
-        _head_gradients(
-            degree, nodes, room, more, given.damping, kind(1.0 / heads), gradients.queries[k], gradients.keys[k]
-        )
-        _weighted(degree, nodes, room.powers, given.summed, more.with_power)
-        _weighted(degree, nodes, room.scores, given.summed, more.with_slope)
-        _to_basis(more.with_power, cosine, nodes, wide, of_power)
-        for n in range(nodes):
-            more.with_slope[n, wide + 1 :] = kind(0.0)
-        _to_basis(more.with_slope, cosine, nodes, wide + BLOCK, of_slope)
+        nodes = _prepare(k, degree, variable, table, scratch)
+        cosines, grad_keys = table.cosines[nodes, :nodes, :nodes], gradients.keys[k]
+        _head_gradients(degree, nodes, scratch, more, given.damping, kind(1.0 / heads), gradients.queries[k], grad_keys)
+        with_power, with_slope = more.with_power[:nodes, :wide], more.with_slope[:nodes]
+        product(scratch.powers[:nodes, :degree], summed, with_power, True)
+        product(scratch.scores[:nodes, :degree], summed, with_slope[:, :wide], True)
+        with_slope[:, wide + 1 :] = kind(0.0)
+        _transformed(cosines, with_power, of_power[:nodes, :wide])
+        _transformed(cosines, with_slope, of_slope[:nodes])
+        _subtract_own(degree, scratch.rows, given.summed, into)
+        product(basis[:nodes, :degree].T, of_power[:nodes, :wide], into[:degree], False)
+        product(basis[:nodes, :degree].T, of_slope[:nodes, :wide], more.sloped[:degree], True)
         for m in range(degree):
-            less, change = room.rows[2, m] * room.rows[1, m], kind(0.0)
+            change = kind(0.0)
             for n in range(nodes):
                 change -= basis[n, m] * of_slope[n, wide]
             for x in range(0, wide, BLOCK):
-                mine, gradient = load(messages, m * wide + x, LANES), load(given.summed, m * wide + x, LANES)
-                plain = load(into, m * wide + x, LANES) - full_like(less, mine) * gradient
-                sloped = full_like(0.0, mine)
-                for n in range(nodes):
-                    factor = full_like(basis[n, m], mine)
-                    plain = plain + factor * load(of_power, n * length + x, LANES)
-                    sloped = sloped + factor * load(of_slope, n * length + x, LANES)
-                store(into, m * wide + x, plain)
-                change += sum_of(sloped * mine)
+                change += sum_of(load(more.sloped, m * wide + x, LANES) * load(messages, m * wide + x, LANES))
             grad_keys[m] += change

@@ -1,4 +1,4 @@
-"""The fused iteration of min-sum, repeated until the rules end it."""
+"""The iteration of min-sum with the cost of the assignment that it decodes, repeated until the rules end it."""
 
 from __future__ import annotations
 
@@ -19,22 +19,16 @@ from dabp.kernels.belief_propagation.message_arrays import (
     Variables,
 )
 from dabp.kernels.belief_propagation.min_sum import send_many, update_variables
-from dabp.kernels.belief_propagation.pricing import price_all, price_moved, price_rest, total_of
-from dabp.kernels.decorators import array_kernel
-from dabp.kernels.simd import Lanes
-
-FREEZING = 0.3
-"""A reinforced start whose rate times iterations is above this ends if it has not improved for long."""
+from dabp.kernels.decorators import array_inner, array_kernel
+from dabp.kernels.simd import Lanes, prefetch
 
 MANY_CHANGES = 16
-"""All factors are priced anew if more than one variable in this number has changed its value."""
-MOST_CHANGE = 4
-"""Pricing during updates begins when more than one variable in this number has changed its value."""
+"""All factors are priced again if more than 1 / `MANY_CHANGES` of the variables have changed their values."""
 
 
 @array_kernel
 def lean(variables: Variables, assignment: Ints, charge: float, v2f: Reals) -> None:
-    """First v2f messages of a warm start: they charge every value but the assignment's; 0 in padded lanes."""
+    """Set v2f messages to `charge` for every value but the assignment's; 0 in padded lanes."""
     for i in range(len(variables.domain)):
         width = variables.unary_start[i + 1] - variables.unary_start[i]
         for message in range(variables.message_start[i], variables.message_start[i + 1], width):
@@ -49,34 +43,85 @@ def gain_of(rate: float, iteration: int) -> float:
     return 1.0 - (1.0 - rate) ** iteration if rate > 0 else -1.0
 
 
+@array_inner
+def _cell_of(exact: ExactCosts, memory: Memory, factor: int) -> int:
+    """Position of a factor's exact cost under the assignment."""
+    cell = exact.base[factor]
+    for k in range(exact.start[factor], exact.start[factor + 1]):
+        cell += memory.assignment[exact.variable[k]] * exact.stride[k]
+    return int(cell)
+
+
+@array_kernel
+def price_moved(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
+    """Look up the factors of variables that moved; the others cost what they did.
+
+    Two ranges may price the same factor: they write the same number.
+    """
+    for i in range(start, stop):
+        if memory.moved[i]:
+            for place in range(exact.factor_start[i], exact.factor_start[i + 1]):
+                factor = exact.factor_of[place]
+                memory.priced[factor] = exact.pool[_cell_of(exact, memory, factor)]
+
+
+@array_kernel
+def price_all(exact: ExactCosts, memory: Memory, start: int, stop: int) -> None:
+    """Look up a range of factors in their order, which is the order of memory.
+
+    Where many values change this is quicker than `price_moved`.
+    """
+    for begin in range(start, stop, 64):  # cells are fetched together before the first of them is read
+        end = min(begin + 64, stop)
+        for factor in range(begin, end):
+            cell = _cell_of(exact, memory, factor)
+            prefetch(exact.pool, cell)
+            memory.priced[factor] = cell
+        for factor in range(begin, end):
+            memory.priced[factor] = exact.pool[int(memory.priced[factor])]
+
+
+@array_inner
+def total_of(priced: Any) -> float:
+    """Sum of all factors' costs, always in the same order."""
+    first = second = third = fourth = 0.0
+    for factor in range(0, len(priced) - 3, 4):
+        first += priced[factor]
+        second += priced[factor + 1]
+        third += priced[factor + 2]
+        fourth += priced[factor + 3]
+    for factor in range(len(priced) // 4 * 4, len(priced)):
+        first += priced[factor]
+    return (first + second) + (third + fourth)
+
+
+@array_kernel
+def price(layout: Layout, memory: Memory, changed: int) -> None:
+    """Look up the costs of factors after this number of variables has changed its value."""
+    variables: Any = len(layout.variables.domain)
+    first: Any = np.int64(0)
+    if MANY_CHANGES * changed > variables:
+        price_all(layout.exact, memory, first, len(memory.priced))
+    elif changed > 0:
+        price_moved(layout.exact, memory, first, variables)
+
+
 @array_kernel
 def note_cost(memory: Memory, rules: Rules, changed: int) -> None:
     """Add up the factors' costs if a value changed, and keep the assignment if it is the best."""
-    note_total(memory, rules.constant + total_of(memory.priced) if changed else 0.0, changed)
-
-
-@array_kernel
-def note_total(memory: Memory, total: float, changed: int) -> None:
-    """Note the assignment's cost, if a value changed, and keep the assignment if it is the best."""
     progress = memory.progress[0]
     if changed == 0:
         progress.unchanged += 1
         return
     progress.unchanged = 0
-    progress.current = total
-    if total < progress.best_of_start:
-        progress.best_of_start = total
+    progress.current = rules.constant + total_of(memory.priced)
+    if progress.current < progress.best_of_start:
+        progress.best_of_start = progress.current
         progress.best_at = progress.iterations
-    if total < progress.best:
-        progress.best = total
+    if progress.current < progress.best:
+        progress.best = progress.current
         for i in range(len(memory.best)):
             memory.best[i] = memory.assignment[i]
-
-
-@array_kernel
-def prices_next(exact: ExactCosts, pricing: bool, changed: int, variables: int) -> bool:
-    """Whether the next iteration prices factors while it updates variables, after one that did so or did not."""
-    return exact.unit > 0 and (MANY_CHANGES if pricing else MOST_CHANGE) * changed > variables
 
 
 @array_kernel
@@ -87,8 +132,8 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
     progress = memory.progress[0]
     if rules.patience > 0 and progress.unchanged >= rules.patience:
         return SETTLED
-    # A few variables may flip for ever while the rest is frozen.
-    if rules.rate * progress.iterations > FREEZING and progress.iterations > 3 * progress.best_at:
+    # Well into freezing a few variables may flip for ever while the rest is frozen.
+    if rules.rate * progress.iterations > 0.3 and progress.iterations > 3 * progress.best_at:
         return SETTLED
     return RUNNING
 
@@ -97,25 +142,15 @@ def verdict(memory: Memory, rules: Rules, change: float) -> int:
 def iterate(layout: Layout, memory: Memory, rules: Rules, lanes: Lanes, trace: Any) -> tuple[int, int]:
     """Iterations until `trace` is full of their costs or the rules end the run; how many, and why."""
     first: Any = np.int64(0)  # a literal would be one more type to compile the stages for
-    variables, rest = len(layout.variables.domain), len(layout.exact.rest)
     progress = memory.progress[0]
     for t in range(len(trace)):
         send_many(layout, memory, memory.values, lanes, first, len(layout.many.table))
         progress.iterations += 1
         gain = gain_of(rules.rate, progress.iterations)
-        pricing = progress.pricing != 0
-        change, changed, cost = update_variables(layout, memory, gain, pricing, lanes, first, variables)
+        change, changed = update_variables(layout, memory, gain, lanes, first, len(layout.variables.domain))
         memory = Memory(memory.fresh, memory.v2f, *memory[2:])  # the next iteration reads the messages made here
-        many = MANY_CHANGES * changed > variables
-        if pricing:
-            note_total(memory, rules.constant + cost + price_rest(layout.exact, memory, first, rest), changed)
-        if many != pricing:
-            price_all(layout.exact, memory, first, len(memory.priced))
-        elif changed > 0 and not pricing:
-            price_moved(layout.exact, memory, first, variables)
-        if not pricing:
-            note_cost(memory, rules, changed)
-        progress.pricing = prices_next(layout.exact, pricing, changed, variables)
+        price(layout, memory, changed)
+        note_cost(memory, rules, changed)
         trace[t] = progress.current
         why = verdict(memory, rules, float(change))
         if why != RUNNING:

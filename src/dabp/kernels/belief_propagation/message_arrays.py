@@ -1,6 +1,6 @@
-"""The arrays of the fused iteration: what it reads (`Layout`), what it changes (`Memory`), and when it ends (`Rules`).
+"""The arrays of an iteration: those that it reads (`Layout`), those that it changes (`Memory`), and its `Rules`.
 
-`dabp.graph.message_layout` fills the layout. Positions count numbers from the start of a flat array.
+`dabp.graph.message_layout` fills the layout. Positions are indices of flat arrays.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ PADDING = 1e30
 UNIT = 2
 """Positions of messages are multiples of this, the length of the shortest vector."""
 AHEAD = 16
-"""Messages are fetched from memory this number of factors before they are used."""
+"""Factors before its use that a message is fetched from memory."""
 EARLY = 48
-"""Likewise messages that do not stay in caches."""
+"""Factors before its use that a message is fetched which does not stay in caches."""
 EARLY_TABLES = 24
-"""Likewise tables that do not stay in caches."""
+"""Factors before its use that a table is fetched which does not stay in caches."""
 NEAR = 2**17
 """Arrays of messages or tables with more numbers than this do not stay in caches."""
 
@@ -52,10 +52,8 @@ class Variables(NamedTuple):
     """Scaled unary costs, `PADDING` in padded lanes."""
     mask: Reals
     """1 where a value is, 0 where padding is."""
-    edge_scale: Reals
-    """[E]: the scale s of the copy at each edge."""
     scales: Reals
-    """[2]: of the copies, which alternate among the edges of a variable; twice the same if there is one."""
+    """[2]: the scale s of each copy; copies alternate among the edges of a variable. Twice the same without copies."""
     inverse: NDArray[np.float64]
     """[2]: 1 / `scales`."""
 
@@ -69,14 +67,12 @@ class Pairs(NamedTuple):
     table: Ints
     """Position of the table whose lanes run over this variable; −1 for a factor of higher arity.
 
-    `table`, `source` and `other` are followed by `EARLY` more numbers, so that they can be read past their ends.
+    `EARLY` more numbers follow `table` and `source`, so that they can be read past their ends.
     """
     source: NDArray[np.int32]
     """Position of the other variable's message to the factor, over `UNIT`; that of a second copy follows."""
     rows: NDArray[np.int32]
     """How many values the other variable has."""
-    other: NDArray[np.int32]
-    """The other variable."""
 
 
 class Many(NamedTuple):
@@ -105,14 +101,10 @@ class ExactCosts(NamedTuple):
     """[N + 1]: the factors of each variable in `factor_of`."""
     factor_of: Ints
     pool: NDArray[np.float64]
-    rest: Ints
-    """The factors that are not of arity 2."""
-    unit: float
-    """All costs are integers, and numbers of `Layout.tables` times this round to them; 0 if that does not hold."""
 
 
 class Layout(NamedTuple):
-    """Arrays that kernels read."""
+    """Arrays that iterations read."""
 
     variables: Variables
     tables: Reals
@@ -130,23 +122,22 @@ PROGRESS = np.dtype(
         ("current", np.float64),  # cost of `Memory.assignment`
         ("best", np.float64),  # cost of `Memory.best`
         ("best_of_start", np.float64),  # the least cost since the start
-        ("pricing", np.int64),  # whether the next iteration finds its cost while it updates variables
     ]
 )
 """The record of a run's counters and costs."""
 
 
 class Memory(NamedTuple):
-    """What iterations change."""
+    """Arrays that iterations change."""
 
     v2f: Reals
     """Variable→factor messages, those of a copy with scale s divided by s."""
     fresh: Reals
-    """Variable→factor messages of the next iteration, where `fused`."""
+    """Variable→factor messages of the next iteration, if `fused`."""
     f2v: Reals
-    """Factor→variable messages, likewise divided; of all variables, or of one at a time, which are used at once."""
+    """Factor→variable messages, likewise divided, of all variables or of the one that is updated."""
     fused: bool
-    """Whether f2v messages of pairs are made while variables are updated; else new v2f messages replace the old."""
+    """Whether updates of variables make the f2v messages of pairs; else new v2f messages replace the old ones."""
     f2v_of_all: bool
     """Whether `f2v` has the messages of all variables."""
     field: Reals
@@ -160,15 +151,15 @@ class Memory(NamedTuple):
     moved: NDArray[np.bool_]
     """[N]: variables whose value changed in the last iteration."""
     priced: NDArray[np.float64]
-    """[F]: exact cost of each factor under `assignment`; out of date while `pricing` is on."""
+    """[F]: exact cost of each factor under `assignment`."""
     values: Ints
-    """Room for one row number of a table of the largest arity."""
+    """Scratch for the values of one row of a table of the largest arity."""
     progress: NDArray[Any]
     """[1]: a `PROGRESS` record."""
 
 
 class Rules(NamedTuple):
-    """What an iteration does and when a run ends."""
+    """Reinforcement, and when a run ends."""
 
     rate: float = 0.0
     """Reinforcement, 0 = none."""

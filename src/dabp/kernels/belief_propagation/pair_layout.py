@@ -58,20 +58,12 @@ class PairColumns(NamedTuple):
     table: Ints
     source: NDArray[np.int32]
     rows: NDArray[np.int32]
-    other: NDArray[np.int32]
     number: Ints
     """[2, U]: the place of each table among those of its group, lanes over the first or second variable; −1 before."""
     table_order: Ints
     """[2, U]: the table at each place: tables lie in the order in which variables first use them."""
     used: Ints
     """[K, 2]: how many have a place; 0 before."""
-
-
-@array_kernel
-def fill_ranks(by_variable: Ints, rank: NDArray[np.int32]) -> None:
-    """The place of each edge among those by variable, [E]."""
-    for place in range(len(by_variable)):
-        rank[by_variable[place]] = place
 
 
 @array_kernel
@@ -92,7 +84,7 @@ def fill_pairs(edges: Edges, groups: PairGroups, rank: NDArray[np.int32], column
             group = low
         if not groups.binary[group]:
             columns.table[here] = -1
-            columns.source[here], columns.rows[here], columns.other[here] = 0, 0, 0
+            columns.source[here], columns.rows[here] = 0, 0
             continue
         local = edge - groups.first[group]
         side, factor = local & 1, groups.factor[group] + local // (2 * copies)
@@ -111,4 +103,3 @@ def fill_pairs(edges: Edges, groups: PairGroups, rank: NDArray[np.int32], column
         columns.table[here] = groups.stack[group, side] + number * groups.cells[group, side]
         columns.source[here] = position // UNIT
         columns.rows[here] = groups.senders[group, side]
-        columns.other[here] = other

@@ -17,12 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.belief_propagation.iteration import MANY_CHANGES, note_cost, verdict
+from dabp.kernels.belief_propagation.iteration import note_cost, price, verdict
 from dabp.kernels.belief_propagation.message_arrays import (
-    AHEAD,
-    EARLY,
-    EARLY_TABLES,
-    NEAR,
     PADDING,
     RUNNING,
     UNIT,
@@ -34,25 +30,24 @@ from dabp.kernels.belief_propagation.message_arrays import (
 )
 from dabp.kernels.belief_propagation.min_sum import (
     Passage,
-    hear_pairs,
+    fetch,
     next_row,
     passage_at,
+    receive_pairs,
     send_many,
+    send_rows,
     update_variables,
 )
-from dabp.kernels.belief_propagation.pricing import LINE, price_all, price_moved
 from dabp.kernels.decorators import array_inner, array_kernel, part
+from dabp.kernels.pair_minimum import pair_minimum
 from dabp.kernels.simd import (
     Lanes,
     any_below,
     full_like,
     item,
-    least,
     load,
     maximum,
     minimum,
-    prefetch,
-    prefetch_early,
     splat,
     store,
     sum_of,
@@ -62,33 +57,28 @@ from dabp.kernels.simd_functions import logarithm, power_of_two, power_or_zero
 LIFT = 100.0
 """Weights of messages lie between 1 and 2 to this power, those of tables between the least normal number and 1."""
 
-SMALL_POWER = 28.0
-"""`SMALL` is 2 to this power."""
-SMALL = 2.0**SMALL_POWER
-"""A sum above this has lost less than a part of 1 / `SMALL` for each term."""
-
-MOST_WEIGHED = 10
-"""Variables of a factor whose weights a product in double precision can hold."""
+SMALL = 2.0**28
+"""A sum above this has lost less than a share of 1 / `SMALL` for each term."""
 
 SOFTEN = 1
 """The stage of an iteration that makes the weights of tables and v2f messages."""
 SEND = 2
-"""The stage that makes f2v messages."""
+"""The stage of an iteration that makes f2v messages."""
 UPDATE = 4
-"""The stage that makes beliefs, values and v2f messages."""
+"""The stage of an iteration that makes beliefs, values and v2f messages."""
 
 
-class Room(NamedTuple):
-    """What a thread needs for one factor of higher arity."""
+class Scratch(NamedTuple):
+    """The scratch memory of a thread for one factor of higher arity."""
 
     values: Ints
-    """[largest arity]: those of a row of its table."""
+    """[largest arity]: the values of a row of its table."""
     sums: NDArray[np.float64]
-    """For each value of all variables but the last."""
+    """A sum for each value of all variables but the last."""
 
 
 class Softness(NamedTuple):
-    """What messages at a finite temperature need beside layout and memory."""
+    """Weights of messages at a finite temperature."""
 
     share: NDArray[np.float64]
     """[C]: a copy's share of its table's costs; its messages are stored divided by it, so its β is times it."""
@@ -131,25 +121,13 @@ def weigh(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes
         return
     for i in range(start, stop):
         width = variables.unary_start[i + 1] - variables.unary_start[i]
-        for edge in range(variables.edge_start[i], variables.edge_start[i + 1]):
-            factor = full_like(-c * variables.edge_scale[edge], zero)
+        first = variables.edge_start[i]
+        for edge in range(first, variables.edge_start[i + 1]):
+            factor = full_like(-c * variables.scales[(edge - first) & 1], zero)
             for _ in range(0, width, len(lanes)):
                 power = lift + factor * load(memory.v2f, place, lanes)
                 store(soft.messages, place, power_of_two(maximum(power, zero)))
                 place += len(lanes)
-
-
-@part(_nrt=False)
-def _fetch(layout: Layout, soft: Softness, at: int) -> None:
-    """Ask for the weights of a message some places after `at`, and of a table where they do not stay in caches."""
-    pairs = layout.pairs
-    if len(soft.messages) > NEAR:
-        prefetch_early(soft.messages, UNIT * item(pairs.source, at + EARLY))
-        table = item(pairs.table, at + EARLY_TABLES)
-        prefetch_early(soft.weights, table)
-        prefetch_early(soft.weights, table + LINE)
-    else:
-        prefetch(soft.messages, UNIT * item(pairs.source, at + AHEAD))
 
 
 @array_inner
@@ -160,10 +138,10 @@ def soft_pairs(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: 
     low = full_like(PADDING, load(memory.v2f, 0, lanes))
     for i in range(start, stop):
         if copies == 1 and item(variables.unary_start, i + 1) - item(variables.unary_start, i) == len(lanes):
-            low = minimum(low, _hear_narrow(layout, memory, soft, temperature * soft.inverse[0], lanes, i))
+            low = minimum(low, _receive_narrow(layout, memory, soft, temperature * soft.inverse[0], lanes, i))
             continue
         for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
-            _fetch(layout, soft, at)
+            fetch(layout, soft.messages, soft.weights, at)
             if item(pairs.table, at) >= 0:
                 for copy in range(copies):
                     passage = passage_at(layout, i, at, copy, lanes)
@@ -174,7 +152,7 @@ def soft_pairs(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: 
 
 
 @part(_nrt=False)
-def _hear_narrow(layout: Layout, memory: Memory, soft: Softness, temperature: float, lanes: Lanes, i: int) -> Any:
+def _receive_narrow(layout: Layout, memory: Memory, soft: Softness, temperature: float, lanes: Lanes, i: int) -> Any:
     """All messages to a variable whose messages take a vector each, without copies; returns the least of their sums."""
     variables, pairs, weights, messages = layout.variables, layout.pairs, soft.weights, soft.messages
     low = full_like(PADDING, load(weights, 0, lanes))
@@ -182,7 +160,7 @@ def _hear_narrow(layout: Layout, memory: Memory, soft: Softness, temperature: fl
     first, last = item(variables.edge_start, i), item(variables.edge_start, i + 1)
     step, place = item(variables.step, i), item(variables.message_start, i)
     for at in range(first, last):
-        _fetch(layout, soft, at)
+        fetch(layout, soft.messages, soft.weights, at)
         table = item(pairs.table, at)
         if table >= 0:
             source = UNIT * item(pairs.source, at)
@@ -222,39 +200,27 @@ def _send_softly(
 
 @array_inner
 def _mend(layout: Layout, memory: Memory, soft: Softness, c: float, lanes: Lanes, start: int, stop: int) -> None:
-    """Make messages of factors of arity 2 another way where a sum was too small for its range."""
-    variables, pairs, copies = layout.variables, layout.pairs, len(soft.share)
-    zero = full_like(0.0, load(memory.v2f, 0, lanes))
+    """Make messages of factors of arity 2 whose sums were too small with the minimum taken out of the sum."""
+    variables, pairs, copies, tables, v2f = layout.variables, layout.pairs, len(soft.share), layout.tables, memory.v2f
+    zero = full_like(0.0, load(v2f, 0, lanes))
     for i in range(start, stop):
         for at in range(variables.edge_start[i] // copies, variables.edge_start[i + 1] // copies):
             for copy in range(copies if pairs.table[at] >= 0 else 0):
-                own = c * soft.share[copy]
-                passage = passage_at(layout, i, at, copy, lanes)
-                for block in range(0, passage.width, len(lanes)):
-                    place = passage.target + block
-                    if any_below(zero - load(memory.f2v, place, lanes), (SMALL_POWER - LIFT) / own):
-                        store(memory.f2v, place, _log_sum_exp(layout, memory, passage, block, own, lanes))
-
-
-@array_inner
-def _log_sum_exp(layout: Layout, memory: Memory, passage: Passage, block: int, c: float, lanes: Lanes) -> Any:
-    """One vector of a message at any temperature: the minimum is taken out of the sum."""
-    tables, v2f = layout.tables, memory.v2f
-    place = passage.table + block
-    low = load(tables, place, lanes) + splat(v2f, passage.source, lanes)
-    for row in range(1, passage.rows):
-        low = minimum(low, load(tables, place + row * passage.step, lanes) + splat(v2f, passage.source + row, lanes))
-    total = low - low
-    factor = full_like(-c, low)
-    for row in range(passage.rows):
-        costs = load(tables, place + row * passage.step, lanes) + splat(v2f, passage.source + row, lanes)
-        total = total + power_or_zero(factor * (costs - low))
-    return low - full_like(1.0 / c, low) * logarithm(total)
+                own, p = c * soft.share[copy], passage_at(layout, i, at, copy, lanes)
+                for block in range(0, p.width, len(lanes)):
+                    if not any_below(zero - load(memory.f2v, p.target + block, lanes), (28.0 - LIFT) / own):
+                        continue
+                    place, total = p.table + block, zero
+                    low = pair_minimum(tables, place, p.step, v2f, p.source, p.rows, lanes)
+                    for row in range(p.rows):
+                        costs = load(tables, place + row * p.step, lanes) + splat(v2f, p.source + row, lanes)
+                        total = total + power_or_zero(full_like(-own, low) * (costs - low))
+                    store(memory.f2v, p.target + block, low - full_like(1.0 / own, low) * logarithm(total))
 
 
 @array_inner
 def soft_many(
-    layout: Layout, memory: Memory, soft: Softness, c: float, room: Room, lanes: Lanes, start: int, stop: int
+    layout: Layout, memory: Memory, soft: Softness, c: float, scratch: Scratch, lanes: Lanes, start: int, stop: int
 ) -> None:
     """f2v messages of a range of factors of higher arity, in one pass over the weights of the table.
 
@@ -266,36 +232,18 @@ def soft_many(
     for factor in range(start, stop):
         for copy in range(many.message.shape[1]):
             own = c * soft.share[copy]
-            if many.start[factor + 1] - many.start[factor] <= MOST_WEIGHED:
-                _clear(layout, memory, factor, copy, room, lanes)
-                _weigh_rows(layout, memory, soft, factor, copy, room, lanes)
-                if not _sums_to_messages(layout, memory, soft, factor, copy, own, room, lanes):
+            if many.start[factor + 1] - many.start[factor] <= 10:  # a product of more weights exceeds float64
+                _weigh_rows(layout, memory, soft, factor, copy, scratch, lanes)
+                if not _sums_to_messages(layout, memory, soft, factor, copy, own, scratch, lanes):
                     continue
-            _add_rows(layout, memory, factor, copy, own, room, lanes)
-
-
-@array_inner
-def _clear(layout: Layout, memory: Memory, factor: int, copy: int, room: Room, lanes: Lanes) -> None:
-    """No sums yet, and the first row."""
-    many = layout.many
-    first, last = many.start[factor], many.start[factor + 1] - 1
-    count = 0
-    for k in range(first, last):
-        room.values[k - first] = 0
-        count += many.domain[k]
-    for place in range(count):
-        room.sums[place] = 0.0
-    to_last = many.message[last, copy]
-    zero = full_like(0.0, load(memory.f2v, to_last, lanes))
-    for block in range(0, many.domain[last], len(lanes)):
-        store(memory.f2v, to_last + block, zero)
+            send_rows(layout, memory, factor, copy, own, scratch.values, lanes)
 
 
 @array_inner
 def _weigh_rows(
-    layout: Layout, memory: Memory, soft: Softness, factor: int, copy: int, room: Room, lanes: Lanes
+    layout: Layout, memory: Memory, soft: Softness, factor: int, copy: int, scratch: Scratch, lanes: Lanes
 ) -> None:
-    """Add each row of a table to the sums: of the last variable in `Memory.f2v`, lifted once, of the others in `room`.
+    """Add each row of a table to the sums: of the last variable in `Memory.f2v`, lifted once, of others in `scratch`.
 
     Where the weight of a row's values is below one over 2^`LIFT` of the largest, it adds nothing to what the last
     variable is sent unless that is small anyway.
@@ -303,15 +251,21 @@ def _weigh_rows(
     many, weights, messages, f2v = layout.many, soft.weights, soft.messages, memory.f2v
     first, last = many.start[factor], many.start[factor + 1] - 1
     width, to_last = -(-many.domain[last] // len(lanes)) * len(lanes), many.message[last, copy]
-    table, rows = soft.start[copy] + many.table[factor], 1
+    table, rows, count = soft.start[copy] + many.table[factor], 1, 0
     for k in range(first, last):
+        scratch.values[k - first] = 0
         rows *= many.domain[k]
+        count += many.domain[k]
+    for place in range(count):
+        scratch.sums[place] = 0.0
     zero = full_like(0.0, load(f2v, to_last, lanes))
+    for block in range(0, width, len(lanes)):
+        store(f2v, to_last + block, zero)
     once = 2.0 ** (-LIFT * (last - first - 1))
     for _ in range(rows):
         base = 1.0
         for k in range(first, last):
-            base *= messages[many.message[k, copy] + room.values[k - first]]
+            base *= messages[many.message[k, copy] + scratch.values[k - first]]
         share, total = full_like(base * once if base * once >= 1.0 else 0.0, zero), zero
         for block in range(0, width, len(lanes)):
             weight = load(weights, table + block, lanes)
@@ -319,15 +273,15 @@ def _weigh_rows(
             store(f2v, to_last + block, load(f2v, to_last + block, lanes) + weight * share)
         added, place = base * sum_of(total), 0
         for k in range(first, last):
-            room.sums[place + room.values[k - first]] += added
+            scratch.sums[place + scratch.values[k - first]] += added
             place += many.domain[k]
         table += width
-        next_row(layout, factor, room.values)
+        next_row(layout, factor, scratch.values)
 
 
 @array_inner
 def _sums_to_messages(
-    layout: Layout, memory: Memory, soft: Softness, factor: int, copy: int, c: float, room: Room, lanes: Lanes
+    layout: Layout, memory: Memory, soft: Softness, factor: int, copy: int, c: float, scratch: Scratch, lanes: Lanes
 ) -> bool:
     """Turn the sums into messages; whether one was too small for its range."""
     many, f2v = layout.many, memory.f2v
@@ -339,7 +293,7 @@ def _sums_to_messages(
         target, domain = many.message[k, copy], many.domain[k]
         if k < last:
             for x in range(domain):
-                f2v[target + x] = room.sums[place + x] * once / soft.messages[target + x]
+                f2v[target + x] = scratch.sums[place + x] * once / soft.messages[target + x]
             place += domain
         width = -(-domain // len(lanes)) * len(lanes)
         for x in range(domain, width):  # padding: any sum that is not small will do
@@ -351,65 +305,6 @@ def _sums_to_messages(
     return bool(any_below(low, SMALL))
 
 
-@array_inner
-def _add_rows(layout: Layout, memory: Memory, factor: int, copy: int, c: float, room: Room, lanes: Lanes) -> None:
-    """Messages of a factor of higher arity at any temperature: row after row, the minimum taken out of each sum."""
-    many, f2v = layout.many, memory.f2v
-    first, last = many.start[factor], many.start[factor + 1] - 1
-    width = -(-many.domain[last] // len(lanes)) * len(lanes)
-    rows = 1
-    for k in range(first, last + 1):
-        room.values[k - first] = 0
-        rows *= many.domain[k] if k < last else 1
-        for x in range(many.domain[k] if k < last else width):
-            f2v[many.message[k, copy] + x] = PADDING
-    table = many.table[factor]
-    for _ in range(rows):
-        _add_row(layout, memory, factor, copy, c, room.values, table, lanes)
-        table += width
-        next_row(layout, factor, room.values)
-
-
-@array_inner
-def _add_row(
-    layout: Layout, memory: Memory, factor: int, copy: int, c: float, values: Any, table: int, lanes: Lanes
-) -> None:
-    """Add the row of a table that starts at `table` to all messages of its factor."""
-    many, v2f, f2v = layout.many, memory.v2f, memory.f2v
-    first, last = many.start[factor], many.start[factor + 1] - 1
-    width = -(-many.domain[last] // len(lanes)) * len(lanes)
-    from_last = many.message[last, copy]
-    base = v2f[many.message[first, copy] + values[0]]
-    for k in range(first + 1, last):
-        base += v2f[many.message[k, copy] + values[k - first]]
-    nothing = full_like(PADDING, load(v2f, from_last, lanes))
-    whole = nothing
-    for block in range(0, width, len(lanes)):
-        costs = load(layout.tables, table + block, lanes)
-        old = load(f2v, from_last + block, lanes)
-        store(f2v, from_last + block, _either(old, costs + full_like(base, old), c))
-        whole = _either(whole, costs + load(v2f, from_last + block, lanes), c)
-    low = full_like(least(whole), nothing)
-    sums = full_like(sum_of(power_or_zero(full_like(c, low) * (low - whole))), low)
-    row_cost = low - full_like(1.0 / c, low) * logarithm(sums)
-    for k in range(first, last):
-        # Summed anew without k: base minus its own message would lose digits to a stand-in.
-        rest = row_cost
-        for other in range(first, last):
-            if other != k:
-                rest = rest + splat(v2f, many.message[other, copy] + values[other - first], lanes)
-        place = many.message[k, copy] + values[k - first]
-        f2v[place] = least(_either(splat(f2v, place, lanes), rest, c))
-
-
-@array_inner
-def _either(a: Any, b: Any, c: float) -> Any:
-    """``−1/c log₂(2^(−ca) + 2^(−cb))`` for each lane."""
-    high, low = maximum(a, b), minimum(a, b)
-    over = power_or_zero(full_like(c, a) * (low - high))
-    return low - full_like(1.0 / c, a) * logarithm(full_like(1.0, a) + over)
-
-
 class Course(NamedTuple):
     """What changes from iteration to iteration; entry 0 is that of the iteration before the first."""
 
@@ -417,17 +312,17 @@ class Course(NamedTuple):
     """Inverse temperature over ln 2, in scaled units of cost; infinite = min-sum."""
     gain: NDArray[np.float64]
     """Of reinforcement; negative = none."""
-    damping: NDArray[np.float64]
-    """Of every edge; negative = each edge keeps its own."""
 
 
 class Share(NamedTuple):
-    """The part of each stage that one thread computes."""
+    """The ranges of each stage that one thread computes, and its scratch memory."""
 
-    span: Ints
-    """[3, 2]: ranges of higher factors, of variables and of numbers of tables."""
-    room: Room
-    """For one factor of higher arity."""
+    many: tuple[int, int]
+    """Factors of arity 3 and more."""
+    variables: tuple[int, int]
+    numbers: tuple[int, int]
+    """Numbers of the tables."""
+    scratch: Scratch
 
 
 @array_kernel
@@ -443,30 +338,25 @@ def iterate_softly(
     trace: Any,
 ) -> tuple[int, int]:
     """`iterate` at a finite temperature: iterations until `trace` is full or the rules end them; how many, and why."""
-    span = share.span
+    (first, last), (first_many, last_many) = share.variables, share.many
     for t in range(1, len(trace) + 1):
         c = course.beta[t]
         hard = c == np.inf
         if stages & SOFTEN and not hard:
             if c != course.beta[t - 1]:
-                soften(layout, soft, c, lanes, span[2, 0], span[2, 1])
-            weigh(layout, memory, soft, c, lanes, span[1, 0], span[1, 1])
+                soften(layout, soft, c, lanes, share.numbers[0], share.numbers[1])
+            weigh(layout, memory, soft, c, lanes, first, last)
         if stages & SEND and hard:
-            for i in range(span[1, 0], span[1, 1]):
-                hear_pairs(layout, memory.v2f, memory.f2v, 0, lanes, i)
-            send_many(layout, memory, share.room.values, lanes, span[0, 0], span[0, 1])
+            for i in range(first, last):
+                receive_pairs(layout, memory.v2f, memory.f2v, 0, lanes, i)
+            send_many(layout, memory, share.scratch.values, lanes, first_many, last_many)
         elif stages & SEND:
-            soft_pairs(layout, memory, soft, c, lanes, span[1, 0], span[1, 1])
-            soft_many(layout, memory, soft, c, share.room, lanes, span[0, 0], span[0, 1])
+            soft_pairs(layout, memory, soft, c, lanes, first, last)
+            soft_many(layout, memory, soft, c, share.scratch, lanes, first_many, last_many)
         if stages & UPDATE:
-            if course.damping[t] != course.damping[t - 1]:
-                memory.damping[:] = course.damping[t]
             memory.progress[0].iterations += 1
-            change, changed, _ = update_variables(layout, memory, course.gain[t], False, lanes, span[1, 0], span[1, 1])
-            if MANY_CHANGES * changed > len(layout.variables.domain):
-                price_all(layout.exact, memory, span[1, 0], len(memory.priced))
-            elif changed > 0:
-                price_moved(layout.exact, memory, span[1, 0], span[1, 1])
+            change, changed = update_variables(layout, memory, course.gain[t], lanes, first, last)
+            price(layout, memory, changed)
             note_cost(memory, rules, changed)
             trace[t - 1] = memory.progress[0].current
             why = verdict(memory, rules, float(change))

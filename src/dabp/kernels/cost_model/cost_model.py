@@ -1,7 +1,7 @@
 # mypy: disable-error-code="untyped-decorator"
 """Predictions of the GAT-PCM cost model for the values of one target variable, without building its graph.
 
-What the structure of the microstructure gives (see `solvers.gat_pcm.microstructure`):
+What follows from the structure of the graph (see `lab.cost_model.microstructure`):
 
 - after the first layer a pair of values is a function of its cost, so that it is tabulated (`level_tables`);
 - after the second a pair depends on its cost and its lower value, and that value on its own constraints below;
@@ -12,27 +12,178 @@ Per target that is one 64×64 product for each pair with a value of a variable b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.cost_model.columns import Array, Embedding, LevelTables, Pairs, Parameters
-from dabp.kernels.cost_model.layers import (
-    CHANNELS,
-    HEADS,
-    WIDTH,
-    Source,
-    attend_pair,
-    attend_value,
-    elu,
-    head_scores,
-    leaky,
-    project,
-)
 from dabp.kernels.decorators import inner, kernel
 
-LAST_HEADS, LAST_CHANNELS = 4, 16
+Array = NDArray[np.float32]
+
+HEADS = 8
+"""Heads of the first three layers."""
+CHANNELS = 8
+"""Channels of each of them."""
+WIDTH = HEADS * CHANNELS
+"""Numbers of a node between layers."""
+LAST_HEADS = 4
+"""Heads of the last layer, which averages them."""
+LAST_CHANNELS = 16
+"""Channels of each of these."""
+
+
+class Parameters(NamedTuple):
+    """What predicting the values of a target needs; 64 = 8 heads × 8 channels, matrices as [in, out].
+
+    `source_i` and `target_i` are the attention vectors of layer i, applied to what the layer's matrix gives; those
+    of the last layer are multiplied by its matrix beforehand and apply to its inputs.
+    """
+
+    value_1: Array  # W x of a value node in the first layer, [64]
+    cost_1: Array  # W x of a cost node of cost 0, [64]; a cost c adds c times `amount_1`
+    amount_1: Array
+    source_1: Array
+    target_1: Array
+    bias_1: Array
+    matrix_2: Array
+    source_2: Array
+    target_2: Array
+    bias_2: Array
+    matrix_3: Array
+    source_3: Array
+    target_3: Array
+    bias_3: Array
+    matrix_4: Array  # [4 heads, 64, 16]
+    source_4: Array  # [4 heads, 64]
+    target_4: Array
+    bias_4: Array
+    transform: Array  # of the value node's embedding, [16, 16]
+    out: Array  # [16]: the value node's half; the constraints' half adds the same to all values
+
+
+class LevelTables(NamedTuple):
+    """What the model makes of a pair of each different cost."""
+
+    amount: Array  # the costs, in the model's units, [levels]
+    score_1: Array  # what a pair of this cost scores in a value's first attention, [levels, 8]
+    projected_2: Array  # a pair's input to the second layer, [levels, 64]
+    from_2: Array  # its scores there as a source, [levels, 8]
+    to_2: Array  # its scores there as a target, [levels, 8]
+
+
+class Embedding(NamedTuple):
+    """A value after two layers, or with one axis more several values."""
+
+    projected: Array  # its inputs to the second and third layer, [2, 64]
+    scores: Array  # their scores as sources (rows 0 and 2) and targets (rows 1 and 3), [4, 8]
+    unary: Array  # the embedding of its unary cost after one and after two layers, [2, 64]; used by the target only
+
+
+class ValueCosts(NamedTuple):
+    """What the model reads of one value."""
+
+    amount: float  # its unary cost
+    has_unary: bool
+    levels: NDArray[np.int32]  # of its pairs with values below, [pairs]
+
+
+class Pairs(NamedTuple):
+    """Scratch for the pairs of one value of the target with the values below."""
+
+    everyone: NDArray[np.int64]  # 0, 1, …, [pairs]
+    projected: Array  # inputs to the third layer, [pairs, 64]
+    scores: Array  # their scores as sources, [pairs, 8]
+    embedding: Array  # after the third layer, [pairs, 64]
+    last: Array  # their scores as sources in the last layer, [pairs, 4]
+    score: Array  # by head, [pairs]
+
+
+class Source(NamedTuple):
+    """A node that attention looks at, or with one axis more several of them."""
+
+    projected: Array  # what it sends, [64]
+    scores: Array  # what it scores by head, [8]
+
+
+@inner
+def leaky(x: Any) -> Any:
+    """The leaky ReLU of attention scores."""
+    return x if x > 0 else x * np.float32(0.2)
+
+
+@inner(fastmath=True)
+def elu(x: Array) -> None:
+    """In place; exp(x) = p(x/64)^64 with a Taylor polynomial p, which vectorises and is right to 1e-5."""
+    for i in range(len(x)):
+        y = max(min(x[i], np.float32(0)), np.float32(-20)) * np.float32(1 / 64)
+        p = y * (np.float32(1) + y * (np.float32(1 / 2) + y * (np.float32(1 / 6) + y * np.float32(1 / 24))))
+        # (1 + p)² − 1 = p (p + 2): squaring without the 1 keeps small results exact.
+        for _ in range(6):
+            p = p * (p + np.float32(2))
+        x[i] = max(x[i], np.float32(0)) + p
+
+
+@inner(fastmath=True)
+def project(x: Array, matrix: Array, out: Array) -> None:
+    """Out = x @ matrix."""
+    for j in range(matrix.shape[1]):
+        out[j] = 0
+    for i in range(0, matrix.shape[0], 4):
+        a, b, c, d = x[i], x[i + 1], x[i + 2], x[i + 3]
+        for j in range(matrix.shape[1]):
+            out[j] += a * matrix[i, j] + b * matrix[i + 1, j] + c * matrix[i + 2, j] + d * matrix[i + 3, j]
+
+
+@inner(fastmath=True)
+def head_scores(x: Array, vector: Array, out: Array) -> None:
+    """Per head the dot product of its channels."""
+    for h in range(HEADS):
+        total = np.float32(0)
+        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
+            total += x[c] * vector[c]
+        out[h] = total
+
+
+@inner(fastmath=True)
+def attend_pair(own: Source, below: Source, to_own: Array, bias: Array, out: Array) -> None:
+    """A pair's next embedding from its own and its lower value's: a softmax over two is a sigmoid."""
+    for h in range(HEADS):
+        gap = leaky(below.scores[h] + to_own[h]) - leaky(own.scores[h] + to_own[h])
+        share = np.float32(1) / (np.float32(1) + np.exp(gap))
+        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
+            out[c] = below.projected[c] + share * (own.projected[c] - below.projected[c]) + bias[c]
+    elu(out)
+
+
+@inner(fastmath=True)
+def attend_value(
+    own: Source, unary: Source, has_unary: bool, pairs: Source, chosen: Any, to_value: Array, bias: Array, score: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """A value's next embedding from itself, its unary cost and the pairs `chosen`; `score` is scratch as long."""
+    count = len(chosen)
+    for h in range(HEADS):
+        mine = leaky(own.scores[h] + to_value[h])
+        cost = leaky(unary.scores[h] + to_value[h]) if has_unary else mine
+        highest = max(mine, cost)
+        for k in range(count):
+            score[k] = leaky(pairs.scores[chosen[k], h] + to_value[h])
+            highest = max(highest, score[k])
+        mine = np.exp(mine - highest)
+        cost = np.exp(cost - highest) if has_unary else np.float32(0)
+        total = mine + cost
+        first, last = h * CHANNELS, (h + 1) * CHANNELS
+        for c in range(first, last):
+            out[c] = mine * own.projected[c] + cost * unary.projected[c]
+        for k in range(count):
+            weight = np.exp(score[k] - highest)
+            total += weight
+            for c in range(first, last):
+                out[c] += weight * pairs.projected[chosen[k], c]
+        for c in range(first, last):
+            out[c] = out[c] / total + bias[c]
+    elu(out)
 
 
 @kernel
@@ -66,16 +217,9 @@ def level_tables(amounts: Array, model: Parameters) -> LevelTables:
 
 
 @inner(fastmath=True)
-def _first_layer(
-    amount: float,
-    has_unary: bool,
-    from_unary: Array,
-    levels: NDArray[np.int32],
-    tables: LevelTables,
-    model: Parameters,
-    out: Array,
-) -> None:
+def _first_layer(costs: ValueCosts, from_unary: Array, tables: LevelTables, model: Parameters, out: Array) -> None:
     """A value's embedding after one layer: everything it looks at is linear in a cost, so costs are averaged."""
+    amount, has_unary, levels = costs
     value, cost, per_amount = model.value_1, model.cost_1, model.amount_1
     from_value, to_value = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
     count = len(levels)
@@ -101,19 +245,9 @@ def _first_layer(
 
 
 @inner(fastmath=True)
-def embed_value(
-    amount: float,
-    has_unary: bool,
-    levels: NDArray[np.int32],
-    tables: LevelTables,
-    model: Parameters,
-    score: Array,
-    out: Embedding,
-) -> None:
-    """The first two layers at one value, given its unary cost and the levels of its pairs with values below.
-
-    Fills `out`; `score` is scratch, at least as long as `levels`.
-    """
+def embed_value(costs: ValueCosts, tables: LevelTables, model: Parameters, score: Array, out: Embedding) -> None:
+    """Write the first two layers at one value; `score` is scratch, at least as long as its levels."""
+    amount, has_unary, levels = costs
     node, embedding = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
     from_unary = np.empty(HEADS, np.float32)
     for c in range(WIDTH):
@@ -121,7 +255,7 @@ def embed_value(
         out.unary[0, c] = node[c] + model.bias_1[c]
     elu(out.unary[0])
     head_scores(node, model.source_1, from_unary)
-    _first_layer(amount, has_unary, from_unary, levels, tables, model, embedding)
+    _first_layer(costs, from_unary, tables, model, embedding)
 
     project(embedding, model.matrix_2, out.projected[0])
     head_scores(out.projected[0], model.source_2, out.scores[0])
@@ -141,27 +275,14 @@ def embed_value(
 
 @inner(fastmath=True)
 def predict_value(
-    own: Embedding,
-    has_unary: bool,
-    levels: NDArray[np.int32],
-    below: Embedding,
-    tables: LevelTables,
-    model: Parameters,
-    pairs: Pairs,
+    own: Embedding, costs: ValueCosts, below: Embedding, tables: LevelTables, model: Parameters, pairs: Pairs
 ) -> Any:
     """The model's prediction for one value of the target (without what is the same for all of its values).
 
-    Parameters
-    ----------
-    own, has_unary
-        The value's own, from `embed_value`.
-    levels
-        Of its pairs with the values below, in the order of these.
-    below
-        Of the values below, [values, 2, 64] and [values, 4, 8].
-    pairs
-        Scratch.
+    `own` is the value's, from `embed_value`; `below` those of the values below, [values, 2, 64] and [values, 4, 8], in
+    the order of the value's levels.
     """
+    has_unary, levels = costs.has_unary, costs.levels
     node, embedding = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
     to_pair, from_unary = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
     for k in range(len(levels)):

@@ -1,36 +1,84 @@
+# mypy: disable-error-code="untyped-decorator"
 """The compiled half of a GAT-PCM-LNS cycle: a pseudo-tree of the destroyed variables, and their repair along it."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.cost_model.columns import Array, Cycle, Embedding, LevelTables, Pairs, Parameters, Structure
-from dabp.kernels.cost_model.cost_model import LAST_HEADS, embed_value, predict_value
-from dabp.kernels.cost_model.layers import HEADS, WIDTH
+from dabp.kernels.cost_model.cost_model import (
+    HEADS,
+    LAST_HEADS,
+    WIDTH,
+    Array,
+    Embedding,
+    LevelTables,
+    Pairs,
+    Parameters,
+    ValueCosts,
+    embed_value,
+    predict_value,
+)
 from dabp.kernels.decorators import inner, kernel
+
+Indices = NDArray[np.int64]
+
+
+class Structure(NamedTuple):
+    """A problem: pairwise tables by variable, wider factors apart.
+
+    "Penalised" costs have a finite stand-in for forbidden, above any finite total; an "amount" is a cost in the model's
+    units. Variable v's neighbours are entries ``begin[v]:begin[v + 1]`` of the `neighbour…` arrays (each pairwise
+    constraint is there twice); the cost of value a of v with value b of the neighbour is at
+    ``neighbour_base + a * neighbour_own + b * neighbour_other`` of `penalised`, `amount` and `level`.
+    """
+
+    sizes: Indices  # domain sizes, [N]
+    first_value: Indices  # where a variable's values begin in arrays over all values, [N + 1]
+    begin: Indices  # where a variable's neighbours begin, [N + 1]
+    neighbour: Indices  # the other variable
+    neighbour_base: Indices  # where the constraint's table begins
+    neighbour_own: Indices  # cells that a step of v's value moves
+    neighbour_other: Indices  # cells that a step of the neighbour's value moves
+    penalised: NDArray[np.float64]  # costs of all pairs of values
+    amount: Array  # the same in the model's units
+    level: NDArray[np.int32]  # which of `level_amount` comes nearest
+    level_amount: Array  # the different costs that the model tells apart, in its units
+    unary_penalised: NDArray[np.float64]  # costs of unary factors, by value
+    unary_amount: Array  # the same in the model's units
+    has_unary: NDArray[np.bool_]  # whether a variable has any, [N]
+    wide_begin: Indices
+    """Variable v is in the wider factors ``wide_factor[wide_begin[v]:wide_begin[v + 1]]``, [N + 1]."""
+    wide_factor: Indices  # which of the wider factors
+    wide_base: Indices  # by wider factor: its place in `wide_penalised`
+    wide_scope_begin: Indices  # by wider factor: where its scope begins in the next two
+    wide_variable: Indices  # the variables of the scopes
+    wide_stride: Indices  # cells that a step of each one's value moves
+    wide_penalised: NDArray[np.float64]  # costs of the wider factors
+    wide_amount: Array  # the same in the model's units
+
+
+class Cycle(NamedTuple):
+    """Where a cycle of the search stands; the last four are kept for destroyed variables only."""
+
+    values: Indices  # the assignment, [N]
+    position: Indices  # the place in the order of repair, −1 for those that were not destroyed, [N]
+    penalised: NDArray[np.float64]  # costs by value with everything assigned, [values]
+    amount: Array  # the same in the model's units, [values]
+    assigned: NDArray[np.bool_]  # whether there is anything assigned, [N]
 
 
 @kernel
-def destroy(
-    problem: Structure, cycle: Cycle, destroyed: NDArray[np.bool_], priority: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def destroy(problem: Structure, cycle: Cycle, destroyed: NDArray[np.bool_], priority: Indices) -> Indices:
     """Order the destroyed variables along a depth-first pseudo-tree and sum their costs with all others.
 
-    Parameters
-    ----------
-    problem, cycle
-        What is solved, and the assignment; the rest of `cycle` is filled for destroyed variables.
-    destroyed, priority
-        Which variables, and in what order they are tried as roots.
-
-    Returns
-    -------
-    order
-        Components one after the other, each from its root; the neighbours of a variable that come later in this
-        order are its descendants, the destroyed ones that come earlier its ancestors.
+    `cycle` has the assignment, its other arrays are filled for destroyed variables; `priority` orders the roots. The
+    result has the components one after the other, each from its root; the neighbours of a variable that come later in
+    this order are its descendants, the destroyed ones that come earlier its ancestors.
     """
-    order: NDArray[np.int64] = _depth_first(problem, cycle.position, destroyed, priority)
+    order: Indices = _depth_first(problem, cycle.position, destroyed, priority)
     for v in order:
         for i in range(problem.first_value[v], problem.first_value[v + 1]):
             cycle.penalised[i], cycle.amount[i] = problem.unary_penalised[i], problem.unary_amount[i]
@@ -44,9 +92,7 @@ def destroy(
 
 
 @inner
-def _depth_first(
-    problem: Structure, position: NDArray[np.int64], destroyed: NDArray[np.bool_], priority: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _depth_first(problem: Structure, position: Indices, destroyed: NDArray[np.bool_], priority: Indices) -> Indices:
     """The destroyed variables in the order in which a depth-first walk meets them; fills `position`."""
     num_variables = len(problem.sizes)
     count = 0
@@ -109,7 +155,7 @@ def _add_wide(problem: Structure, cycle: Cycle, v: int) -> None:
 
 @kernel
 def repair(
-    problem: Structure, cycle: Cycle, model: Parameters, tables: LevelTables, order: NDArray[np.int64],
+    problem: Structure, cycle: Cycle, model: Parameters, tables: LevelTables, order: Indices,
     begin: int, end: int,
 ) -> None:  # fmt: skip
     """Give ``order[begin:end]`` new values: leaves their exact best, the others the least predicted cost."""
@@ -150,9 +196,8 @@ def predict(problem: Structure, cycle: Cycle, model: Parameters, tables: LevelTa
             for a in range(size):
                 cell = problem.neighbour_base[e] + a * problem.neighbour_own[e] + b * problem.neighbour_other[e]
                 levels[a, done] = problem.level[cell]
-            amount = cycle.amount[problem.first_value[child] + b]
-            out = Embedding(lower.projected[done], lower.scores[done], unary)
-            embed_value(amount, cycle.assigned[child], own_levels[b], tables, model, score, out)
+            costs = ValueCosts(cycle.amount[problem.first_value[child] + b], cycle.assigned[child], own_levels[b])
+            embed_value(costs, tables, model, score, Embedding(lower.projected[done], lower.scores[done], unary))
             done += 1
 
     own = Embedding(np.empty((2, WIDTH), np.float32), np.empty((4, HEADS), np.float32), unary)
@@ -166,14 +211,14 @@ def predict(problem: Structure, cycle: Cycle, model: Parameters, tables: LevelTa
     )
     predictions = np.empty(size, np.float32)
     for a in range(size):
-        amount = cycle.amount[problem.first_value[target] + a]
-        embed_value(amount, cycle.assigned[target], levels[a], tables, model, pairs.score, own)
-        predictions[a] = predict_value(own, cycle.assigned[target], levels[a], lower, tables, model, pairs)
+        costs = ValueCosts(cycle.amount[problem.first_value[target] + a], cycle.assigned[target], levels[a])
+        embed_value(costs, tables, model, pairs.score, own)
+        predictions[a] = predict_value(own, costs, lower, tables, model, pairs)
     return predictions
 
 
 @inner
-def _levels_below(problem: Structure, variable: int, position: NDArray[np.int64]) -> NDArray[np.int32]:
+def _levels_below(problem: Structure, variable: int, position: Indices) -> NDArray[np.int32]:
     """The levels of each value's pairs with values of neighbours further down, [values, pairs]."""
     count = 0
     for e in range(problem.begin[variable], problem.begin[variable + 1]):

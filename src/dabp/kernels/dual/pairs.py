@@ -1,17 +1,16 @@
 # mypy: disable-error-code="untyped-decorator"
-"""Passes of the dual for problems with unary and binary factors only: `passes` with less to look up.
+"""Passes of the dual for problems with unary and binary factors only, vectorised.
 
-The messages, the order and the bound are those of `dabp.kernels.dual.passes`; what differs is how a factor's
-min-marginal is taken: in O(L) for Potts and truncated linear tables, and over whole vectors for others.
+The messages, the order and the bound are those of `dabp.kernels.dual.passes`. A factor's min-marginal takes O(L) for
+tables ``min(base + slope · |a − b|, top)``, which Potts tables are too, and runs over whole vectors for others.
 
 Variables lie in strips of consecutive numbers, and in a strip level by level (`dabp.graph.places.Places.in_strips`). A
-pass goes through the strips one after the other; a variable waits only for neighbours of lower levels in its own strip
-or in one before. So a thread may follow another one through the next strip, some levels behind, and the result is the
-same for any number of them. Each has memory of its own in front of it that way: with a part of every level each, one
-thread's prefetching takes lines from the other, which then was slower than one thread alone.
+pass goes through the strips one after the other; a variable depends on neighbours of lower levels in its own strip or
+an earlier one. So a thread may follow another one through the next strip, some levels behind, and the result does not
+depend on the number of threads. If threads shared every level instead, the prefetching of one would take cache lines
+from the other, which was slower than one thread alone.
 
-Rows of values are padded to whole vectors with copies of the last value: what is computed for a copy equals what is
-computed for that value, so padding changes no minimum, no maximum and no first place.
+Rows of values are padded to whole vectors with copies of the last value, which changes no minimum and no first place.
 """
 
 from __future__ import annotations
@@ -21,22 +20,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dabp.kernels.atomics import APART, heard, tell, zeros_apart
-from dabp.kernels.decorators import kernel, part
-from dabp.kernels.simd import full_like, lanes_of, least, load, maximum, minimum, prefetch, splat, store
+from dabp.kernels.decorators import array_kernel, kernel, part
+from dabp.kernels.dual.passes import LENIENT
+from dabp.kernels.pair_minimum import pair_minimum_without
+from dabp.kernels.simd import full_like, lanes_of, least, load, maximum, minimum, prefetch, store
 
 Array = Any
 WIDTH = 8
 """Lanes of a vector; rows are padded to a multiple of it."""
 LANES = lanes_of(WIDTH)
-LENIENT = {"nnan", "nsz", "contract"}
-"""Costs may be inf but are never nan."""
 OPTIONS = {"fastmath": LENIENT, "_nrt": False}
-PATIENCE = 1_000_000
-"""How often a thread looks whether the others are done with a level before it gives up its core for a while: about
-a millisecond, as long as it takes others to notice."""
-
-LEAD = 64
-"""One in so many levels is what a thread that has to wait lets others get ahead."""
 
 
 class Pairs(NamedTuple):
@@ -61,15 +54,15 @@ class Pairs(NamedTuple):
     """Where the message from the factor to the place's variable begins, [2F]."""
     other_message: Array
     """Where the message from the factor to the other variable begins, [2F]."""
-    kind: Array
-    """General 0, Potts 1, truncated linear 2, [2F]."""
+    linear: Array
+    """Whether the table is truncated linear, [2F]."""
     table: Array
-    """General: where in `tables` the costs begin, a padded row over the place's variable for each value of the
-    other; otherwise the row of `parameters`, [2F]."""
+    """Truncated linear: the row of `parameters`; others: where in `tables` the costs begin, a padded row over the
+    place's variable for each value of the other, [2F]."""
     tables: Array
     """General tables, both ways round."""
     parameters: Array
-    """(same, different, –) of Potts and (base, slope, top) of truncated linear tables, [T, 3]."""
+    """(base, slope, top) of truncated linear tables, [T, 3]."""
     chunk: Array
     """The first variable of each chunk: the variables of one level in one strip, [C + 1]."""
     level: Array
@@ -81,7 +74,7 @@ class Pairs(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a pass finds, variable by variable."""
+    """Results of a pass, variable by variable."""
 
     values: Array
     """The decoded assignment, [N]."""
@@ -93,8 +86,8 @@ class Answer(NamedTuple):
     """Of each strip the sums of `bound` and `cost`, in cache lines of their own, [S · APART]."""
 
 
-class Room(NamedTuple):
-    """Where a pass works; see `room_for`."""
+class Scratch(NamedTuple):
+    """Memory that a pass overwrites."""
 
     cost: Array
     """θ of the variable whose turn it is, one row."""
@@ -104,98 +97,82 @@ class Room(NamedTuple):
     """Two rows between borders of inf, six rows in all."""
 
 
-def room_for(pairs: Pairs) -> Room:
-    """Room for the widest row of a problem, in the precision of its costs; nothing of others is near it."""
+def scratch_for(pairs: Pairs) -> Scratch:
+    """Memory for the widest row of a problem, in the precision of its costs, on cache lines of its own."""
     width, real = int(np.diff(pairs.row).max(initial=WIDTH)), pairs.unary.dtype
     whole = zeros_apart(8 * width, real)
     whole[2 * width :] = np.inf
-    return Room(whole[:width], whole[width : 2 * width], whole[2 * width :])
+    return Scratch(whole[:width], whole[width : 2 * width], whole[2 * width :])
 
 
 @part(**OPTIONS)
 def _general(tables: Array, table: int, m: Array, other: int, domain: int, out: int, size: int) -> None:
     """m(out + a) = min_b f(a, b) − m(other + b)."""
     for a in range(0, size, WIDTH):
-        best = load(tables, table + a, LANES) - splat(m, other, LANES)
-        for b in range(1, domain):
-            best = minimum(best, load(tables, table + b * size + a, LANES) - splat(m, other + b, LANES))
-        store(m, out + a, best)
-
-
-@part(**OPTIONS)
-def _potts(same: float, different: float, m: Array, other: int, out: int, size: int) -> None:
-    """m(out + a) = min(same − m(other + a), different − max_b m(other + b)), for same ≤ different."""
-    largest = load(m, other, LANES)
-    for b in range(WIDTH, size, WIDTH):
-        largest = maximum(largest, load(m, other + b, LANES))
-    zero = full_like(0.0, largest)
-    apart = full_like(different + least(zero - largest), largest)
-    equal = full_like(same, largest)
-    for a in range(0, size, WIDTH):
-        store(m, out + a, minimum(equal - load(m, other + a, LANES), apart))
+        store(m, out + a, pair_minimum_without(tables, table + a, size, m, other, domain, LANES))
 
 
 @part(**OPTIONS)
 def _truncated_linear(
-    base: float, slope: float, top: float, m: Array, other: int, domain: int, out: int, size: int, room: Array
+    base: float, slope: float, top: float, m: Array, other: int, domain: int, out: int, size: int, shifts: Array
 ) -> None:
     """m(out + a) = min_b min(base + slope · |a − b|, top) − m(other + b).
 
-    With h(b) = −m(other + b), g_1 = min(h, h shifted by one either way + slope) knows all values at a distance of 1;
-    then by two, by four, …, each doubling what is known, up to where the cap begins. `room` holds two rows between
-    borders of inf that are as wide as the widest row.
+    With h(b) = −m(other + b), g_1 = min(h, h shifted by one either way + slope) covers all values at a distance of 1;
+    shifts by two, four, … double that distance until the cap begins. `shifts` has two rows between borders of inf that
+    are as wide as the widest row.
     """
-    widest = len(room) // 6
+    widest = len(shifts) // 6
     now, then = widest, 4 * widest
     lowest = full_like(np.inf, load(m, other, LANES))
     for a in range(0, size, WIDTH):
         own = full_like(0.0, lowest) - load(m, other + a, LANES)
         lowest = minimum(lowest, own)
-        store(room, now + a, own)
+        store(shifts, now + a, own)
     for a in range(domain, widest):
-        room[now + a] = np.inf
+        shifts[now + a] = np.inf
     cap = full_like(least(lowest) + top, lowest)
     known, step = 0, 1
     while known < domain - 1 and base + (known + 1) * slope < top:
         added = full_like(step * slope, lowest)
         for a in range(0, size, WIDTH):
-            near = minimum(load(room, now + a - step, LANES), load(room, now + a + step, LANES)) + added
-            store(room, then + a, minimum(load(room, now + a, LANES), near))
+            near = minimum(load(shifts, now + a - step, LANES), load(shifts, now + a + step, LANES)) + added
+            store(shifts, then + a, minimum(load(shifts, now + a, LANES), near))
         for a in range(domain, widest):
-            room[then + a] = np.inf
+            shifts[then + a] = np.inf
         now, then = then, now
         known, step = known + step, 2 * step
     for a in range(0, size, WIDTH):
-        store(m, out + a, minimum(load(room, now + a, LANES) + full_like(base, cap), cap))
+        store(m, out + a, minimum(load(shifts, now + a, LANES) + full_like(base, cap), cap))
     for a in range(domain, size):
         m[out + a] = m[out + domain - 1]
 
 
 @part(**OPTIONS)
-def _marginal(pairs: Pairs, p: int, m: Array, size: int, room: Array) -> None:
-    """Replace the message at place p by the min-marginal of its factor, the other's message taken off."""
-    kind, row, other, out = pairs.kind[p], pairs.table[p], pairs.other_message[p], pairs.message[p]
-    if kind == 1:
-        _potts(pairs.parameters[row, 0], pairs.parameters[row, 1], m, other, out, size)
-        return
-    domain = pairs.domain[pairs.other[p]]
-    if kind == 2:
+def _marginal(pairs: Pairs, p: int, m: Array, size: int, shifts: Array) -> None:
+    """Replace the message at place p by the min-marginal of its factor less the message to the other variable."""
+    row, other, out, domain = pairs.table[p], pairs.other_message[p], pairs.message[p], pairs.domain[pairs.other[p]]
+    if pairs.linear[p]:
         base, slope, top = pairs.parameters[row, 0], pairs.parameters[row, 1], pairs.parameters[row, 2]
-        _truncated_linear(base, slope, top, m, other, domain, out, size, room)
+        _truncated_linear(base, slope, top, m, other, domain, out, size, shifts)
     else:
         _general(pairs.tables, row, m, other, domain, out, size)
 
 
 @part(**OPTIONS)
 def _add_row(pairs: Pairs, p: int, value: int, score: Array, domain: int, size: int) -> None:
-    """score(a) += f(a, value) of the factor at place p, `value` being the other variable's; padding may differ."""
-    kind, row = pairs.kind[p], pairs.table[p]
-    if kind == 1:  # all values but one cost the same, which decides nothing
-        score[value] += pairs.parameters[row, 0] - pairs.parameters[row, 1]
-    elif kind == 2:
+    """score(a) += f(a, value) of the factor at place p up to a constant, `value` being the other variable's."""
+    row = pairs.table[p]
+    if pairs.linear[p]:  # values at the top cost the same, which decides nothing
         base, slope, top = pairs.parameters[row, 0], pairs.parameters[row, 1], pairs.parameters[row, 2]
-        for a in range(domain):
-            score[a] += min(base + slope * abs(a - value), top)
+        distance = 0
+        while distance < domain and base + slope * distance < top:
+            saved = base + slope * distance - top
+            if value + distance < domain:
+                score[value + distance] += saved
+            if 0 < distance <= value:
+                score[value - distance] += saved
+            distance += 1
     else:
         for a in range(0, size, WIDTH):
             store(score, a, load(score, a, LANES) + load(pairs.tables, row + value * size + a, LANES))
@@ -231,21 +208,19 @@ def _least(cost: Array, size: int) -> float:
 
 
 @part(**OPTIONS)
-def _cost(pairs: Pairs, p: int, value: int, other: int, size: int) -> float:
-    """What the factor at place p costs."""
-    kind, row = pairs.kind[p], pairs.table[p]
-    if kind == 1:
-        return np.float64(pairs.parameters[row, 0 if value == other else 1])
-    if kind == 2:
+def cost_at(pairs: Pairs, p: int, value: int, other: int, size: int) -> float:
+    """The cost of the factor at place p."""
+    row = pairs.table[p]
+    if pairs.linear[p]:
         apart = np.float64(pairs.parameters[row, 0]) + np.float64(pairs.parameters[row, 1]) * abs(value - other)
         return min(apart, np.float64(pairs.parameters[row, 2]))
     return np.float64(pairs.tables[row + other * size + value])
 
 
 @part(**OPTIONS)
-def _update(forward: bool, pairs: Pairs, i: int, m: Array, room: Room, answer: Answer) -> None:
-    """A variable's turn: collect what its factors can give, decode its value, hand out shares to those to come."""
-    cost, score = room.cost, room.score
+def _update(forward: bool, pairs: Pairs, i: int, m: Array, scratch: Scratch, answer: Answer) -> None:
+    """Update variable i: collect the min-marginals of its factors, decode its value, share θ among later factors."""
+    cost, score = scratch.cost, scratch.score
     own, domain = pairs.row[i], pairs.domain[i]
     size = pairs.row[i + 1] - own
     first, middle, last = pairs.start[i], pairs.middle[i], pairs.start[i + 1]
@@ -261,12 +236,12 @@ def _update(forward: bool, pairs: Pairs, i: int, m: Array, room: Room, answer: A
         store(score, a, load(cost, a, LANES))
     for p in range(behind, end_behind):
         _add_row(pairs, p, answer.values[pairs.other[p]], score, domain, size)
-        _marginal(pairs, p, m, size, room.shifts)
+        _marginal(pairs, p, m, size, scratch.shifts)
         largest = _gather(m, pairs.message[p], cost, size, largest)
     value = _first_least(score, domain)
     price = np.float64(pairs.unary[own + value])
     for p in range(behind, end_behind):
-        price += _cost(pairs, p, value, answer.values[pairs.other[p]], size)
+        price += cost_at(pairs, p, value, answer.values[pairs.other[p]], size)
     answer.values[i], answer.cost[i] = value, price
     count = end_to_come - to_come
     share = 1.0 / max(1, count, end_behind - behind)
@@ -281,34 +256,30 @@ def _update(forward: bool, pairs: Pairs, i: int, m: Array, room: Room, answer: A
 
 @kernel(**OPTIONS)
 def pairs_cost(pairs: Pairs, values: Array) -> float:
-    """What an assignment costs, its values in the order of the variables here."""
+    """The cost of an assignment, its values in the order of the variables of `pairs`."""
     total = 0.0
     for i in range(len(values)):
         size = pairs.row[i + 1] - pairs.row[i]
         total += pairs.unary[pairs.row[i] + values[i]]
         for p in range(pairs.start[i], pairs.middle[i]):
-            total += _cost(pairs, p, values[i], values[pairs.other[p]], size)
+            total += cost_at(pairs, p, values[i], values[pairs.other[p]], size)
     return total
-
-
-def progress_of(pairs: Pairs) -> Array:
-    """Before a pass: how far each strip is, in cache lines of their own."""
-    return zeros_apart((len(pairs.strip) - 1) * APART)
 
 
 @part(**OPTIONS)
 def _reached(progress: Array, turn: int, level: int, levels: int) -> int:
-    """Levels that all strips before the one at `turn` are done with; waits for `level` of them, gives −1 after long.
+    """Levels that all strips before the one at `turn` have finished; waits for `level` of them, −1 after 10⁶ looks.
 
-    Whoever has to wait lets the others get some levels ahead, so as not to ask again after each.
+    A thread that waits lets the others get some levels ahead, so that it does not wait again after each. 10⁶ looks take
+    about a millisecond.
     """
-    known, level = levels, min(level + levels // LEAD, levels)
+    known, level = levels, min(level + levels // 64, levels)
     for before in range(turn):
         looks = 0
         done = heard(progress, before * APART)
         while done < level:
             looks += 1
-            if looks > PATIENCE:
+            if looks > 1_000_000:
                 return -1
             done = heard(progress, before * APART)
         known = min(known, done)
@@ -317,7 +288,7 @@ def _reached(progress: Array, turn: int, level: int, levels: int) -> int:
 
 @part(**OPTIONS)
 def _fetch_behind(forward: bool, pairs: Pairs, i: int, m: Array, answer: Answer) -> None:
-    """Ask for what a variable hears of those before it, which another thread may have written."""
+    """Prefetch the messages and values that variable i reads and another thread may have written."""
     first, last = (pairs.start[i], pairs.middle[i]) if forward else (pairs.middle[i], pairs.start[i + 1])
     for p in range(first, last):
         prefetch(m, pairs.other_message[p])
@@ -326,10 +297,7 @@ def _fetch_behind(forward: bool, pairs: Pairs, i: int, m: Array, answer: Answer)
 
 @part(**OPTIONS)
 def _add_up(answer: Answer, first: int, last: int, strip: int) -> None:
-    """Add up what a strip's variables add to bound and cost, as their thread has just written it.
-
-    If another thread read these lines the next pass would first have to take each of them back.
-    """
+    """Sum bound and cost over a strip in the thread that wrote them, whose cache has these lines."""
     bound, cost = 0.0, 0.0
     for i in range(first, last):
         bound += answer.bound[i]
@@ -342,7 +310,7 @@ def pairs_pass(
     forward: bool,
     pairs: Pairs,
     m: Array,
-    room: Room,
+    scratch: Scratch,
     answer: Answer,
     chunk: int,
     thread: int,
@@ -351,23 +319,22 @@ def pairs_pass(
 ) -> int:
     """A thread's part of a pass over the variables in (or against) their order; changes `m` and decodes values.
 
-    See `dabp.kernels.dual.passes.dual_pass`, which this equals on pairwise problems. Of T threads each has every T-th
-    strip and does its chunks one by one, each when the strips before are done with the levels before. Backward all of
-    this is turned round.
+    Equals `dabp.kernels.dual.passes.dual_pass` on pairwise problems. Thread t of T processes strips t, t + T, …, chunk
+    by chunk, each chunk when the earlier strips have finished the earlier levels. A backward pass reverses all orders.
 
     Parameters
     ----------
     pairs, m
-        Costs in the precision of the messages `m`, in which what the decoded values cost is looked up, too.
+        Costs in the precision of the messages `m`; costs of decoded values are computed from them.
     chunk
-        Where to go on, of all chunks in the order of the pass; 0 to begin.
-    thread, threads, progress
-        Who this is, of how many; see `progress_of`; changed.
+        The first chunk to process, counted in the order of the pass; 0 at the start.
+    progress
+        [strips · APART]: levels finished by each strip, zeros before a pass.
 
     Returns
     -------
     chunk
-        What to go on with when other threads had their time; the number of all chunks if nothing is left.
+        Where to continue after a wait that was too long; the number of chunks if nothing is left.
     """
     chunks, strips, levels = len(pairs.level), len(pairs.strip) - 1, pairs.levels
     for turn in range(strips):
@@ -390,8 +357,34 @@ def pairs_pass(
             if done + 1 < last - first and threads > 1:
                 _fetch_behind(forward, pairs, end if forward else begin - 1, m, answer)
             for at in range(end - begin):
-                _update(forward, pairs, begin + at if forward else end - 1 - at, m, room, answer)
+                _update(forward, pairs, begin + at if forward else end - 1 - at, m, scratch, answer)
         if threads > 1:
             tell(progress, turn * APART, levels)
         _add_up(answer, pairs.chunk[first], pairs.chunk[last], strip)
     return chunks
+
+
+@array_kernel
+def copy_tables(pool: Array, begin: Array, ends: Array, lanes: int, padded: Array) -> None:
+    """Copy some tables, each with its first variable (even entries of `ends`) or its second (odd ones) in the lanes.
+
+    Parameters
+    ----------
+    pool, begin
+        All tables, and where each of T begins.
+    ends
+        Table t with its first variable in the lanes is 2t, with its second 2t + 1, [n].
+    lanes
+        How many values that variable has; entries beyond repeat the last.
+    padded
+        Gets the tables, [n, values of the other variable, width].
+    """
+    others, width = padded.shape[1], padded.shape[2]
+    for k in range(len(ends)):
+        first = begin[ends[k] >> 1]
+        down, across = (1, others) if ends[k] & 1 == 0 else (lanes, 1)
+        for row in range(others):
+            for lane in range(lanes):
+                padded[k, row, lane] = pool[first + row * down + lane * across]
+            for lane in range(lanes, width):
+                padded[k, row, lane] = padded[k, row, lanes - 1]

@@ -3,7 +3,7 @@
 
 Every factor α and variable i in its scope have a message M_{α,i} [D_i], cost moved from the factor to the
 variable. They give reparametrised costs θ_i = u_i + Σ_α M_{α,i} and θ_α = f_α − Σ_i M_{α,i} with the same
-totals, so Σ_i min θ_i + Σ_α min θ_α is a lower bound for any messages. A pass only ever raises it.
+totals, so Σ_i min θ_i + Σ_α min θ_α is a lower bound for any messages. A pass never lowers it.
 
 There is an *entry* for each (factor, variable) of a scope, numbered factor after factor.
 """
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 LENIENT = {"nnan", "nsz", "contract"}
-"""Costs may be inf but are never nan: enough for the compiler to take minima by SIMD."""
+"""Options of fastmath: costs may be inf but are never nan, so that minima are taken by SIMD."""
 
 
 class Relaxation(NamedTuple):
@@ -56,12 +56,14 @@ class Relaxation(NamedTuple):
     """[E]: whether none comes after it."""
     message_start: Ints
     """[E + 1]: where each entry's message starts."""
+    incident_message: Ints
+    """[E]: the same in the order of `incident`."""
     messages: Floats
     """M, flat."""
 
 
 class Scratch(NamedTuple):
-    """Room for one variable's sums and one factor's combinations."""
+    """Memory for one variable's sums and one factor's combinations."""
 
     theta: Floats
     """[2, largest D]: θ_i, and what the values are decoded from."""
@@ -69,28 +71,6 @@ class Scratch(NamedTuple):
     """[largest arity + 1]: a combination of values."""
     moved: Floats
     """[largest arity + 1]: sums of the messages at its first digits."""
-
-
-@inner(fastmath=LENIENT)
-def _binary_marginal(
-    pool: Array, start: int, size: int, stride: int, other: Array, other_stride: int, out: Array
-) -> None:
-    """out(a) = min_b f(a, b) − other(b)."""
-    if stride == 1:  # a runs fastest: whole rows at a time
-        for a in range(size):
-            out[a] = np.inf
-        for b in range(len(other)):
-            row = start + b * other_stride
-            moved = other[b]
-            for a in range(size):
-                out[a] = min(out[a], pool[row + a] - moved)
-    else:
-        for a in range(size):
-            row = start + a * stride
-            least = np.inf
-            for b in range(len(other)):
-                least = min(least, pool[row + b] - other[b])
-            out[a] = least
 
 
 @inner(fastmath=LENIENT)
@@ -134,21 +114,6 @@ def _marginal(relaxation: Relaxation, factor: int, axis: int, scratch: Scratch, 
         if k < 0:
             return
         fresh = k
-
-
-@inner
-def _collect(relaxation: Relaxation, entry: int, scratch: Scratch, message: Array) -> None:
-    """Make an entry's message the min-marginal of its factor without it."""
-    f = relaxation.factor[entry]
-    first, last = relaxation.scope_start[f], relaxation.scope_start[f + 1]
-    if last - first == 2:
-        o = first if entry != first else first + 1
-        begin = relaxation.message_start[o]
-        other = relaxation.messages[begin : begin + relaxation.sizes[relaxation.variable[o]]]
-        table, stride = relaxation.table_start[f], relaxation.stride
-        _binary_marginal(relaxation.pool, table, len(message), stride[entry], other, stride[o], message)
-    else:
-        _marginal(relaxation, f, entry - first, scratch, message)
 
 
 @inner
@@ -198,7 +163,8 @@ def dual_pass(forward: bool, relaxation: Relaxation, scratch: Scratch, values: A
             behind += not opening[e]
             message = messages[message_start[e] : message_start[e] + size]
             if not opening[e]:  # else nothing it depends on has changed since the last pass
-                _collect(relaxation, e, scratch, message)
+                f = relaxation.factor[e]
+                _marginal(relaxation, f, e - relaxation.scope_start[f], scratch, message)
             largest = 0.0
             for a in range(size):
                 cost[a] += message[a]
@@ -226,26 +192,3 @@ def dual_pass(forward: bool, relaxation: Relaxation, scratch: Scratch, values: A
                     for a in range(size):
                         messages[message_start[e] + a] -= share * cost[a]
     return bound, magnitude if sound else np.inf
-
-
-@kernel
-def total_cost(
-    unary: Array,
-    unary_start: Array,
-    variable: Array,
-    stride: Array,
-    scope_start: Array,
-    table_start: Array,
-    pool: Array,
-    values: Array,
-) -> float:
-    """The cost of an assignment, without the constant."""
-    total = 0.0
-    for i in range(len(values)):
-        total += unary[unary_start[i] + values[i]]
-    for f in range(len(table_start)):
-        place = table_start[f]
-        for e in range(scope_start[f], scope_start[f + 1]):
-            place += stride[e] * values[variable[e]]
-        total += pool[place]
-    return total

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_kernel, inner
-from dabp.kernels.rows import copy_row
+from dabp.kernels.rows import grown
 
 Array = Any
 
@@ -91,12 +91,10 @@ class Factors(NamedTuple):
     num_given: int
     num_factors: int
     """Given and dead ones included."""
-    scope: Ints
-    """[new …]: its first entry."""
-    arity: Ints
-    """[new …]."""
-    table: Ints
-    """[new …]: its first cell."""
+    scope_start: Ints
+    """[new + 1 …]: the first entry of each."""
+    table_start: Ints
+    """[new + 1 …]: the first cell of each."""
     num_entries: int
     scopes: Ints
     """[num_entries …]: the variable of each entry."""
@@ -107,16 +105,6 @@ class Factors(NamedTuple):
     num_cells: int
     pool: Floats
     """[num_cells …]: their tables."""
-
-
-@inner
-def grown(array: Array, size: int) -> Array:
-    """The array itself if it holds `size` items, else a copy twice as long."""
-    if size <= len(array):
-        return array
-    longer = np.zeros(max(size, 2 * len(array)), dtype=array.dtype)
-    copy_row(array, len(array), longer, 0)
-    return longer
 
 
 @array_kernel
@@ -143,21 +131,21 @@ def link(given: Given, room: Room) -> None:
 
 @inner
 def no_factors(num_variables: int, num_given: int) -> Factors:
-    """Before any is made; memory that nobody touches is free, and arrays that grow are copied."""
-    scope, arity = np.empty(num_variables, np.int64), np.empty(num_variables, np.int64)
-    table = np.empty(num_variables, np.int64)
-    room = num_variables + WIDEST
-    scopes, owner, following = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    return Factors(num_given, num_given, scope, arity, table, 0, scopes, owner, following, 0, np.zeros(16))
+    """No new factors, with memory for one for each variable."""
+    scope_start, table_start = np.empty(num_variables + 1, np.int64), np.empty(num_variables + 1, np.int64)
+    scope_start[0] = table_start[0] = 0
+    length = num_variables + WIDEST
+    scopes, owner, following = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
+    return Factors(num_given, num_given, scope_start, table_start, 0, scopes, owner, following, 0, np.zeros(16))
 
 
 @inner
 def entries_of(factor: int, given: Given, factors: Factors) -> tuple[int, int]:
-    """Where the scope of a factor begins and ends, among the entries given or the new ones."""
+    """The first and last entry of a factor's scope, among the given or the new ones."""
     if factor < factors.num_given:
         return given.scope_offsets[factor], given.scope_offsets[factor + 1]
-    first = factors.scope[factor - factors.num_given]
-    return first, first + factors.arity[factor - factors.num_given]
+    new = factor - factors.num_given
+    return factors.scope_start[new], factors.scope_start[new + 1]
 
 
 @inner
@@ -184,8 +172,8 @@ def with_table(factors: Factors, room: Room, scope: Array, cells: int) -> Factor
     owner = grown(factors.owner, factors.num_entries + width)
     following = grown(factors.following, factors.num_entries + width)
     new, entry = factors.num_factors, factors.num_entries
-    place = new - factors.num_given
-    factors.scope[place], factors.arity[place], factors.table[place] = entry, width, factors.num_cells
+    factors.scope_start[new - factors.num_given + 1] = entry + width
+    factors.table_start[new - factors.num_given + 1] = factors.num_cells + cells
     room.alive[new] = 1
     for k in range(width):
         neighbour = scope[k]
@@ -196,9 +184,8 @@ def with_table(factors: Factors, room: Room, scope: Array, cells: int) -> Factor
     return Factors(
         factors.num_given,
         new + 1,
-        factors.scope,
-        factors.arity,
-        factors.table,
+        factors.scope_start,
+        factors.table_start,
         entry,
         scopes,
         owner,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.decorators import inner, kernel
-from dabp.kernels.rows import copy_row
+from dabp.kernels.rows import copy_row, grown
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -53,15 +53,6 @@ class Partition(NamedTuple):
 
 
 @inner
-def _grown(array: Any, size: int) -> Any:
-    if size <= len(array):
-        return array
-    longer = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
-    copy_row(array, len(array), longer, 0)
-    return longer
-
-
-@inner
 def _partitioned(
     functions: Functions, members: Ints, count: int, rank: Ints, i_bound: int, partition: Partition, home: Ints
 ) -> Any:
@@ -89,7 +80,7 @@ def _partitioned(
                     wider = np.empty((2 * parts, widest), dtype=np.int64)
                     for p in range(parts):
                         copy_row(partition.scopes[p], widest, wider[p], 0)
-                    partition = Partition(wider, _grown(partition.lengths, 2 * parts))
+                    partition = Partition(wider, grown(partition.lengths, 2 * parts))
                 chosen, partition.lengths[parts] = parts, 0
                 parts += 1
             partition.lengths[chosen] = _merge(partition.scopes[chosen], partition.lengths[chosen], scope, rank, union)
@@ -100,9 +91,9 @@ def _partitioned(
 @inner
 def _with_message(functions: Functions, number: int, scope: Ints, sizes: Ints, base: int, cap: int) -> Any:
     """The functions with a message over ``scope[1:]`` as function `number`, and its cells (stops counting at `cap`)."""
-    starts, bases = _grown(functions.starts, number + 2), _grown(functions.bases, number + 1)
+    starts, bases = grown(functions.starts, number + 2), grown(functions.bases, number + 1)
     end = starts[number]
-    variables, strides = _grown(functions.variables, end + len(scope)), _grown(functions.strides, end + len(scope))
+    variables, strides = grown(functions.variables, end + len(scope)), grown(functions.strides, end + len(scope))
     bases[number] = base
     cells = 1
     for k in range(1, len(scope)):
@@ -152,22 +143,22 @@ def make_plan(order: Ints, sizes: Ints, functions: Functions, pool_size: int, i_
         count = 0
         f = head[r]
         while f >= 0:
-            members = _grown(members, count + 1)
+            members = grown(members, count + 1)
             members[count] = f
             count += 1
             f = following[f]
-        home = _grown(home, count)
+        home = grown(home, count)
         partition, parts = _partitioned(functions, members, count, rank, i_bound, partition, home)
         exact = exact and parts <= 1
         # Write the mini-buckets down, and each message into the bucket of its lowest-ranked variable.
         for p in range(parts):
-            inputs = _grown(inputs, num_inputs + count)
+            inputs = grown(inputs, num_inputs + count)
             for k in range(count):
                 if home[k] == p:
                     inputs[num_inputs] = members[k]
                     num_inputs += 1
-            eliminated, outputs = _grown(eliminated, buckets + 1), _grown(outputs, buckets + 1)
-            input_starts = _grown(input_starts, buckets + 2)
+            eliminated, outputs = grown(eliminated, buckets + 1), grown(outputs, buckets + 1)
+            input_starts = grown(input_starts, buckets + 2)
             eliminated[buckets], outputs[buckets], input_starts[buckets + 1] = order[r], number, num_inputs
             buckets += 1
             scope = partition.scopes[p, : partition.lengths[p]]
@@ -175,7 +166,7 @@ def make_plan(order: Ints, sizes: Ints, functions: Functions, pool_size: int, i_
             pool_size += cells
             if cells > cap or pool_size > limit:
                 return functions, Buckets(eliminated, inputs, input_starts, outputs, first), -1, exact
-            following = _grown(following, number + 1)
+            following = grown(following, number + 1)
             if len(scope) > 1:
                 following[number] = head[rank[scope[1]]]
                 head[rank[scope[1]]] = number

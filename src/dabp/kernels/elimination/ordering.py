@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.decorators import inner, kernel
-from dabp.kernels.rows import copy_row
+from dabp.kernels.rows import copy_row, grown
 
 ONE = np.uint64(1)
 
@@ -25,7 +25,7 @@ def popcount(word: Any) -> int:
 
 @inner
 def members(row: NDArray[np.uint64], out: NDArray[np.int64]) -> int:
-    """Write the positions of the set bits of a row to `out`; how many there are."""
+    """Write the positions of the set bits of a row to `out`; returns their number."""
     count = 0
     for w in range(len(row)):
         word = row[w]
@@ -39,7 +39,7 @@ def members(row: NDArray[np.uint64], out: NDArray[np.int64]) -> int:
 
 @inner
 def size_without(row: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
-    """How many of the row are not in the other."""
+    """The number of bits set in `row` and not in `other`."""
     count = 0
     for w in range(len(row)):
         count += popcount(row[w] & ~other[w])
@@ -47,10 +47,11 @@ def size_without(row: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
 
 
 @kernel
-def peel(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], order: NDArray[np.int64]) -> int:
-    """Eliminate vertices of degree 0 and 1 until none is left; fills `order`, returns how many.
+def peel(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], most: int, order: NDArray[np.int64]) -> int:
+    """Remove vertices of degree `most` or less until none is left; fills `order`, returns their number.
 
-    The graph is in compressed rows; removing such a vertex adds no edge, so this is optimal and linear.
+    The graph is in compressed rows. With `most` = 1 removals add no edge, so that `order` is an optimal elimination
+    order. If vertices remain, every elimination order has a width above `most`.
     """
     n = len(offsets) - 1
     degree = np.empty(n, dtype=np.int64)
@@ -58,7 +59,7 @@ def peel(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], order: NDArr
     count = 0
     for v in range(n):
         degree[v] = offsets[v + 1] - offsets[v]
-        if degree[v] <= 1:
+        if degree[v] <= most:
             order[count] = v
             queued[v] = True
             count += 1
@@ -69,7 +70,7 @@ def peel(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], order: NDArr
         for place in range(offsets[v], offsets[v + 1]):
             u = neighbours[place]
             degree[u] -= 1
-            if degree[u] <= 1 and not queued[u]:
+            if degree[u] <= most and not queued[u]:
                 order[count] = u
                 queued[u] = True
                 count += 1
@@ -77,7 +78,7 @@ def peel(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], order: NDArr
 
 
 class Fill(NamedTuple):
-    """How far a min-fill order has come."""
+    """The state of a min-fill order."""
 
     fill: NDArray[np.int64]
     """[n]: edges missing between the neighbours of each vertex."""
@@ -162,59 +163,21 @@ def _connect(rows: NDArray[np.uint64], a: int, b: int, fill: NDArray[np.int64], 
     degree[b] += 1
 
 
-@kernel
-def degeneracy(offsets: NDArray[np.int64], neighbours: NDArray[np.int64], most: int) -> int:
-    """The largest least degree over all subgraphs, which no induced width is below; stops once it is above `most`.
-
-    Vertices go by least degree, in linear time: `place` keeps them sorted by degree, `first` says where each begins.
-    """
-    n = len(offsets) - 1
-    degree = offsets[1:] - offsets[:-1]
-    largest = 0
-    for v in range(n):
-        largest = max(largest, degree[v])
-    first = np.zeros(largest + 2, dtype=np.int64)
-    for v in range(n):
-        first[degree[v] + 1] += 1
-    for d in range(1, largest + 2):
-        first[d] += first[d - 1]
-    order, place, free = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), first.copy()
-    for v in range(n):
-        place[v] = free[degree[v]]
-        order[place[v]] = v
-        free[degree[v]] += 1
-    result = 0
-    for step in range(n):
-        v = order[step]
-        result = max(result, degree[v])
-        if result > most:
-            return int(result)
-        for k in range(offsets[v], offsets[v + 1]):
-            u = neighbours[k]
-            if degree[u] > degree[v]:  # it changes places with the first of its degree, and is one of the next lower
-                front = order[first[degree[u]]]
-                order[place[u]], order[place[front]] = front, u
-                place[u], place[front] = place[front], place[u]
-                first[degree[u]] += 1
-                degree[u] -= 1
-    return int(result)
-
-
 class Adjacency(NamedTuple):
-    """Sorted neighbours of each vertex in one pool, with room to grow."""
+    """Sorted neighbours of each vertex in one pool, with unused places."""
 
     start: NDArray[np.int64]
-    """[N]: where a vertex's neighbours begin."""
+    """[N]: the first of a vertex's neighbours in `pool`."""
     length: NDArray[np.int64]
-    """[N]: how many there are."""
+    """[N]: the number of neighbours."""
     room: NDArray[np.int64]
-    """[N]: how many fit there."""
+    """[N]: places for them."""
     pool: NDArray[np.int64]
 
 
 @inner
 def _united(near: Adjacency, end: int, u: int, others: NDArray[np.int64], v: int) -> Any:
-    """Give u the `others` as neighbours and take v away; returns the adjacency, perhaps larger, and its pool's end."""
+    """Give u the `others` as neighbours and remove v; returns the adjacency, perhaps larger, and its pool's end."""
     begin, count = near.start[u], near.length[u]
     merged = np.empty(count + len(others), dtype=np.int64)
     i, j, size = 0, 0, 0
@@ -234,10 +197,7 @@ def _united(near: Adjacency, end: int, u: int, others: NDArray[np.int64], v: int
         near.room[u] = 2 * size
         near.start[u] = end
         end += 2 * size
-        if end > len(near.pool):
-            longer = np.empty(2 * end, dtype=np.int64)
-            copy_row(near.pool, len(near.pool), longer, 0)
-            near = Adjacency(near.start, near.length, near.room, longer)
+        near = Adjacency(near.start, near.length, near.room, grown(near.pool, end))
     copy_row(merged, size, near.pool, near.start[u])
     near.length[u] = size
     return near, end
@@ -254,7 +214,7 @@ def least_degree(
     Returns
     -------
     count, width, near
-        How many were eliminated, the largest degree met, and the graph that remains. `count` is −1 if that took more
+        The number of eliminated vertices, the largest degree met, and the graph that remains. `count` is −1 after more
         than `work` operations.
     """
     n = len(offsets) - 1

@@ -15,12 +15,11 @@ from dabp.kernels.elimination.living_factors import (
     Ints,
     Room,
     entries_of,
-    grown,
     kill,
     no_factors,
     with_table,
 )
-from dabp.kernels.rows import copy_row
+from dabp.kernels.rows import copy_row, grown
 
 Array = Any
 
@@ -28,8 +27,6 @@ MAX_FACTORS = 16
 """A variable with more factors than this waits until parallel factors have been merged."""
 MAX_SCOPE = 12
 """A variable with more neighbours than this is never eliminated."""
-CELL_WORK = 16
-"""Operations that a new cell counts for besides its minimum, which bounds the memory that new tables take."""
 
 
 class Cheap(NamedTuple):
@@ -168,7 +165,7 @@ def _align(
                     bucket.strides[j, k] = stride
             stride *= sizes[other]
         copied = grown(copied, filled + stride)
-        table = given.table_start[factor] if old else factors.table[factor - factors.num_given]
+        table = given.table_start[factor] if old else factors.table_start[factor - factors.num_given]
         for cell in range(stride):
             copied[filled + cell] = given.pool[table + cell] if old else factors.pool[table + cell]
         filled += stride
@@ -305,7 +302,7 @@ def eliminate(given: Given, room: Room, cheap: Cheap, work: int) -> tuple[float,
             continue
         count, width, removed, largest = _gather(variable, given, factors, room, bucket)
         product = _cells(variable, width, removed, largest, leaves_only, sizes, cheap, bucket)
-        needed = product * (float(sizes[variable]) * (count + 1) + CELL_WORK)
+        needed = product * (float(sizes[variable]) * (count + 1) + 16)  # 16 bounds the memory of new tables
         if product < 0 or needed > work:
             continue
         work -= int(needed)

@@ -8,15 +8,15 @@ With y_i = 0 for keeping x_i and y_i = 1 for taking x'_i a factor costs E_00, E_
 an arc from i to j if the last bracket is not negative. Where it is, E_01 is raised until it is 0: the cut then
 minimises costs that are too high for some moves and right for keeping all, so what it gives is never worse.
 
-A factor of more variables counts with what moving each of them alone would change: then, and only then, the cut can
-be worse than keeping all, and whoever asked has to look.
+A factor of more variables enters with what moving each of its variables alone would change. Only then the cut can be
+worse than keeping all; the caller compares the costs.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from dabp.kernels.decorators import kernel
+from dabp.kernels.decorators import array_kernel
 from dabp.kernels.graph_cut.max_flow import SINK, Network
 
 Array = Any
@@ -49,9 +49,9 @@ class Factors(NamedTuple):
     """Where the factor's table begins in `pool`, [M]."""
 
 
-@kernel(_nrt=False)
+@array_kernel
 def set_up(factors: Factors, net: Network, values: Array, proposal: Array) -> int:
-    """Capacities of the fusion of `values` with `proposal`; returns how many variables have a choice."""
+    """Capacities of the fusion of `values` with `proposal`; returns the number of variables with two values."""
     count = 0
     for i in range(len(values)):
         net.alive[i] = values[i] != proposal[i]
@@ -89,13 +89,9 @@ def set_up(factors: Factors, net: Network, values: Array, proposal: Array) -> in
     return count
 
 
-@kernel(_nrt=False)
+@array_kernel
 def take(net: Network, values: Array, proposal: Array) -> int:
-    """Move the variables on the sink's side of the minimum cut to their proposals; returns how many moved.
-
-    Cutting a node from the source, on which its excess lies, is what taking costs; nodes in neither tree may go
-    either way, and stay.
-    """
+    """Move the variables on the sink's side of the minimum cut to their proposals; returns their number."""
     moved = 0
     for i in range(len(values)):
         if net.alive[i] and net.tree[i] == SINK:

@@ -6,11 +6,10 @@ vision*, PAMI 2004. The trees grow until they touch, the path through them is sa
 new parent in its tree (`_adopt`) or becomes free, and so on. Terminal arcs are not stored: ``excess[i] > 0`` is what
 the source can still send to node i, ``excess[i] < 0`` what i can still send to the sink.
 
-Arcs come in pairs: arc p goes from ``tail`` i (p lies between ``start[i]`` and ``start[i + 1]``) to ``head[p]``, and
-``partner[p]`` is the arc back. A node that is not ``alive`` takes no part.
+Arcs come in pairs: arc p goes from node i (``start[i] ≤ p < start[i + 1]``) to ``head[p]``, and ``partner[p]`` is the
+arc back. Nodes that are not ``alive`` are left out.
 
-Where few nodes can send to the sink, only its tree grows: it finds every path that there is, and nodes that nothing
-leads from to the sink are never looked at.
+If the source has at least four times as many roots as the sink, only the sink's tree grows, which finds every path.
 """
 
 from __future__ import annotations
@@ -19,17 +18,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dabp.kernels.decorators import inner, kernel, part
+from dabp.kernels.decorators import array_inner, array_kernel, part
 
 Array = Any
 
-NONE, TERMINAL, ORPHAN = -1, -2, -3
-"""What a parent can be besides an arc."""
-FREE, SOURCE, SINK = 0, 1, 2
-"""Trees."""
-OPTIONS = {"_nrt": False}
-FEW = 4
-"""The source's tree grows too if it has fewer than this many times the sink's roots."""
+NONE = -1
+"""The parent of a free node."""
+TERMINAL = -2
+"""The parent of a root."""
+ORPHAN = -3
+"""The parent of a node that needs a new one."""
+FREE = 0
+"""The tree of a node in neither."""
+SOURCE = 1
+"""The tree that grows from the source."""
+SINK = 2
+"""The tree that grows from the sink."""
 
 
 class Network(NamedTuple):
@@ -38,29 +42,29 @@ class Network(NamedTuple):
     start: Array
     """The first arc of each node, [N + 1]."""
     head: Array
-    """Where each arc leads, [A]."""
+    """The end of each arc, [A]."""
     partner: Array
     """The arc back, [A]."""
     capacity: Array
-    """What each arc can still take, [A]."""
+    """The residual capacity of each arc, [A]."""
     excess: Array
-    """Above 0: what the source can still send to a node; below: what it can still send to the sink, [N]."""
+    """The residual capacity from the source (above 0) or, negated, to the sink (below 0), [N]."""
     alive: Array
-    """Which nodes take part, [N]."""
+    """Whether each node takes part, [N]."""
     tree: Array
     """`FREE`, `SOURCE` or `SINK`, [N]."""
     parent: Array
     """The arc from a node to its parent, or `TERMINAL`, `ORPHAN`, `NONE`, [N]."""
     distance: Array
-    """Arcs to the terminal, as far as known, [N]."""
+    """Arcs to the terminal at the time `stamp`, [N]."""
     stamp: Array
-    """When `distance` was last known to be right, [N]."""
+    """The time at which `distance` was computed, [N]."""
     queue: Array
     """Active nodes in a ring, [N + 1]."""
     queued: Array
     """Whether a node is in the ring, [N]."""
     orphans: Array
-    """Nodes that look for a parent, in a ring, [N + 1]."""
+    """Nodes without a parent, in a ring, [N + 1]."""
     counters: Array
     """[6]: first and end of `queue`, first and end of `orphans`, the time, whether the source's tree grows."""
 
@@ -86,7 +90,7 @@ def network(start: Array, head: Array, partner: Array) -> Network:
     )
 
 
-@part(**OPTIONS)
+@part(_nrt=False)
 def _activate(net: Network, i: int) -> None:
     """Put a node into the ring of active ones, once, if its tree grows."""
     if not net.queued[i] and (net.counters[5] or net.tree[i] == SINK):
@@ -96,7 +100,7 @@ def _activate(net: Network, i: int) -> None:
         net.counters[1] = end + 1 if end + 1 < len(net.queue) else 0
 
 
-@part(**OPTIONS)
+@part(_nrt=False)
 def _orphan(net: Network, i: int) -> None:
     """Cut a node off its parent."""
     net.parent[i] = ORPHAN
@@ -105,16 +109,16 @@ def _orphan(net: Network, i: int) -> None:
     net.counters[3] = end + 1 if end + 1 < len(net.orphans) else 0
 
 
-@kernel(**OPTIONS)
+@array_kernel
 def begin(net: Network) -> None:
-    """Plant the trees: every living node that has an arc of its own to a terminal."""
+    """Make each node with residual capacity to a terminal a root."""
     net.counters[:] = 0
     net.counters[4] = 1
     sources, sinks = 0, 0
     for i in range(len(net.alive)):
         sources += net.alive[i] and net.excess[i] > 0.0
         sinks += net.alive[i] and net.excess[i] < 0.0
-    net.counters[5] = sources < FEW * sinks
+    net.counters[5] = sources < 4 * sinks
     for i in range(len(net.alive)):
         net.queued[i] = False
         net.parent[i] = NONE
@@ -127,9 +131,9 @@ def begin(net: Network) -> None:
             _activate(net, i)
 
 
-@inner(**OPTIONS)
+@array_inner
 def _grow(net: Network, i: int) -> int:
-    """Let an active node take its free neighbours; the arc from the source's tree to the sink's if they touch."""
+    """Add the free neighbours of an active node to its tree; returns an arc from the source's tree to the sink's."""
     forward = net.tree[i] == SOURCE
     for p in range(net.start[i], net.start[i + 1]):
         back = net.partner[p]
@@ -153,50 +157,46 @@ def _grow(net: Network, i: int) -> int:
     return NONE
 
 
-@inner(**OPTIONS)
+@part(_nrt=False)
+def _residual(net: Network, i: int, forward: bool, flow: float) -> float:
+    """The least of `flow` and the residual capacities of the way between node i and its terminal."""
+    while net.parent[i] != TERMINAL:
+        up = net.parent[i]
+        flow = min(flow, net.capacity[net.partner[up] if forward else up])
+        i = net.head[up]
+    return min(flow, abs(net.excess[i]))
+
+
+@part(_nrt=False)
+def _send(net: Network, i: int, forward: bool, flow: float) -> None:
+    """Send `flow` between node i and its terminal; nodes behind saturated arcs become orphans."""
+    while net.parent[i] != TERMINAL:
+        up = net.parent[i]
+        down, above = net.partner[up], net.head[up]
+        used, back = (down, up) if forward else (up, down)
+        net.capacity[used] -= flow
+        net.capacity[back] += flow
+        if net.capacity[used] <= 0.0:
+            _orphan(net, i)
+        i = above
+    net.excess[i] -= flow if forward else -flow
+    if (net.excess[i] <= 0.0) if forward else (net.excess[i] >= 0.0):
+        _orphan(net, i)
+
+
+@array_inner
 def _augment(net: Network, bridge: int) -> None:
-    """Send what fits along the path through an arc between the trees."""
-    flow = net.capacity[bridge]
-    i = net.head[net.partner[bridge]]
-    while net.parent[i] != TERMINAL:
-        flow = min(flow, net.capacity[net.partner[net.parent[i]]])
-        i = net.head[net.parent[i]]
-    flow = min(flow, net.excess[i])
-    i = net.head[bridge]
-    while net.parent[i] != TERMINAL:
-        flow = min(flow, net.capacity[net.parent[i]])
-        i = net.head[net.parent[i]]
-    flow = min(flow, -net.excess[i])
+    """Saturate the path through an arc between the trees."""
+    source_end, sink_end = net.head[net.partner[bridge]], net.head[bridge]
+    flow = _residual(net, source_end, True, net.capacity[bridge])
+    flow = _residual(net, sink_end, False, flow)
     net.capacity[bridge] -= flow
     net.capacity[net.partner[bridge]] += flow
-    i = net.head[net.partner[bridge]]
-    while net.parent[i] != TERMINAL:
-        up = net.parent[i]
-        down = net.partner[up]
-        above = net.head[up]
-        net.capacity[down] -= flow
-        net.capacity[up] += flow
-        if net.capacity[down] <= 0.0:
-            _orphan(net, i)
-        i = above
-    net.excess[i] -= flow
-    if net.excess[i] <= 0.0:
-        _orphan(net, i)
-    i = net.head[bridge]
-    while net.parent[i] != TERMINAL:
-        up = net.parent[i]
-        above = net.head[up]
-        net.capacity[up] -= flow
-        net.capacity[net.partner[up]] += flow
-        if net.capacity[up] <= 0.0:
-            _orphan(net, i)
-        i = above
-    net.excess[i] += flow
-    if net.excess[i] >= 0.0:
-        _orphan(net, i)
+    _send(net, source_end, True, flow)
+    _send(net, sink_end, False, flow)
 
 
-@part(**OPTIONS)
+@part(_nrt=False)
 def _origin(net: Network, i: int) -> int:
     """Arcs from a node to its terminal, or −1 if the way ends at an orphan; marks what was walked."""
     now = net.counters[4]
@@ -224,9 +224,9 @@ def _origin(net: Network, i: int) -> int:
     return total
 
 
-@inner(**OPTIONS)
+@array_inner
 def _adopt(net: Network) -> int:
-    """Find every orphan a new parent that still reaches the terminal, or set it free; returns how many there were."""
+    """Give every orphan a parent that is connected to the terminal, or free it; returns the number of orphans."""
     count = 0
     while net.counters[2] != net.counters[3]:
         i = net.orphans[net.counters[2]]
@@ -261,9 +261,9 @@ def _adopt(net: Network) -> int:
     return count
 
 
-@kernel(**OPTIONS)
+@array_kernel
 def advance(net: Network, work: int) -> bool:
-    """Go on for about so many nodes looked at; True when the flow is largest and the trees are the cut's two sides."""
+    """Go on for about `work` nodes; True when the flow is maximal and the trees are the two sides of the cut."""
     while net.counters[0] != net.counters[1]:
         i = net.queue[net.counters[0]]
         if net.tree[i] != FREE:

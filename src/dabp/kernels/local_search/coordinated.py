@@ -5,35 +5,34 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.moves import move_now, remember_now
+from dabp.kernels.local_search.distributed import cost_of_round, wins
+from dabp.kernels.local_search.exchange import pair_cost
+from dabp.kernels.local_search.moves import move_now
 from dabp.kernels.local_search.random_stream import below, uniform
-from dabp.kernels.local_search.search_arrays import NOTHING, SOFT, VIOLATIONS, Costs, State
+from dabp.kernels.local_search.search_arrays import Costs, Ints, Record, State
 
-UNILATERAL, COORDINATED, EITHER = range(3)
-"""Which of a move alone and one in a pair is taken if they gain the same."""
-
-OFFERS, ANSWERS_YES, COMBINATIONS = range(3)
-"""Places of `Plans.tally`: offers made, offers accepted, and the combinations of values that were offered."""
+COUNTS = np.dtype(
+    [
+        ("offers", np.int64),
+        ("accepted", np.int64),  # offers that were accepted
+        ("combinations", np.int64),  # combinations of values in the offers
+    ],
+    align=True,
+)
+"""The numbers of `Plans.counts`, over the whole search."""
 
 
 class Plans(NamedTuple):
     """What each variable plans in a round; N variables."""
 
-    value: NDArray[np.int64]
-    """The value it would take, [N]."""
-    gain: NDArray[np.int64]
-    """How much the cost falls by its move, or by that of its pair, [N]."""
-    asked: NDArray[np.int64]
-    """The neighbour it makes an offer to, −1 if it waits for offers, [N]."""
-    partner: NDArray[np.int64]
-    """The other variable of its pair, −1 if it is alone, [N]."""
-    shared: NDArray[np.int64]
-    """Room for the costs of two variables' common factors."""
-    tally: NDArray[np.int64]
-    """Counts of the whole search, see `OFFERS`, [3]."""
+    value: Ints  # the value it would take, [N]
+    gain: Ints  # how much the cost falls by its move, or by that of its pair, [N]
+    asked: Ints  # the neighbour it makes an offer to, −1 if it waits for offers, [N]
+    partner: Ints  # the other variable of its pair, −1 if it is alone, [N]
+    shared: Ints  # workspace for the costs of two variables' common factors
+    counts: Record  # `COUNTS`, []
 
 
 @inlined
@@ -43,7 +42,7 @@ def _at(c: Costs, s: State, i: int, value: int) -> Any:
 
 @inlined
 def _best_alone(c: Costs, s: State, i: int) -> tuple[int, Any]:
-    """The first value of least cost, beginning at one by chance, and how much it gains; the present one if none."""
+    """The first value of least cost from a random one on, and how much it gains; the present one if none does."""
     size = c.rows.size[i]
     first = below(s.random, size)
     value, lowest = s.x[i], _at(c, s, i, s.x[i])
@@ -55,20 +54,15 @@ def _best_alone(c: Costs, s: State, i: int) -> tuple[int, Any]:
 
 
 @inlined
-def _add_shared(c: Costs, s: State, i: int, j: int, shared: NDArray[np.int64]) -> None:
-    """What the factors with both i and j cost by the values of the two, forbidden combinations by their weights."""
+def _add_shared(c: Costs, s: State, i: int, j: int, shared: Ints) -> None:
+    """The weighted costs of the factors with both i and j, by the values of the two."""
     size = c.rows.size[j]
     for k in range(c.rows.size[i] * size):
         shared[k] = 0
     for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
-        if c.edges.target[e] != j:
-            continue
-        for k in range(c.rows.size[i] * size):
-            cell = k // size * c.rows.width[j] + k % size
-            if c.edges.soft_at[e] >= 0:
-                shared[k] += np.int64(c.edges.soft[c.edges.soft_at[e] + cell])
-            if c.edges.hard_at[e] >= 0:
-                shared[k] += np.int64(c.edges.hard[c.edges.hard_at[e] + cell]) * s.weights[c.edges.weight[e]]
+        if c.edges.target[e] == j:
+            for k in range(c.rows.size[i] * size):
+                shared[k] += pair_cost(c, s, e, k // size, k % size)
     for entry in range(c.wide.offsets[i], c.wide.offsets[i + 1]):
         f = c.wide.factor[entry]
         for q in range(c.wide.scope_offsets[f], c.wide.scope_offsets[f + 1]):
@@ -85,14 +79,14 @@ def _add_shared(c: Costs, s: State, i: int, j: int, shared: NDArray[np.int64]) -
 
 
 @local_kernel
-def best_pair(c: Costs, s: State, i: int, j: int, shared: NDArray[np.int64]) -> tuple[int, int, Any]:
+def best_pair(c: Costs, s: State, i: int, j: int, shared: Ints) -> tuple[int, int, Any]:
     """The values of i and j that lower the cost most if both change, the first of several, and by how much.
 
     By i → a and j → b the cost changes by
 
         L[i, a] − L[i, x_i] + L[j, b] − L[j, x_j] + Σ_f (f(a, b) − f(a, x_j) − f(x_i, b) + f(x_i, x_j))
 
-    over the factors f of both, whose sum `shared` has room for.
+    over the factors f of both, whose sum is computed in `shared`.
     """
     _add_shared(c, s, i, j, shared)
     size, x, y = c.rows.size[j], s.x[i], s.x[j]
@@ -108,8 +102,8 @@ def best_pair(c: Costs, s: State, i: int, j: int, shared: NDArray[np.int64]) -> 
 
 
 @inlined
-def _accept(c: Costs, s: State, p: Plans, j: int, favor: int) -> None:
-    """Variable j, which asked nobody, takes the best of the offers made to it if that beats what it gains alone."""
+def _accept(c: Costs, s: State, p: Plans, j: int, tie: float) -> None:
+    """Variable j, which made no offer, takes the best of the offers made to it if that beats what it gains alone."""
     best, mine, theirs = -1, s.x[j], s.x[j]
     gain: Any = np.int64(0)
     for q in range(c.neighbours.offsets[j], c.neighbours.offsets[j + 1]):
@@ -121,27 +115,20 @@ def _accept(c: Costs, s: State, p: Plans, j: int, favor: int) -> None:
             best, gain, theirs, mine = i, together, a, b
     if best < 0 or gain < p.gain[j]:
         return
-    if gain == p.gain[j] and (favor == UNILATERAL or (favor == EITHER and uniform(s.random) < 0.5)):
+    if gain == p.gain[j] and (tie == 0.0 or (tie < 1.0 and uniform(s.random) < 1.0 - tie)):
         return
-    p.tally[ANSWERS_YES] += 1
+    p.counts[()].accepted += 1
     p.partner[best], p.value[best], p.gain[best] = j, theirs, gain
     p.partner[j], p.value[j], p.gain[j] = best, mine, gain
 
 
-@inlined
-def _wins(c: Costs, p: Plans, i: int) -> Any:
-    """Whether i gains more than every neighbour but its partner; of equals, the first in order does."""
-    wins = p.gain[i] > 0
-    for q in range(c.neighbours.offsets[i], c.neighbours.offsets[i + 1]):
-        j = c.neighbours.variable[q]
-        if j != p.partner[i]:
-            wins = wins and (p.gain[i] > p.gain[j] or (p.gain[i] == p.gain[j] and i < j))
-    return wins
-
-
 @local_kernel
-def mgm2(c: Costs, s: State, p: Plans, lowest: NDArray[np.int64], offering: float, favor: int) -> int:
-    """Up to ``len(lowest)`` rounds; how many, negative if nobody moved in the last one, which then ends early."""
+def mgm2(c: Costs, s: State, p: Plans, lowest: Ints, offering: float, tie: float) -> int:
+    """Up to ``len(lowest)`` rounds; returns how many, negative if no variable moved in the last one, which ends early.
+
+    `offering` is the probability of making an offer, `tie` that of a pair which gains as much as a change alone.
+    """
+    counts = p.counts[()]
     for t in range(len(lowest)):
         for i in range(len(s.x)):
             p.value[i], p.gain[i] = _best_alone(c, s, i)
@@ -149,27 +136,26 @@ def mgm2(c: Costs, s: State, p: Plans, lowest: NDArray[np.int64], offering: floa
             count = c.neighbours.offsets[i + 1] - c.neighbours.offsets[i]
             if count > 0 and uniform(s.random) < offering:
                 p.asked[i] = c.neighbours.variable[c.neighbours.offsets[i] + below(s.random, count)]
-                p.tally[OFFERS] += 1
-                p.tally[COMBINATIONS] += c.rows.size[i] * c.rows.size[p.asked[i]]
+                counts.offers += 1
+                counts.combinations += c.rows.size[i] * c.rows.size[p.asked[i]]
         for j in range(len(s.x)):
             if p.asked[j] < 0:
-                _accept(c, s, p, j, favor)
-        for i in range(len(s.x)):  # who moves, marked in `asked` before anything moves
-            p.asked[i] = 1 if _wins(c, p, i) else 0
+                _accept(c, s, p, j, tie)
+        for i in range(len(s.x)):  # marked in `asked` before anything moves
+            p.asked[i] = 1 if wins(c, p.gain, i, p.partner[i]) else 0
         moved = 0
         for i in range(len(s.x)):
             if p.asked[i] == 1 and (p.partner[i] < 0 or p.asked[p.partner[i]] == 1):
                 move_now(c, s, i, p.value[i])
                 moved += 1
-        remember_now(s)
-        lowest[t] = NOTHING if s.tally[VIOLATIONS] > 0 else s.tally[SOFT]
+        lowest[t] = cost_of_round(s)
         if moved == 0:
             return -t - 1
     return len(lowest)
 
 
 @local_kernel
-def can_gain(c: Costs, s: State, shared: NDArray[np.int64]) -> bool:
+def can_gain(c: Costs, s: State, shared: Ints) -> bool:
     """Whether any variable, or any two neighbours together, could lower the cost."""
     for i in range(len(s.x)):
         for a in range(c.rows.size[i]):

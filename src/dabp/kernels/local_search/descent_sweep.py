@@ -1,12 +1,12 @@
 # mypy: disable-error-code="untyped-decorator"
 """Descent (iterated conditional modes): each variable in turn takes the value that is cheapest beside the others'.
 
-What a variable's turn looks at lies together: for each of its factors of k ≥ 2 variables one *record* of k words,
+What a variable's turn reads is contiguous: for each of its factors of k ≥ 2 variables one *record* of k words,
 
     first cell of the table, first other variable · k + own place in the scope, the other variables in order.
 
-Only the others' values are somewhere else, a byte each where domains are small. On a graph without order a sweep is
-then many times faster than through the scopes, and the records take no longer to write than a list of the scopes.
+Only the others' values are read elsewhere, a byte each where domains are small. On a random graph a sweep is then many
+times faster than through the scopes, and writing the records takes as long as writing a list of the scopes.
 """
 
 from __future__ import annotations
@@ -21,48 +21,36 @@ from dabp.kernels.decorators import array_kernel, part
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Words = NDArray[Any]
-"""32 bits each where cells and variables have room in them."""
+"""32 bits each where cells and variables fit, else 64."""
 
 
 class Scopes(NamedTuple):
     """Columns of a problem: which variables and which table each factor has."""
 
-    start: Ints
-    """[F + 1]."""
-    variable: Ints
-    """[E]."""
-    table: Ints
-    """[F]."""
-    first_cell: Ints
-    """[T + 1]."""
-    group: Ints
-    """For each arity from 2 on, which group of records its factors are in."""
+    start: Ints  # [F + 1]
+    variable: Ints  # [E]
+    table: Ints  # [F]
+    first_cell: Ints  # [T + 1]
+    group: Ints  # for each arity from 2 on, which group of records its factors are in
 
 
 class Records(NamedTuple):
     """The records of the variables from `first` on, by arity and by variable."""
 
     first: int
-    arity: Ints
-    """[G]."""
-    start: NDArray[np.int32]
-    """[G, n + 1]: how many records of the group the variables before each have."""
-    place: Ints
-    """[G + 1]: where the words of each group begin."""
+    arity: Ints  # [G]
+    start: NDArray[np.int32]  # [G, n + 1]: how many records of the group the variables before each have
+    place: Ints  # [G + 1]: where the words of each group begin
     words: Words
 
 
 class OwnCosts(NamedTuple):
     """The unary costs of every variable, and all tables."""
 
-    domain: Words
-    """[N]: the number of its values, a byte each where values are."""
-    uniform: int
-    """The number of values if all variables have as many, else 0."""
-    start: Ints
-    """[N + 1]."""
-    own: Floats
-    """[sum D]."""
+    domain: Words  # [N]: the number of its values, a byte each where values are
+    uniform: int  # the number of values if all variables have as many, else 0
+    start: Ints  # [N + 1]
+    own: Floats  # [sum D]
     pool: Floats
 
 
@@ -113,36 +101,25 @@ def write_records(scopes: Scopes, first: int, last: int, start: NDArray[np.int32
 
 
 @part(_nrt=False)
-def add_pairs(
-    one: int, two: int, size: int, uniform: int, domain: Words, pool: Floats, words: Words, values: Words, room: Floats
-) -> None:
+def _add_pairs(one: int, two: int, size: int, costs: OwnCosts, words: Words, values: Words, sums: Floats) -> None:
     """Add what the factors of two variables in the words from `one` to `two` cost for each value of one of them."""
+    pool = costs.pool
     for record in range(one, two, 2):
         cell, code = np.int64(words[record]), np.int64(words[record + 1])
         other = code >> 1
         if code & 1:
             cell += np.int64(values[other]) * size
             for value in range(size):
-                room[value] += pool[cell + value]
+                sums[value] += pool[cell + value]
         else:
-            stride = uniform if uniform else np.int64(domain[other])
+            stride = costs.uniform if costs.uniform else np.int64(costs.domain[other])
             cell += np.int64(values[other])
             for value in range(size):
-                room[value] += pool[cell + value * stride]
+                sums[value] += pool[cell + value * stride]
 
 
 @part(_nrt=False)
-def add_factor(
-    record: int,
-    arity: int,
-    size: int,
-    uniform: int,
-    domain: Words,
-    pool: Floats,
-    words: Words,
-    values: Words,
-    room: Floats,
-) -> None:
+def _add_factor(record: int, arity: int, size: int, costs: OwnCosts, words: Words, values: Words, sums: Floats) -> None:
     """Add what a factor of `arity` variables costs for each value of one of them."""
     code = np.int64(words[record + 1])
     own, other = code % arity, code // arity
@@ -152,7 +129,7 @@ def add_factor(
             cell *= size
             stride = np.int64(1)
         else:
-            step = uniform if uniform else np.int64(domain[other])
+            step = costs.uniform if costs.uniform else np.int64(costs.domain[other])
             cell = cell * step + np.int64(values[other])
             stride *= step
             if word < record + arity:
@@ -160,34 +137,33 @@ def add_factor(
             word += 1
     cell += np.int64(words[record])
     for value in range(size):
-        room[value] += pool[cell + value * stride]
+        sums[value] += costs.pool[cell + value * stride]
 
 
 @array_kernel
-def descend(records: Records, costs: OwnCosts, values: Words, room: Floats, first: int, last: int) -> int:
+def descend(records: Records, costs: OwnCosts, values: Words, sums: Floats, first: int, last: int) -> int:
     """Let the variables from `first` to `last`, which have records, take their cheapest values; how many took another.
 
-    `room` is for the largest domain. A value is left only for a cheaper one, so that the total never rises.
+    `sums` is as long as the largest domain. A value is left only for a cheaper one, so that the total never rises.
     """
     changed = 0
     arities, starts, places, words, before = records.arity, records.start, records.place, records.words, records.first
-    domain, uniform, own, pool = costs.domain, costs.uniform, costs.own, costs.pool
     for i in range(first, last):
-        size, begin = np.int64(domain[i]), costs.start[i]
+        size, begin = np.int64(costs.domain[i]), costs.start[i]
         for value in range(size):
-            room[value] = own[begin + value]
+            sums[value] = costs.own[begin + value]
         for group in range(len(arities)):
             arity = arities[group]
             one = places[group] + arity * np.int64(starts[group, i - before])
             two = places[group] + arity * np.int64(starts[group, i - before + 1])
             if arity == 2:
-                add_pairs(one, two, size, uniform, domain, pool, words, values, room)
+                _add_pairs(one, two, size, costs, words, values, sums)
             else:
                 for record in range(one, two, arity):
-                    add_factor(record, arity, size, uniform, domain, pool, words, values, room)
+                    _add_factor(record, arity, size, costs, words, values, sums)
         best = int(values[i])
         for value in range(size):
-            if room[value] < room[best]:
+            if sums[value] < sums[best]:
                 best = value
         if best != values[i]:
             changed += 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.moves import move, remember
 from dabp.kernels.local_search.random_stream import draw, uniform
-from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, SOFT, VIOLATIONS, Costs, State
+from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, Costs, Ints, State
 from dabp.kernels.simd import least, load, next_equal
 
 
@@ -36,60 +36,64 @@ def _best_value(c: Costs, s: State, i: int) -> tuple[int, Any]:
     return value, lowest - s.local[row + s.x[i]]
 
 
-@local_kernel
-def dsa(
-    c: Costs,
-    s: State,
-    chosen: NDArray[np.int64],
-    floor: NDArray[np.int64],
-    lowest: NDArray[np.int64],
-    probability: float,
-    sideways: int,
-) -> int:
-    """Up to ``len(lowest)`` rounds in which who can improve does so by chance; how many, negative if nobody wants to.
+@inlined
+def wins(c: Costs, gain: NDArray[Any], i: int, partner: int) -> Any:
+    """Whether i gains more than every neighbour but its partner (−1: none); of equals, the first in order does."""
+    ahead = gain[i] > 0
+    for q in range(c.neighbours.offsets[i], c.neighbours.offsets[i + 1]):
+        j = c.neighbours.variable[q]
+        if j != partner:
+            ahead = ahead and (gain[i] > gain[j] or (gain[i] == gain[j] and i < j))
+    return ahead
 
-    `sideways` says who may change at equal cost: nobody (0), those whose local cost is above `floor` (1), all (2).
+
+@inlined
+def cost_of_round(s: State) -> Any:
+    """The cost after a round, `NOTHING` if it is not feasible; the assignment is remembered if it is the best."""
+    remember(s, s.x)
+    return np.int64(NOTHING) if s.tally[()].violations > 0 else s.tally[()].soft
+
+
+@local_kernel
+def dsa(c: Costs, s: State, chosen: Ints, floor: Ints, lowest: Ints, probability: float) -> int:
+    """Up to ``len(lowest)`` rounds in which variables that can improve do so by chance.
+
+    A variable may also change at equal cost if its local cost is above its `floor`. Returns the number of rounds,
+    negative if no variable could change in the last one, which is then the end.
     """
     for t in range(len(lowest)):
         active = 0
         for i in range(len(s.x)):
             value, change = _best_value(c, s, i)
             conflict = np.int64(s.local[c.rows.start[i] + s.x[i]]) > floor[i]
-            willing = change < 0 or (value != s.x[i] and (sideways == 2 or (sideways == 1 and conflict)))
+            willing = change < 0 or (value != s.x[i] and conflict)
             active += willing
             chosen[i] = value if willing and uniform(s.random) < probability else s.x[i]
         for i in range(len(s.x)):
             if chosen[i] != s.x[i]:
                 move(c, s, i, chosen[i])
-        remember(s)
-        lowest[t] = NOTHING if s.tally[VIOLATIONS] > 0 else s.tally[SOFT]
+        lowest[t] = cost_of_round(s)
         if active == 0:
             return -t - 1
     return len(lowest)
 
 
 @local_kernel
-def mgm(c: Costs, s: State, chosen: NDArray[np.int64], gain: NDArray[np.int64], lowest: NDArray[np.int64]) -> int:
-    """Up to ``len(lowest)`` rounds in which who gains more than every neighbour changes; how many, negative if over.
+def mgm(c: Costs, s: State, chosen: Ints, gain: Ints, lowest: Ints) -> int:
+    """Up to ``len(lowest)`` rounds in which variables that gain more than every neighbour change.
 
-    Ties go to the variable that comes first.
+    Returns the number of rounds, negative if no variable changed in the last one, which is then the end.
     """
     for t in range(len(lowest)):
         moved = 0
         for i in range(len(s.x)):
-            value, change = _best_value(c, s, i)
-            chosen[i] = value
+            chosen[i], change = _best_value(c, s, i)
             gain[i] = -np.int64(change)
         for i in range(len(s.x)):
-            wins = gain[i] > 0
-            for q in range(c.neighbours.offsets[i], c.neighbours.offsets[i + 1]):
-                j = c.neighbours.variable[q]
-                wins = wins and (gain[i] > gain[j] or (gain[i] == gain[j] and i < j))
-            if wins:
+            if wins(c, gain, i, -1):
                 move(c, s, i, chosen[i])
                 moved += 1
-        remember(s)
-        lowest[t] = NOTHING if s.tally[VIOLATIONS] > 0 else s.tally[SOFT]
+        lowest[t] = cost_of_round(s)
         if moved == 0:
             return -t - 1
     return len(lowest)

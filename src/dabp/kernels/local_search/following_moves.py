@@ -1,10 +1,8 @@
-# mypy: disable-error-code="untyped-decorator"
-"""Moves of free variables that take along those which follow from them.
+"""Moves of free variables together with those that follow from them.
 
-A move gives one or two free variables other values; what follows from them is found by definitions in order, each of
-which looks up, for the values of the variables before it, the one value that its table leaves. Only what changes is
-looked at again: a definition whose variable keeps its value ends the wave. Forbidden combinations count as violations,
-at a weight that rises while the search stays among them and falls while it does not.
+A move gives one or two free variables other values. Definitions, in order, find what follows: each reads, for the
+values of its parents, the one value that its table leaves. A definition whose variable keeps its value ends the wave.
+Violations have a weight that rises while the search stays among them and falls while it does not.
 """
 
 from __future__ import annotations
@@ -17,212 +15,170 @@ from numpy.typing import NDArray
 from dabp.kernels.decorators import array_inner
 from dabp.kernels.local_search.compilation import local_kernel
 from dabp.kernels.local_search.random_stream import below, uniform
+from dabp.kernels.local_search.search_arrays import Ints, Record
 
-Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-CHANGED, WAITING, LOOKED, TOUCHED, VIOLATIONS, FEASIBLE, STREAK, STAMP = range(8)
-"""Places of `Wave.tally`: how many entries the four lists have; how many factors and definitions are violated, whether
-the best violates none; moves in a row that were, or were not (negative), among violations; the number of this move."""
-
-SOFT, BEST, WEIGHT = range(3)
-"""Places of `Wave.costs`: the finite cost, the best without violations, what a violation weighs."""
-
-SOFT_CHANGE, VIOLATION_CHANGE = range(2)
-"""Places of `Wave.change`."""
-
-TRIES = 8
-"""Variables that are looked at to find one with another value to exchange with."""
+PROGRESS = np.dtype(
+    [
+        ("soft", np.float64),  # the finite cost of the assignment
+        ("best", np.float64),  # the least cost without violations
+        ("feasible", np.int64),  # 1 if there is an assignment without violations, else 0
+        ("violations", np.int64),  # factors that forbid the assignment
+        ("weight", np.float64),  # what a violation weighs
+        ("streak", np.int64),  # moves in a row among violations; negative: without any
+        ("soft_change", np.float64),  # what the move changes of the finite cost
+        ("violation_change", np.int64),  # and of the number of violations
+        ("changed", np.int64),  # entries of `Wave.changed`
+        ("waiting", np.int64),  # entries of `Wave.waiting`
+        ("touched", np.int64),  # entries of `Wave.touched`
+        ("stamp", np.int64),  # the number of the move
+    ],
+    align=True,
+)
+"""The numbers of `Wave.progress`."""
 
 
 class Web(NamedTuple):
-    """A problem by what follows from what; N variables, M definitions in order, K other factors."""
+    """A problem and what follows from what; N variables, M definitions in order, K factors."""
 
-    sizes: Ints
-    """Domain sizes, [N]."""
-    free: Ints
-    """Variables that follow from none and have more than one value."""
-    follower_start: Ints
-    """Where each variable's part of `follower` starts, [N + 1]."""
-    follower: Ints
-    """Definitions that look at a variable."""
-    target: Ints
-    """The variable that each definition gives a value, [M]."""
-    parent_start: Ints
-    """Where each definition's part of the next two starts, [M + 1]."""
-    parent: Ints
-    """The variables that it looks at."""
-    parent_stride: Ints
-    """How many rows one value of each moves."""
-    row_start: Ints
-    """The first row of each definition, [M]."""
-    choice: Ints
-    """What each row chooses."""
-    row_cost: Floats
-    """What that costs, inf if the row allows nothing."""
-    factor_start: Ints
-    """Where each variable's part of `factor` starts, [N + 1]."""
-    factor: Ints
-    """Factors, other than definitions, that look at a variable."""
-    scope_start: Ints
-    """Where each factor's part of the next two starts, [K + 1]."""
-    scope: Ints
-    """The variables of the scopes."""
-    scope_stride: Ints
-    """How far one value of each moves in the table."""
-    first_cell: Ints
-    """Where each factor's table starts in `pool`, [K]."""
+    sizes: Ints  # domain sizes, [N]
+    free: Ints  # variables of more than one value that follow from none
+    follower_start: Ints  # where each variable's part of `follower` begins, [N + 1]
+    follower: Ints  # the definitions with this parent
+    target: Ints  # the variable of each definition, [M]
+    parent_start: Ints  # where each definition's part of the next two begins, [M + 1]
+    parent: Ints  # the variables that the definition reads
+    parent_stride: Ints  # rows between two values of each parent
+    row_start: Ints  # the first row of each definition, [M]
+    choice: Ints  # the value that each row leaves
+    factor_start: Ints  # where each variable's part of `factor` begins, [N + 1]
+    factor: Ints  # the factors of this variable
+    scope_start: Ints  # where each factor's part of the next two begins, [K + 1]
+    scope: Ints  # the variables of the scopes
+    scope_stride: Ints  # cells between two values of each
+    first_cell: Ints  # where each factor's table begins in `pool`, [K]
     pool: Floats
-    """The cells of all tables."""
 
 
 class Wave(NamedTuple):
-    """Where a search stands, and the move that it looks at."""
+    """The state of a search, and the move that it looks at."""
 
-    x: Ints
-    """[N]."""
-    best: Ints
-    """[N]."""
-    row_paid: Floats
-    """What each definition costs now, [M]."""
-    paid: Floats
-    """What each factor costs now, [K]."""
-    changed: Ints
-    """Variables that the move changes, [N]."""
-    before: Ints
-    """Their values before it."""
-    waiting: Ints
-    """Definitions to look at, the next one last, [M]."""
-    queued: NDArray[np.uint8]
-    """Whether each is among them, [M]."""
-    looked: Ints
-    """Definitions that were looked at, [M]."""
-    row_new: Floats
-    """What they cost after the move."""
-    touched: Ints
-    """Factors that the move touches, [K]."""
-    new: Floats
-    """What they cost after it."""
-    stamp: Ints
-    """The move that last touched each, [K]."""
-    tally: Ints
-    costs: Floats
-    change: Floats
+    x: Ints  # [N]
+    best: Ints  # [N]
+    paid: Floats  # the present cost of each factor, [K]
+    changed: Ints  # variables that the move changes, [N + 2]
+    before: Ints  # their values before it
+    waiting: Ints  # definitions to compute, the next one last, [M]
+    queued: NDArray[np.uint8]  # whether each is among them, [M]
+    touched: Ints  # factors that the move touches, [K]
+    new: Floats  # their costs after it
+    stamp: Ints  # the move that last touched each factor, [K]
+    progress: Record  # `PROGRESS`, []
     random: NDArray[np.uint64]
+
+
+class Cooling(NamedTuple):
+    """How a search goes."""
+
+    moves: int
+    temperature: float  # of the first move
+    ratio: float  # by which it falls with each
+    patience: int  # moves in a row with violations, or without, after which their weight changes
+    growth: float  # by how much
+    heaviest: float  # beyond this weight, finite costs weigh less instead
 
 
 @array_inner
 def _give(c: Web, s: Wave, i: int, value: int) -> None:
-    """Give a variable another value, and have what follows from it looked at."""
-    count = s.tally[CHANGED]
-    s.changed[count] = i
-    s.before[count] = s.x[i]
-    s.tally[CHANGED] = count + 1
+    """Give a variable another value, and queue the definitions that read it."""
+    now = s.progress[()]
+    s.changed[now.changed] = i
+    s.before[now.changed] = s.x[i]
+    now.changed += 1
     s.x[i] = value
     for q in range(c.follower_start[i], c.follower_start[i + 1]):
         d = c.follower[q]
         if s.queued[d]:
             continue
         s.queued[d] = 1
-        at = s.tally[WAITING]
+        at = now.waiting
         while at > 0 and s.waiting[at - 1] < d:
             s.waiting[at] = s.waiting[at - 1]
             at -= 1
         s.waiting[at] = d
-        s.tally[WAITING] += 1
+        now.waiting += 1
 
 
 @array_inner
-def _count(s: Wave, old: Any, new: Any) -> None:
-    """Add what one cost changes by."""
-    if old == np.inf:
-        s.change[VIOLATION_CHANGE] -= 1.0
-    else:
-        s.change[SOFT_CHANGE] -= old
-    if new == np.inf:
-        s.change[VIOLATION_CHANGE] += 1.0
-    else:
-        s.change[SOFT_CHANGE] += new
-
-
-@array_inner
-def _row(c: Web, s: Wave, d: int) -> Any:
-    """The row that the values of a definition's variables choose."""
+def _choice(c: Web, s: Wave, d: int) -> Any:
+    """The value that the parents of a definition leave its variable."""
     row = c.row_start[d]
     for q in range(c.parent_start[d], c.parent_start[d + 1]):
         row += s.x[c.parent[q]] * c.parent_stride[q]
-    return row
+    return c.choice[row]
 
 
 @array_inner
-def _cell(c: Web, s: Wave, f: int) -> Any:
-    """The cell of a factor that the assignment chooses."""
+def _cost(c: Web, s: Wave, f: int) -> Any:
+    """The cost of a factor."""
     cell = c.first_cell[f]
     for q in range(c.scope_start[f], c.scope_start[f + 1]):
         cell += s.x[c.scope[q]] * c.scope_stride[q]
-    return cell
+    return c.pool[cell]
 
 
 @array_inner
 def _settle(c: Web, s: Wave) -> None:
-    """Take along what follows from the changed variables, and find what the move costs."""
-    s.tally[LOOKED] = 0
-    while s.tally[WAITING] > 0:
-        s.tally[WAITING] -= 1
-        d = s.waiting[s.tally[WAITING]]
+    """Change what follows from the changed variables, and compute what the move costs."""
+    now = s.progress[()]
+    while now.waiting > 0:
+        now.waiting -= 1
+        d = s.waiting[now.waiting]
         s.queued[d] = 0
-        row = _row(c, s, d)
-        s.looked[s.tally[LOOKED]] = d
-        s.row_new[s.tally[LOOKED]] = c.row_cost[row]
-        s.tally[LOOKED] += 1
-        _count(s, s.row_paid[d], c.row_cost[row])
-        if s.x[c.target[d]] != c.choice[row]:
-            _give(c, s, c.target[d], c.choice[row])
-    s.tally[TOUCHED] = 0
-    s.tally[STAMP] += 1
-    for k in range(s.tally[CHANGED]):
+        value = _choice(c, s, d)
+        if s.x[c.target[d]] != value:
+            _give(c, s, c.target[d], value)
+    now.touched = 0
+    now.stamp += 1
+    now.soft_change = 0.0
+    now.violation_change = 0
+    for k in range(now.changed):
         i = s.changed[k]
         for q in range(c.factor_start[i], c.factor_start[i + 1]):
             f = c.factor[q]
-            if s.stamp[f] == s.tally[STAMP]:
+            if s.stamp[f] == now.stamp:
                 continue
-            s.stamp[f] = s.tally[STAMP]
-            cost = c.pool[_cell(c, s, f)]
-            s.touched[s.tally[TOUCHED]] = f
-            s.new[s.tally[TOUCHED]] = cost
-            s.tally[TOUCHED] += 1
-            _count(s, s.paid[f], cost)
-
-
-@array_inner
-def _keep(s: Wave) -> None:
-    """Make the move."""
-    for k in range(s.tally[LOOKED]):
-        s.row_paid[s.looked[k]] = s.row_new[k]
-    for k in range(s.tally[TOUCHED]):
-        s.paid[s.touched[k]] = s.new[k]
-    s.costs[SOFT] += s.change[SOFT_CHANGE]
-    s.tally[VIOLATIONS] += np.int64(s.change[VIOLATION_CHANGE])
+            s.stamp[f] = now.stamp
+            old, new = s.paid[f], _cost(c, s, f)
+            s.touched[now.touched] = f
+            s.new[now.touched] = new
+            now.touched += 1
+            if old == np.inf:
+                now.violation_change -= 1
+            else:
+                now.soft_change -= old
+            if new == np.inf:
+                now.violation_change += 1
+            else:
+                now.soft_change += new
 
 
 @array_inner
 def _undo(s: Wave) -> None:
-    """Do not make it."""
-    for k in range(s.tally[CHANGED] - 1, -1, -1):
+    for k in range(s.progress[()].changed - 1, -1, -1):
         s.x[s.changed[k]] = s.before[k]
 
 
 @array_inner
 def _propose(c: Web, s: Wave) -> None:
     """Change one free variable, or two, which may exchange their values."""
-    s.tally[CHANGED] = 0
-    s.change[SOFT_CHANGE] = 0.0
-    s.change[VIOLATION_CHANGE] = 0.0
+    s.progress[()].changed = 0
     count = len(c.free)
     i = c.free[below(s.random, count)]
     kind = below(s.random, 4)
     if kind == 0 and count > 1:
-        for _ in range(TRIES):
+        for _ in range(8):  # until one with another value is found
             j = c.free[below(s.random, count)]
             a, b = s.x[i], s.x[j]
             if a != b and a < c.sizes[j] and b < c.sizes[i]:
@@ -239,33 +195,29 @@ def _propose(c: Web, s: Wave) -> None:
 @array_inner
 def _remember(s: Wave) -> None:
     """Keep the assignment if it violates nothing and is the best so far."""
-    if s.tally[VIOLATIONS] > 0 or (s.tally[FEASIBLE] and s.costs[SOFT] >= s.costs[BEST]):
+    now = s.progress[()]
+    if now.violations > 0 or (now.feasible and now.soft >= now.best):
         return
-    s.costs[BEST] = s.costs[SOFT]
-    s.tally[FEASIBLE] = 1
+    now.best = now.soft
+    now.feasible = 1
     for i in range(len(s.x)):
         s.best[i] = s.x[i]
 
 
 @local_kernel
 def settle_all(c: Web, s: Wave) -> None:
-    """Give all that follows its value, and find what the assignment costs."""
-    s.costs[SOFT] = 0.0
-    s.tally[VIOLATIONS] = 0
+    """Give all definitions their values, and compute what the assignment costs."""
+    now = s.progress[()]
     for d in range(len(c.target)):
-        row = _row(c, s, d)
-        s.x[c.target[d]] = c.choice[row]
-        s.row_paid[d] = c.row_cost[row]
-        if s.row_paid[d] == np.inf:
-            s.tally[VIOLATIONS] += 1
-        else:
-            s.costs[SOFT] += s.row_paid[d]
+        s.x[c.target[d]] = _choice(c, s, d)
+    now.soft = 0.0
+    now.violations = 0
     for f in range(len(c.first_cell)):
-        s.paid[f] = c.pool[_cell(c, s, f)]
+        s.paid[f] = _cost(c, s, f)
         if s.paid[f] == np.inf:
-            s.tally[VIOLATIONS] += 1
+            now.violations += 1
         else:
-            s.costs[SOFT] += s.paid[f]
+            now.soft += s.paid[f]
     _remember(s)
 
 
@@ -275,40 +227,39 @@ def try_moves(c: Web, s: Wave, changes: Floats) -> None:
     for k in range(len(changes)):
         _propose(c, s)
         _settle(c, s)
-        changes[k] = s.change[SOFT_CHANGE]
+        changes[k] = s.progress[()].soft_change
         _undo(s)
 
 
 @local_kernel
-def follow(
-    c: Web, s: Wave, moves: int, hot: float, ratio: float, patience: int, growth: float, heaviest: float
-) -> None:
-    """Offer moves, made with probability min(1, e^(−Δ / T)), Δ with the weight of violations; T falls by `ratio` each.
+def follow(c: Web, s: Wave, rules: Cooling) -> None:
+    """Offer moves, made with probability min(1, e^(−Δ / T)), Δ with the weight of violations.
 
-    After `patience` moves in a row among violations their weight grows by `growth`, after as many without any it falls.
-    Beyond `heaviest` it is the finite costs that weigh less, until nothing is violated: where many moves leave what is
-    violated violated, the search then wanders, wherever these costs would have it stay.
+    Beyond `heaviest` finite costs weigh less: where violations stay whatever moves are made, the search then wanders.
     """
-    temperature = hot
-    for _ in range(moves):
+    now, temperature = s.progress[()], rules.temperature
+    for _ in range(rules.moves):
         _propose(c, s)
         _settle(c, s)
-        rise = s.change[SOFT_CHANGE] + s.costs[WEIGHT] * s.change[VIOLATION_CHANGE]
-        warmth = temperature * max(1.0, s.costs[WEIGHT] / heaviest)
+        rise = now.soft_change + now.weight * now.violation_change
+        warmth = temperature * max(1.0, now.weight / rules.heaviest)
         if rise <= 0.0 or uniform(s.random) < np.exp(-rise / warmth):
-            _keep(s)
+            for k in range(now.touched):
+                s.paid[s.touched[k]] = s.new[k]
+            now.soft += now.soft_change
+            now.violations += now.violation_change
             _remember(s)
         else:
             _undo(s)
-        temperature *= ratio
-        if s.tally[VIOLATIONS] > 0:
-            s.tally[STREAK] = max(s.tally[STREAK], 0) + 1
-            if s.tally[STREAK] >= patience:
-                s.costs[WEIGHT] *= growth
-                s.tally[STREAK] = 0
+        temperature *= rules.ratio
+        if now.violations > 0:
+            now.streak = max(now.streak, 0) + 1
+            if now.streak >= rules.patience:
+                now.weight *= rules.growth
+                now.streak = 0
         else:
-            s.tally[STREAK] = min(s.tally[STREAK], 0) - 1
-            s.costs[WEIGHT] = min(s.costs[WEIGHT], heaviest)
-            if s.tally[STREAK] <= -patience:
-                s.costs[WEIGHT] /= growth
-                s.tally[STREAK] = 0
+            now.streak = min(now.streak, 0) - 1
+            now.weight = min(now.weight, rules.heaviest)
+            if now.streak <= -rules.patience:
+                now.weight /= rules.growth
+                now.streak = 0

@@ -13,76 +13,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.compilation import inlined, local_kernel
+from dabp.kernels.local_search.entries import Entries, chosen_cell
+from dabp.kernels.local_search.search_arrays import Ints
 
-Indices = NDArray[np.int64]
 
+class ForestCosts(NamedTuple):
+    """The costs of a problem; forbidden combinations have a finite cost above any finite total."""
 
-class ForestColumns(NamedTuple):
-    """A problem by entries, one for each (factor, variable) of a scope: those of `problem.incidence.Incidence`.
-
-    Forbidden combinations have a finite cost here, above any finite total.
-    """
-
-    sizes: Indices
-    """Domain sizes, [N]."""
-    unary: NDArray[np.float64]
-    """Own costs of each variable's values, flat."""
-    unary_start: Indices
-    """Where each variable's values begin in `unary`, [N + 1]."""
-    variable: Indices
-    """The variable of each entry, [E]."""
-    stride: Indices
-    """Cells of the table that a step of this variable's value moves, [E]."""
-    factor: Indices
-    """The factor of each entry, [E]."""
-    scope_start: Indices
-    """The first entry of each factor, [F + 1]."""
-    table_start: Indices
-    """The first cell of each factor's table in `pool`, [F]."""
-    pool: NDArray[np.float64]
-    """The cells of all tables."""
-    incident: Indices
-    """Entries by variable, [E]."""
-    incident_start: Indices
-    """Where each variable's part of `incident` starts, [N + 1]."""
+    entries: Entries
+    unary: NDArray[np.float64]  # own costs of each variable's values, flat
+    unary_start: Ints  # where each variable's values begin in `unary`, [N + 1]
+    pool: NDArray[np.float64]  # the cells of all tables
 
 
 class Forest(NamedTuple):
     """The variables that a move frees and the edges between them; made for N variables, filled by each move."""
 
-    order: Indices
-    """In which variables are tried, [N]."""
-    free: NDArray[np.uint8]
-    """1 for those in the forest, [N]."""
-    parent: Indices
-    """Of the union-find structure that tells trees apart, [N]."""
-    degree: Indices
-    """Edges of a free variable that are not worked off yet, [N]."""
-    head: Indices
-    """The first of its edges, −1 if it has none, [N]."""
-    edge_to: Indices
-    """The variable that an edge leads to; the edge back is the next or the one before, [2 N]."""
-    edge_own: Indices
-    """The entry of the variable that it starts at, [2 N]."""
-    edge_their: Indices
-    """The entry of the one it leads to, [2 N]."""
-    edge_next: Indices
-    """The next edge that starts at the same variable, −1 after the last, [2 N]."""
-    peeled: NDArray[np.uint8]
-    """1 for what is worked off on the way to the roots, [N]."""
-    queue: Indices
-    """Free variables, leaves first, [N]."""
-    upward: Indices
-    """The edge towards the root, −1 at the root, [N]."""
-    start: Indices
-    """The value from which the best one is looked for, which breaks ties, [N]."""
-    cost: NDArray[np.float64]
-    """Costs of the values of free variables with everything below them, laid out as `ForestColumns.unary`."""
+    order: Ints  # in which variables are tried, [N]
+    free: NDArray[np.uint8]  # 1 for those in the forest, [N]
+    parent: Ints  # of the union-find structure that tells trees apart, [N]
+    degree: Ints  # edges of a free variable that are not worked off yet, [N]
+    head: Ints  # the first of its edges, −1 if it has none, [N]
+    edge_to: Ints  # the variable that an edge leads to; the edge back is the next or the one before, [2 N]
+    edge_own: Ints  # the entry of the variable that it starts at, [2 N]
+    edge_their: Ints  # the entry of the one it leads to, [2 N]
+    edge_next: Ints  # the next edge that starts at the same variable, −1 after the last, [2 N]
+    peeled: NDArray[np.uint8]  # 1 for what is worked off on the way to the roots, [N]
+    queue: Ints  # free variables, leaves first, [N]
+    upward: Ints  # the edge towards the root, −1 at the root, [N]
+    start: Ints  # the value from which the best one is looked for, which breaks ties, [N]
+    cost: NDArray[np.float64]  # of the values of free variables with everything below them, laid out as `unary`
 
     @classmethod
-    def empty(cls, columns: ForestColumns) -> Forest:
-        """Room for the moves on a problem."""
-        n = len(columns.sizes)
+    def empty(cls, columns: ForestCosts) -> Forest:
+        """The arrays for the moves on a problem."""
+        n = len(columns.entries.sizes)
         order, parent, degree, head, queue, upward, start = (np.zeros(n, dtype=np.int64) for _ in range(7))
         edge_to, edge_own, edge_their, edge_next = (np.zeros(2 * n, dtype=np.int64) for _ in range(4))
         free, peeled = (np.zeros(n, dtype=np.uint8) for _ in range(2))
@@ -104,7 +69,7 @@ def _random(state: NDArray[np.uint64]) -> float:
 
 
 @inlined
-def _root(parent: Indices, v: int) -> int:
+def _root(parent: Ints, v: int) -> int:
     """The representative of v's tree."""
     while parent[v] != v:
         parent[v] = parent[parent[v]]
@@ -113,31 +78,29 @@ def _root(parent: Indices, v: int) -> int:
 
 
 @inlined
-def _cell(c: ForestColumns, f: int, values: Indices) -> int:
-    """The cell of factor f under `values`."""
-    cell = c.table_start[f]
-    for e in range(c.scope_start[f], c.scope_start[f + 1]):
-        cell += c.stride[e] * values[c.variable[e]]
-    return int(cell)
+def _first_cell(c: ForestCosts, e: int, values: Ints) -> int:
+    """The cell of entry e's factor under `values`, with its variable at value 0."""
+    f, v = c.entries.factor[e], c.entries.variable[e]
+    return int(c.entries.table_start[f] + chosen_cell(c.entries, f, values) - c.entries.stride[e] * values[v])
 
 
 @local_kernel
-def penalised_cost(c: ForestColumns, values: Indices) -> float:
+def penalised_cost(c: ForestCosts, values: Ints) -> float:
     """The cost of an assignment, without the constant."""
     total = 0.0
     for i in range(len(values)):
         total += c.unary[c.unary_start[i] + values[i]]
-    for f in range(len(c.table_start)):
-        total += c.pool[_cell(c, f, values)]
+    for f in range(len(c.entries.table_start)):
+        total += c.pool[c.entries.table_start[f] + chosen_cell(c.entries, f, values)]
     return total
 
 
 @inlined
-def _free_neighbour(c: ForestColumns, forest: Forest, e: int) -> int:
+def _free_neighbour(c: ForestCosts, forest: Forest, e: int) -> int:
     """The entry of the other free variable of entry e's factor: −1 if there is none, −2 if there are several."""
-    f, found = c.factor[e], -1
-    for o in range(c.scope_start[f], c.scope_start[f + 1]):
-        if o != e and forest.free[c.variable[o]]:
+    f, found = c.entries.factor[e], -1
+    for o in range(c.entries.scope_start[f], c.entries.scope_start[f + 1]):
+        if o != e and forest.free[c.entries.variable[o]]:
             if found >= 0:
                 return -2
             found = o
@@ -145,19 +108,19 @@ def _free_neighbour(c: ForestColumns, forest: Forest, e: int) -> int:
 
 
 @inlined
-def _connect(c: ForestColumns, forest: Forest, v: int, num_edges: int) -> int:
+def _connect(c: ForestCosts, forest: Forest, v: int, num_edges: int) -> int:
     """Write v's edges into the forest after the first `num_edges`; how many there are then, −1 if v may not be free.
 
     It may if its factors have at most one other free variable each, all of them in different trees.
     """
     end = num_edges
-    for position in range(c.incident_start[v], c.incident_start[v + 1]):
-        e = c.incident[position]
+    for position in range(c.entries.incident_start[v], c.entries.incident_start[v + 1]):
+        e = c.entries.incident[position]
         other = _free_neighbour(c, forest, e)
         if other == -2:
             return -1
         if other >= 0:
-            w = c.variable[other]
+            w = c.entries.variable[other]
             tree = _root(forest.parent, w)
             for earlier in range(num_edges, end, 2):
                 if _root(forest.parent, forest.edge_to[earlier]) == tree:
@@ -169,9 +132,9 @@ def _connect(c: ForestColumns, forest: Forest, v: int, num_edges: int) -> int:
 
 
 @inlined
-def _grow(c: ForestColumns, forest: Forest, random: NDArray[np.uint64]) -> None:
+def _grow(c: ForestCosts, forest: Forest, random: NDArray[np.uint64]) -> None:
     """Choose a random forest that no further variable could join, and link its edges."""
-    n = len(c.sizes)
+    n = len(c.entries.sizes)
     for v in range(n):
         forest.order[v], forest.parent[v] = v, v
         forest.free[v], forest.peeled[v], forest.degree[v] = 0, 0, 0
@@ -199,25 +162,23 @@ def _grow(c: ForestColumns, forest: Forest, random: NDArray[np.uint64]) -> None:
 
 
 @inlined
-def _own_costs(
-    c: ForestColumns, forest: Forest, temperature: float, random: NDArray[np.uint64], values: Indices
-) -> int:
+def _own_costs(c: ForestCosts, forest: Forest, temperature: float, random: NDArray[np.uint64], values: Ints) -> int:
     """Costs of free variables given the fixed ones, perturbed; queues the leaves and tells how many there are."""
     waiting = 0
-    for v in range(len(c.sizes)):
+    for v in range(len(c.entries.sizes)):
         if not forest.free[v]:
             continue
         begin = c.unary_start[v]
-        for a in range(c.sizes[v]):
+        for a in range(c.entries.sizes[v]):
             forest.cost[begin + a] = c.unary[begin + a]
             if temperature > 0.0:
                 forest.cost[begin + a] += temperature * np.log(-np.log(1e-12 + (1.0 - 2e-12) * _random(random)))
-        for position in range(c.incident_start[v], c.incident_start[v + 1]):
-            e = c.incident[position]
+        for position in range(c.entries.incident_start[v], c.entries.incident_start[v + 1]):
+            e = c.entries.incident[position]
             if _free_neighbour(c, forest, e) == -1:
-                cell = _cell(c, c.factor[e], values) - c.stride[e] * values[v]
-                for a in range(c.sizes[v]):
-                    forest.cost[begin + a] += c.pool[cell + a * c.stride[e]]
+                cell = _first_cell(c, e, values)
+                for a in range(c.entries.sizes[v]):
+                    forest.cost[begin + a] += c.pool[cell + a * c.entries.stride[e]]
         if forest.degree[v] <= 1:
             forest.queue[waiting] = v
             waiting += 1
@@ -225,7 +186,7 @@ def _own_costs(
 
 
 @inlined
-def _to_roots(c: ForestColumns, forest: Forest, waiting: int, random: NDArray[np.uint64], values: Indices) -> int:
+def _to_roots(c: ForestCosts, forest: Forest, waiting: int, random: NDArray[np.uint64], values: Ints) -> int:
     """Leaves to roots: each adds its least costs to those of the next. How many there were."""
     done = 0
     while done < waiting:
@@ -236,15 +197,16 @@ def _to_roots(c: ForestColumns, forest: Forest, waiting: int, random: NDArray[np
         while edge >= 0 and forest.peeled[forest.edge_to[edge]]:
             edge = forest.edge_next[edge]
         forest.upward[v] = edge
-        forest.start[v] = int(_random(random) * c.sizes[v])
+        forest.start[v] = int(_random(random) * c.entries.sizes[v])
         if edge < 0:
             continue
-        w, own, their = forest.edge_to[edge], c.stride[forest.edge_own[edge]], c.stride[forest.edge_their[edge]]
-        cell = _cell(c, c.factor[forest.edge_own[edge]], values) - own * values[v] - their * values[w]
+        w, entry = forest.edge_to[edge], forest.edge_own[edge]
+        own, their = c.entries.stride[entry], c.entries.stride[forest.edge_their[edge]]
+        cell = _first_cell(c, entry, values) - their * values[w]
         begin = c.unary_start[v]
-        for b in range(c.sizes[w]):
+        for b in range(c.entries.sizes[w]):
             least = np.inf
-            for a in range(c.sizes[v]):
+            for a in range(c.entries.sizes[v]):
                 candidate = forest.cost[begin + a] + c.pool[cell + a * own + b * their]
                 if candidate < least:
                     least = candidate
@@ -257,7 +219,7 @@ def _to_roots(c: ForestColumns, forest: Forest, waiting: int, random: NDArray[np
 
 
 @inlined
-def _to_leaves(c: ForestColumns, forest: Forest, count: int, values: Indices) -> None:
+def _to_leaves(c: ForestCosts, forest: Forest, count: int, values: Ints) -> None:
     """Roots to leaves: the best value given the next one's.
 
     Looked for again, since a table of the best values for all of the next one's would have as many cells as the
@@ -265,10 +227,10 @@ def _to_leaves(c: ForestColumns, forest: Forest, count: int, values: Indices) ->
     """
     for position in range(count - 1, -1, -1):
         v = forest.queue[position]
-        edge, begin, size = forest.upward[v], c.unary_start[v], c.sizes[v]
+        edge, begin, size = forest.upward[v], c.unary_start[v], c.entries.sizes[v]
         if edge >= 0:
-            own = c.stride[forest.edge_own[edge]]
-            cell = _cell(c, c.factor[forest.edge_own[edge]], values) - own * values[v]
+            entry = forest.edge_own[edge]
+            cell, own = _first_cell(c, entry, values), c.entries.stride[entry]
             for a in range(size):
                 forest.cost[begin + a] += c.pool[cell + a * own]
         best = forest.start[v]
@@ -280,9 +242,7 @@ def _to_leaves(c: ForestColumns, forest: Forest, count: int, values: Indices) ->
 
 
 @local_kernel
-def forest_move(
-    c: ForestColumns, forest: Forest, temperature: float, random: NDArray[np.uint64], values: Indices
-) -> None:
+def forest_move(c: ForestCosts, forest: Forest, temperature: float, random: NDArray[np.uint64], values: Ints) -> None:
     """Make a move on `values` [N], in place.
 
     At temperature T the forest minimises Σ costs + T · noise, the noise drawn per variable and value from a Gumbel

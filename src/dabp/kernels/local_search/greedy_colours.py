@@ -10,14 +10,16 @@ from dabp.kernels.decorators import array_kernel
 Ints = NDArray[np.int64]
 
 COLOURS = 63
-"""No more than so many."""
+"""Colours at most."""
 
 
 @array_kernel
 def colour(scope_start: Ints, variable: Ints, factor: Ints, start: Ints, entry: Ints, colours: Ints) -> int:
     """Give each variable, in order, the first colour that none of its neighbours has; `colours` comes in as −1.
 
-    Gives how many there are, or −1 if `COLOURS` are not enough. Columns as in `descent.Entries`.
+    Returns how many there are, or −1 if `COLOURS` are not enough.
+    The entries of variable i are ``entry[start[i]:start[i + 1]]``, those of factor f are
+    ``scope_start[f]:scope_start[f + 1]`` of `variable`.
     """
     most = 0
     for i in range(len(colours)):

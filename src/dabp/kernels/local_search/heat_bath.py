@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.moves import move, remember
-from dabp.kernels.local_search.random_stream import draw
-from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, SOFT, VIOLATIONS, Costs, State
+from dabp.kernels.local_search.exchange import Sets, exchange_change, exchanged_values, partner
+from dabp.kernels.local_search.moves import move, move_now, remember
+from dabp.kernels.local_search.random_stream import draw, uniform
+from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, Costs, State
 from dabp.kernels.simd import any_below, as_float32, first_equal, full_like, item, least, load
 
 NOISE = 1 << 15
-"""How many Gumbel numbers the table of noise has, the padding for one row not counted."""
+"""Gumbel numbers in the table of noise, without the padding for one row."""
 
 
 @inlined
@@ -22,7 +23,7 @@ def resample(c: Costs, s: State, i: int, bits: Any, noise: NDArray[np.float32], 
     """A value for variable i from P(a) ∝ exp(−L[i, a] / T), made of 64 random bits.
 
     The minimiser of L[i, a] − T · g_a with independent Gumbel numbers g_a has exactly that distribution, and needs no
-    exponentials; they come from a random place of a table.
+    exponentials. The numbers are read from a random place of a table.
     """
     number = np.int64(bits >> np.uint64(32)) & (NOISE - 1)
     if c.rows.uniform == LANES:
@@ -36,7 +37,7 @@ def resample(c: Costs, s: State, i: int, bits: Any, noise: NDArray[np.float32], 
 def _least_noisy(
     s: State, i: int, row: int, width: int, noise: NDArray[np.float32], start: Any, temperature: Any
 ) -> Any:
-    """The value that `resample` takes, of a row so wide: where that is written as a constant, no loop is left of it."""
+    """The value that `resample` takes; the loops over a constant width disappear."""
     value = item(s.x, i)
     origin = item(s.local, row + value)
     lowest = -temperature * item(noise, start + value)
@@ -62,34 +63,46 @@ def _noisy(
 
 
 @inlined
-def least_feasible(s: State, least_cost: Any) -> Any:
-    """The least feasible cost of a sweep so far; the present assignment is remembered if its cost is that."""
-    if s.tally[VIOLATIONS] == 0 and s.tally[SOFT] < least_cost:
-        least_cost = s.tally[SOFT]
-        remember(s)
+def _least_feasible(s: State, least_cost: Any) -> Any:
+    tally = s.tally[()]
+    if tally.violations == 0 and tally.soft < least_cost:
+        least_cost = tally.soft
+        remember(s, s.x)
     return least_cost
 
 
 @local_kernel
 def sweep(
-    c: Costs, s: State, noise: NDArray[np.float32], temperatures: NDArray[np.float64], lowest: NDArray[np.int64]
+    c: Costs,
+    s: State,
+    sets: Sets | None,
+    noise: NDArray[np.float32],
+    temperatures: NDArray[np.float64],
+    lowest: NDArray[np.int64],
 ) -> int:
-    """Resample every variable once per temperature; `lowest` gets each sweep's least feasible cost. How many moved."""
+    """Resample every variable once per temperature; `lowest` gets each sweep's least feasible cost. How many moved.
+
+    With `sets` each member that keeps its value is offered an exchange, made with probability min(1, exp(−Δ / T)).
+    """
     moved = 0
     for t in range(len(temperatures)):
-        temperature = np.float32(temperatures[t])
+        temperature = temperatures[t]
         least_cost = np.int64(NOTHING)
         for i in range(len(s.x)):
-            value = resample(c, s, i, draw(s.random), noise, temperature)
+            value = s.x[i]
+            if sets is None or not sets.only[i]:
+                value = resample(c, s, i, draw(s.random), noise, np.float32(temperature))
+            if sets is not None and sets.of[i] >= 0 and value == s.x[i]:
+                j = partner(sets, i, s.random)
+                mine, theirs = exchanged_values(c, s, sets, i, j)
+                if mine >= 0 and theirs >= 0:
+                    change = exchange_change(c, s, i, j, mine, theirs)
+                    if change <= 0 or uniform(s.random) * np.exp(np.float64(change) / temperature) < 1.0:
+                        value = mine
+                        move_now(c, s, j, theirs)
             if value != s.x[i]:
                 move(c, s, i, value)
                 moved += 1
-                least_cost = least_feasible(s, least_cost)
-        lowest[t] = least_feasible(s, least_cost)
+                least_cost = _least_feasible(s, least_cost)
+        lowest[t] = _least_feasible(s, least_cost)
     return moved
-
-
-@local_kernel
-def resample_now(c: Costs, s: State, i: int, noise: NDArray[np.float32], temperature: float) -> int:
-    """`resample`, from Python."""
-    return int(resample(c, s, i, draw(s.random), noise, np.float32(temperature)))

@@ -14,15 +14,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.lab.cost_model.subtree import Index, Subtree, whole_graph
 from dabp.problem.columns import offsets_of
+from dabp.solvers.gat_pcm.weights import Feature
 
-LAYERS = 4
-"""Attention layers of the model, and so the reach of a read-out."""
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Subtree:
+    """A target variable (number 0) and its descendants, in the model's units of cost (problem's / 100).
+
+    Constraint k lies between `lower[k]` and its ancestor `upper[k]`, and `tables[k]` has shape
+    [values of lower, values of upper].
+    """
+
+    sizes: Index  # values of each variable, [N]
+    unary: tuple[NDArray[np.float32] | None, ...]  # by variable the summed costs with everything assigned, if any
+    lower: Index
+    upper: Index
+    tables: tuple[NDArray[np.float32], ...]
 
 
 @dataclass(frozen=True)
@@ -44,17 +59,82 @@ class Microstructure:
     After the last layer the nodes are the values of each subtree's target in order, then the constraints.
     """
 
-    features: NDArray[np.float32]
-    """Of the nodes before the first layer, [nodes, 4]."""
+    features: NDArray[np.float32]  # of the nodes before the first layer, [nodes, 4]
     levels: tuple[Level, ...]
+    value_subtree: Index  # which subtree each read-out value belongs to
+    constraint_subtree: Index  # which subtree each read-out constraint belongs to; empty if they were left out
+
+
+class _WholeGraph(NamedTuple):
+    """All nodes, numbered values first, then pairs, unary costs, constraints."""
+
+    features: NDArray[np.float32]
+    source: Index  # where each edge starts
+    target: Index  # where each edge ends
+    same_features: Index  # a node with the same features: stands for it before the first layer
+    same_cost: Index  # a pair with the same cost, or the node itself: stands for it after the first layer
+    target_values: Index
     value_subtree: Index
-    """Which subtree each read-out value belongs to."""
+    constraint_nodes: Index
     constraint_subtree: Index
-    """Which subtree each read-out constraint belongs to; empty if constraints were left out."""
+
+
+def _whole_graph(subtrees: Sequence[Subtree]) -> _WholeGraph:
+    """The graph of several subtrees with nothing left out."""
+    sizes = np.concatenate([s.sizes for s in subtrees])
+    first_variable = offsets_of([len(s.sizes) for s in subtrees])[:-1]
+    first_value = offsets_of(sizes)
+    # Pairs of all constraints, row by row of their tables.
+    tables = [t for s in subtrees for t in s.tables]
+    lower = np.concatenate([s.lower + o for s, o in zip(subtrees, first_variable, strict=True)])
+    upper = np.concatenate([s.upper + o for s, o in zip(subtrees, first_variable, strict=True)])
+    starts = offsets_of([t.size for t in tables])
+    constraint = np.repeat(np.arange(len(tables)), np.diff(starts))
+    row, column = np.divmod(np.arange(starts[-1]) - starts[constraint], sizes[upper[constraint]])
+    below, above = first_value[lower[constraint]] + row, first_value[upper[constraint]] + column
+    # Unary costs, with everything assigned.
+    unaries = [u for s in subtrees for u in s.unary]
+    has = np.array([u is not None for u in unaries], dtype=bool)
+    with_unary = np.flatnonzero(np.repeat(has, sizes))
+    unary = np.repeat(np.arange(has.sum()), sizes[has])
+    costs = np.concatenate(
+        [*(t.ravel() for t in tables), *(u for u in unaries if u is not None), np.zeros(0, np.float32)]
+    )
+
+    num_values, num_pairs = int(first_value[-1]), len(constraint)
+    first_constraint = num_values + len(costs)
+    num_constraints = len(tables) + int(has.sum())
+    cost_nodes = num_values + np.arange(len(costs))
+    pair_nodes, unary_nodes = cost_nodes[:num_pairs], cost_nodes[num_pairs:]
+    features = np.zeros((first_constraint + num_constraints, 4), dtype=np.float32)
+    features[:num_values, Feature.VALUE] = 1
+    features[cost_nodes, Feature.COST] = 1
+    features[cost_nodes, Feature.AMOUNT] = costs
+    features[first_constraint:, Feature.CONSTRAINT] = 1
+
+    same_cost = np.arange(len(features))
+    _, first, inverse = np.unique(costs[:num_pairs], return_index=True, return_inverse=True)
+    same_cost[pair_nodes] = pair_nodes[first][inverse]
+    same_features = same_cost.copy()
+    same_features[:num_values] = 0
+    same_features[first_constraint:] = first_constraint
+    of_pair, of_unary = first_constraint + constraint, first_constraint + len(tables) + unary
+    owner = np.repeat(np.arange(len(subtrees)), [len(s.sizes) for s in subtrees])
+    return _WholeGraph(
+        features,
+        source=np.concatenate([below, pair_nodes, pair_nodes, unary_nodes, unary_nodes]),
+        target=np.concatenate([pair_nodes, above, of_pair, with_unary, of_unary]),
+        same_features=same_features,
+        same_cost=same_cost,
+        target_values=np.concatenate([first_value[f] + np.arange(sizes[f]) for f in first_variable]),
+        value_subtree=np.repeat(np.arange(len(subtrees)), sizes[first_variable]),
+        constraint_nodes=first_constraint + np.arange(num_constraints),
+        constraint_subtree=np.concatenate([owner[upper], owner[has]]),
+    )
 
 
 class _Numbers:
-    """Hands out positions in one level's node list and remembers them by node."""
+    """Positions in one level's node list, by node."""
 
     def __init__(self, count: int):
         self.position = np.full(count, -1, dtype=np.int64)
@@ -70,15 +150,10 @@ class _Numbers:
 def microstructure(subtrees: Sequence[Subtree], *, constraints: bool = True) -> Microstructure:
     """The graph of several subtrees, pruned to what their read-outs see.
 
-    Parameters
-    ----------
-    subtrees
-        Each gives one prediction per value of its target.
-    constraints
-        Whether the constraint nodes are read out. They add the same to all values of a target, so a search does
-        without them and saves most of the nodes.
+    Each subtree gives one prediction per value of its target. Constraint nodes add the same to all values of a target;
+    without `constraints` they are not read out, which saves most of the nodes.
     """
-    flat = whole_graph(subtrees)
+    flat = _whole_graph(subtrees)
     num_nodes = flat.features.shape[0]
     wanted = _Numbers(num_nodes)
     wanted.add(flat.target_values)
@@ -87,11 +162,10 @@ def microstructure(subtrees: Sequence[Subtree], *, constraints: bool = True) -> 
 
     levels: list[Level] = []
     itself = np.arange(num_nodes)
-    for depth in range(LAYERS, 0, -1):
+    for stand_in in (itself, itself, flat.same_cost, flat.same_features):  # before the fourth layer to the first
         into = wanted.position[flat.target] >= 0
         source, target = flat.source[into], flat.target[into]
         before = _Numbers(num_nodes)
-        stand_in = (flat.same_features, flat.same_cost, itself, itself)[depth - 1]
         before.add(stand_in[wanted.nodes])
         before.add(stand_in[source])
         ends = np.concatenate([np.arange(len(wanted.nodes)), wanted.position[target]])

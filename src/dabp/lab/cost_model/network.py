@@ -6,7 +6,6 @@ Searching does not need torch: `kernels.cost_model` computes the same prediction
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,37 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from dabp.kernels.cost_model.graph_attention import Nodes, attend, attend_backward
 from dabp.lab.cost_model.microstructure import Level, Microstructure
-
-SLOPE = 0.2
-"""Of the leaky ReLU inside the attention."""
-
-
-class _Attend(torch.autograd.Function):
-    """The attention's softmax and weighted sum, compiled: no message per edge is ever stored."""
-
-    @staticmethod
-    def forward(ctx: Any, projected: Tensor, from_source: Tensor, from_target: Tensor, level: Level) -> Tensor:
-        weight = torch.empty(len(level.source), projected.shape[1], dtype=projected.dtype)
-        mixed = torch.empty(len(level.offsets) - 1, *projected.shape[1:], dtype=projected.dtype)
-        nodes = Nodes(*(t.detach().numpy() for t in (projected, from_source, from_target)))
-        attend(nodes, level.offsets, level.source, SLOPE, weight.numpy(), mixed.numpy())
-        ctx.save_for_backward(projected, from_source, from_target, weight)
-        ctx.level = level
-        return mixed
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        projected, from_source, from_target, weight = ctx.saved_tensors
-        nodes = Nodes(*(t.detach().numpy() for t in (projected, from_source, from_target)))
-        outputs = [torch.zeros_like(t) for t in (projected, from_source, from_target)]
-        totals = Nodes(*(t.numpy() for t in outputs))
-        gradient = gradients[0].contiguous().numpy()
-        scratch = np.empty(len(weight), dtype=gradient.dtype)
-        level: Level = ctx.level
-        attend_backward(gradient, nodes, level.offsets, level.source, SLOPE, weight.numpy(), totals, scratch)
-        return *outputs, None
 
 
 class AttentionLayer(nn.Module):
@@ -79,7 +48,16 @@ class AttentionLayer(nn.Module):
         from_source = nodes @ torch.einsum("hci,hc->ih", by_head, self.source)
         kept = nodes[torch.from_numpy(level.source[level.offsets[:-1]])]
         from_target = kept @ torch.einsum("hci,hc->ih", by_head, self.target)
-        mixed: Tensor = _Attend.apply(projected, from_source, from_target, level)
+        source, count = torch.from_numpy(level.source), len(kept)
+        target = torch.repeat_interleave(torch.arange(count), torch.from_numpy(np.diff(level.offsets)))
+        score = functional.leaky_relu(from_source[source] + from_target[target], 0.2)
+        top = score.new_full((count, self.heads), -torch.inf).scatter_reduce(
+            0, target[:, None].expand_as(score), score.detach(), "amax"
+        )
+        power = torch.exp(score - top[target])
+        total = torch.zeros_like(top).index_add(0, target, power)
+        share = (power / total[target])[:, :, None]
+        mixed = projected.new_zeros(count, *projected.shape[1:]).index_add(0, target, share * projected[source])
         out = mixed.mean(1) if self.average else mixed.flatten(1)
         return out + self.bias
 

@@ -26,9 +26,6 @@ from dabp.lab.cost_model.microstructure import microstructure
 from dabp.lab.cost_model.network import CostModel
 from dabp.problem.randomness import generator
 
-VALIDATION_STREAM = 2**32
-"""Far from the streams of the training steps."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Pretraining:
@@ -87,12 +84,9 @@ class Validation:
     """How good the model is on unseen subtrees, in units of cost / 100."""
 
     step: int
-    mse: float
-    """Mean squared error of the predictions."""
-    centred_mse: float
-    """The same after subtracting each subtree's mean error: what choosing a value depends on."""
-    regret: float
-    """How much the value with the least prediction costs above the best one."""
+    mse: float  # mean squared error of the predictions
+    centred_mse: float  # the same after subtracting each subtree's mean error: what choosing a value depends on
+    regret: float  # how much the value with the least prediction costs above the best one
 
 
 class Trainer:
@@ -108,7 +102,7 @@ class Trainer:
         self.optimizer = torch.optim.Adam(
             self.model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
         )
-        self._held_out = self._draw(VALIDATION_STREAM, settings.validation)
+        self._unseen = self._draw(2**32, settings.validation)  # a stream of no training step
 
     @property
     def finished(self) -> bool:
@@ -134,10 +128,10 @@ class Trainer:
 
     @torch.no_grad()
     def validate(self) -> Validation:
-        """Measure the model on the held-out subtrees and note it in the curve."""
+        """Measure the model on subtrees of no training step, and add the result to the curve."""
         squares, centred_squares, regrets = [], [], []
-        for start in range(0, len(self._held_out), 50):
-            examples = self._held_out[start : start + 50]
+        for start in range(0, len(self._unseen), 50):
+            examples = self._unseen[start : start + 50]
             predictions = self.model(microstructure([e.subtree for e in examples])).numpy()
             ends = np.cumsum([len(e.label) for e in examples])
             for example, prediction in zip(examples, np.split(predictions, ends[:-1]), strict=True):

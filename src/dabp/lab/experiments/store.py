@@ -64,8 +64,9 @@ class Results:
         elif self.path.is_file():
             self._unpack()
         if not self._plans:
-            command = f"dabp lab experiment run PLAN -o {self.path}"
-            raise ParameterError(f"{self.path} holds no results: run '{command}' first")
+            raise ParameterError(
+                f"{self.path} holds no results: run 'dabp lab experiment run PLAN -o {self.path}' first"
+            )
 
     @property
     def plan_names(self) -> list[str]:

@@ -95,7 +95,7 @@ class Subject:
         schedule = schedule_of(outputs, graph.num_edges / graph.num_variables, iterations)
         engine.hottest = schedule.beta.start
         engine.reset(damping_by_degree(outputs, graph), rng.uniform(0, schedule.perturbation, len(graph.unary)))
-        engine.run_softly(schedule.phases(0, iterations)._replace(damping=None), Rules())
+        engine.run_softly(schedule.phases(0, iterations), Rules())
         cost = engine.start_cost
         return cost if np.isfinite(cost) else graph.forbidden * graph.cost_scale
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dabp.graph.components import component, component_labels
-from dabp.graph.ordering import elimination_order
+from dabp.graph.elimination_order import elimination_order
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant
 from dabp.problem.guard import Guard

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dabp.compiling import working_seconds
-from dabp.graph.window import Surroundings, Window
+from dabp.graph.subproblem import Surroundings, Window
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
 from dabp.solvers.auto.plan import (
@@ -20,7 +20,7 @@ from dabp.solvers.auto.plan import (
     WINDOW_SLACK,
 )
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
-from dabp.solvers.dual.pairs import PairPasses
+from dabp.solvers.dual.pair_passes import PairPasses
 from dabp.solvers.graph_cut.expansion import Expansion
 from dabp.solvers.status import Status
 
@@ -161,8 +161,8 @@ class WindowSearch(Search):
         last, step = -np.inf, 1.0 - WINDOW_SLACK if self._problem.facts.integral else self._problem.facts.rounding(cost)
         for number in range(WINDOW_PASSES):
             bound = passes.run(number % 2 == 0) + passes.constant
-            if passes.cost + passes.constant < cost:
-                values, cost = passes.decoded(), passes.cost + passes.constant
+            if passes.cost < cost:
+                values, cost = passes.decoded(), passes.cost
             if bound > cost - step:
                 return values, cost
             if number % WINDOW_LOOK == WINDOW_LOOK - 1:

@@ -1,4 +1,4 @@
-"""Runs min-sum iterations on a factor graph, in one compiled loop or cut into parts for several threads."""
+"""Min-sum on a factor graph, in one compiled loop or cut into parts for several threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,13 +20,12 @@ from dabp.kernels.belief_propagation.iteration import (
     iterate,
     lean,
     note_cost,
-    note_total,
-    prices_next,
+    price_all,
+    price_moved,
     verdict,
 )
 from dabp.kernels.belief_propagation.message_arrays import PROGRESS, RUNNING, Layout, Memory, Reals, Rules
 from dabp.kernels.belief_propagation.min_sum import send_many, update_variables
-from dabp.kernels.belief_propagation.pricing import price_across, price_all, price_moved, price_rest
 from dabp.kernels.simd import lanes_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
@@ -35,37 +33,29 @@ from dabp.solvers.base import State
 
 WORTH_THREADS = 400_000
 """Table cells read in an iteration, padding and copies counted, below which threads cost more than they save."""
-WORTH_SHARING = 20_000
-"""Factors that updates of variables do not price, below which one thread prices them."""
-MESSAGE_CELLS = 4
-"""A message takes about as long as this number of rows of a table, beside its rows."""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One thread's share of each stage as ranges, and its own scratch memory."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The ranges of each stage that one thread computes, and its scratch memory."""
 
     many: tuple[int, int]
     """Factors of arity 3 and more."""
     variables: tuple[int, int]
-    across: tuple[int, int]
-    """Factors of arity 2 between variables of two parts."""
     factors: tuple[int, int]
     """All factors."""
-    rest: tuple[int, int]
-    """Factors that are not of arity 2."""
     values: NDArray[np.int64]
     f2v: Reals
 
 
 class MinSum:
-    """Message passing on one graph: `reset`, then `run` any number of times.
+    """Message passing on one graph: `reset`, then `run` any number of times; not thread-safe.
 
-    Not thread-safe itself; with ``threads > 1`` it cuts large iterations into parts, which changes nothing but time.
+    With ``threads > 1`` large iterations are cut into parts, which changes nothing but time.
     """
 
     in_stages: ClassVar[bool] = False
-    """Whether f2v messages are made in a stage of their own, so that all are stored."""
+    """Whether all f2v messages are made and stored before variables are updated."""
 
     def __init__(self, problem: Problem, graph: FactorGraph, threads: int = 1):
         self.graph, self._problem = graph, problem
@@ -75,22 +65,24 @@ class MinSum:
         self.memory = _memory(problem, graph, self.layout, self.in_stages)
         self._constant = problem.constant
         self._untouched = True
-        """Whether nothing was written to the messages yet."""
+        """Whether the messages are still zero."""
         self.other_unary = False
         """Whether unary costs differ from the graph's."""
         if threads > 1 and _cells(self.layout).sum() + _many_cells(self.layout).sum() < WORTH_THREADS:
             threads = 1
+        self.threads = threads
+        """Threads in use: 1 where more would not pay."""
         self._parts = self._cut(threads) if threads > 1 else []
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     @property
     def iterations(self) -> int:
-        """Since the start."""
+        """The number of iterations since the start."""
         return int(self.memory.progress["iterations"][0])
 
     @property
     def best_cost(self) -> float:
-        """Of `memory.best`, over all starts."""
+        """The cost of `memory.best`, the best of all starts."""
         return float(self.memory.progress["best"][0])
 
     @property
@@ -104,30 +96,24 @@ class MinSum:
         self.memory.progress["best"] = self._problem.cost(best)
 
     def reset(self, damping: ArrayLike, extra_unary: Reals | None = None) -> None:
-        """Back to zero messages, with a damping factor (one, or one per edge) and unary costs on top of the graph's."""
+        """Zero all messages; set damping (one factor, or one per edge) and unary costs on top of the graph's."""
         memory = self.memory
-        if not self._untouched:  # fresh memory is zero, and takes no time until it is used
+        if not self._untouched:  # writing zeros to new memory takes time
             for array in (memory.v2f, memory.f2v, memory.field):
                 array[:] = 0
         self._untouched = False
         memory.assignment[:] = -1
-        memory.progress[:] = (0, 0, 0, np.inf, self.best_cost, np.inf, self.layout.exact.unit > 0)
+        memory.progress[:] = (0, 0, 0, np.inf, self.best_cost, np.inf)
         given = np.asarray(damping, dtype=self.graph.dtype)
         memory.damping[:] = given if given.ndim == 0 else given[self.graph.variable_edges]
-        variables = self.layout.variables
-        if extra_unary is not None:
-            variables.unary[self._values] = self.graph.unary + extra_unary.astype(self.graph.dtype)
-        elif self.other_unary:
-            put_values(self.graph, variables.unary_start, self.graph.unary, variables.unary)
+        if extra_unary is not None or self.other_unary:
+            extra = 0 if extra_unary is None else extra_unary.astype(self.graph.dtype)
+            variables = self.layout.variables
+            put_values(self.graph, variables.unary_start, self.graph.unary + extra, variables.unary)
         self.other_unary = extra_unary is not None
 
-    @cached_property
-    def _values(self) -> NDArray[np.int64]:
-        """[sum D]: positions of the values of variables in arrays that are padded like the unary costs."""
-        return np.flatnonzero(self.layout.variables.mask)
-
     def incline(self, assignment: Assignment, charge: float) -> None:
-        """First v2f messages that charge every value but the assignment's: a warm start that fades as messages do."""
+        """Start from v2f messages that charge every value but the assignment's, which fades as iterations go on."""
         lean(self.layout.variables, np.asarray(assignment), charge, self.memory.v2f)
 
     def run(self, iterations: int, rules: Rules) -> tuple[NDArray[np.float64], int]:
@@ -139,16 +125,10 @@ class MinSum:
         if self._pool is None:
             done, why = iterate(self.layout, self.memory, rules, self.lanes, trace)
             if done % 2:
-                self._turn()
+                self._swap()
         else:
             done, why = self._iterate_in_parts(rules, trace)
         return trace[:done], why
-
-    def prices(self) -> NDArray[np.float64]:
-        """The exact cost of each factor under the values decoded last."""
-        if self.memory.progress["pricing"][0] and (self.memory.assignment >= 0).all():
-            price_all(self.layout.exact, self.memory, 0, len(self.memory.priced))
-        return self.memory.priced.copy()
 
     def state_dict(self) -> State:
         """What `load_state_dict` needs beside the values of the last `reset`."""
@@ -158,7 +138,6 @@ class MinSum:
             "field": memory.field.copy(),
             "assignment": memory.assignment.astype(np.int64),
             "best": memory.best.copy(),
-            "priced": self.prices(),
             "counts": np.array([progress[name] for name in _COUNTS], dtype=np.int64),
             "costs": np.array([progress[name] for name in _COSTS]),
         }
@@ -166,13 +145,12 @@ class MinSum:
     def load_state_dict(self, state: State) -> None:
         """Continue bit for bit after `reset`; raises `ValueError` if no iterations can have led to this state."""
         memory, problem = self.memory, self._problem
-        for name in ("v2f", "field", "assignment", "best", "priced"):
+        for name in ("v2f", "field", "assignment", "best"):
             getattr(memory, name)[:] = state[name]
         if ((memory.assignment < -1) | (memory.assignment >= problem.domain_sizes)).any():
             raise ValueError("the assignment has values that do not exist")
-        decoded = (memory.assignment >= 0).all()  # otherwise all factors are priced after the next iteration
-        if decoded and not np.array_equal(memory.priced, problem.factor_costs(memory.assignment)):
-            raise ValueError("the factors' costs are not those of the assignment")
+        if (memory.assignment >= 0).all():  # otherwise the next iteration prices all factors
+            memory.priced[:] = problem.factor_costs(memory.assignment)
         counts, costs = np.asarray(state["counts"]), np.asarray(state["costs"])
         if counts.shape != (3,) or costs.shape != (3,) or (counts < 0).any() or np.isnan(costs).any():
             raise ValueError("counts or costs are impossible")
@@ -183,7 +161,7 @@ class MinSum:
             raise ValueError("the best cost is not that of the best assignment")
 
     def close(self) -> None:
-        """End the threads."""
+        """Shut down the pool of threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -191,87 +169,58 @@ class MinSum:
         """`iterate`, each stage cut in parts; the stages are the same functions."""
         for t in range(len(trace)):
             if len(self.layout.many.table):
-                self._each(self._send)
-            gain = gain_of(rules.rate, self.iterations + 1)
-            why = self._update_in_parts(self.memory, gain, rules)
-            self._turn()
+                self._each(lambda part: send_many(self.layout, self.memory, part.values, self.lanes, *part.many))
+            why = self._update_in_parts(self.memory, gain_of(rules.rate, self.iterations + 1), rules)
+            self._swap()
             trace[t] = self.memory.progress["current"][0]
             if why != RUNNING:
                 return t + 1, why
         return len(trace), RUNNING
 
-    def _turn(self) -> None:
-        """Make the messages made last those that the next iteration reads."""
+    def _swap(self) -> None:
+        """Let the next iteration read the messages made last."""
         self.memory = self.memory._replace(v2f=self.memory.fresh, fresh=self.memory.v2f)
 
-    def _send(self, part: _Part) -> None:
-        """A part of the f2v messages of higher factors."""
-        send_many(self.layout, self.memory, part.values, self.lanes, *part.many)
-
     def _update_in_parts(self, memory: Memory, gain: float, rules: Rules) -> int:
-        """The stages of an iteration after those that make all f2v messages, if there are such; the verdict."""
-        layout, progress = self.layout, memory.progress[0]
-        pricing = bool(progress["pricing"])
+        """The stages of an iteration after `send_many`, in threads; returns the verdict."""
 
-        def update(part: _Part) -> tuple[float, int, float]:
+        def update(part: Part) -> Any:
             own = memory._replace(f2v=part.f2v)
-            outcome: tuple[float, int, float] = update_variables(
-                layout, own, gain, pricing, self.lanes, *part.variables
-            )
-            return outcome
+            return update_variables(self.layout, own, gain, self.lanes, *part.variables)
 
-        progress["iterations"] += 1
+        memory.progress["iterations"] += 1
         outcomes = self._each(update)
-        changed = sum(count for _, count, _ in outcomes)
-        if pricing:
-            shared = len(self._across[0]) + len(layout.exact.rest) >= WORTH_SHARING
-            rest = self._each(self._price_rest) if shared else map(self._price_rest, self._parts)
-            cost = sum(price for _, _, price in outcomes) + sum(rest)
-            note_total(memory, rules.constant + cost, changed)
-        many = MANY_CHANGES * changed > self.graph.num_variables
-        if not pricing or not many:
-            self.price(changed if not pricing else self.graph.num_variables)
-        if not pricing:
-            note_cost(memory, rules, changed)
-        progress["pricing"] = prices_next(layout.exact, pricing, changed, self.graph.num_variables)
-        return int(verdict(memory, rules, max(change for change, _, _ in outcomes)))
-
-    def _price_rest(self, part: _Part) -> float:
-        """The cost of a part's share of the factors that updates of variables do not price."""
-        across: float = price_across(self.layout, self.memory, *self._across, *part.across)
-        alone: float = price_rest(self.layout.exact, self.memory, *part.rest)
-        return across + alone
+        changed = sum(count for _, count in outcomes)
+        self.price(changed)
+        note_cost(memory, rules, changed)
+        return int(verdict(memory, rules, max(change for change, _ in outcomes)))
 
     def price(self, changed: int) -> None:
-        """Look up the costs of factors, in threads, after this number of variables has changed its value."""
+        """`dabp.kernels.belief_propagation.iteration.price`, in threads."""
         exact, memory = self.layout.exact, self.memory
         if MANY_CHANGES * changed > self.graph.num_variables:
             self._each(lambda part: price_all(exact, memory, *part.factors))
         elif changed:
             self._each(lambda part: price_moved(exact, memory, *part.variables))
 
-    def _each(self, stage: Callable[[_Part], Any]) -> list[Any]:
+    def _each(self, stage: Callable[[Part], Any]) -> list[Any]:
         """One stage on all parts; returns when all are done."""
         assert self._pool is not None
         others = [self._pool.submit(stage, part) for part in self._parts[1:]]
         return [stage(self._parts[0]), *(other.result() for other in others)]
 
-    def _cut(self, threads: int) -> list[_Part]:
+    def _cut(self, threads: int) -> list[Part]:
         layout, memory = self.layout, self.memory
-        alone = np.ones_like(layout.exact.rest)
-        works = (_many_cells(layout), _cells(layout, MESSAGE_CELLS) + 1, np.diff(layout.exact.start) + 1, alone)
-        many, variable, factors, rest = (_cuts(work, threads) for work in works)
-        self._across = _across(layout, variable)
-        across = _cuts(np.ones_like(self._across[0]), threads)
+        # A message takes about as long as four rows of a table, beside its rows.
+        works = (_many_cells(layout), _cells(layout, 4) + 1, np.diff(layout.exact.start) + 1)
+        many, variables, factors = (_cuts(work, threads) for work in works)
         return [
-            _Part(
+            Part(
                 many[k],
-                variable[k],
-                across[k],
+                variables[k],
                 factors[k],
-                rest[k],
-                zeros_apart(len(memory.values)),
-                memory.f2v if memory.f2v_of_all else zeros_apart(len(memory.f2v), memory.f2v.dtype),
+                values=zeros_apart(len(memory.values)),
+                f2v=memory.f2v if memory.f2v_of_all else zeros_apart(len(memory.f2v), memory.f2v.dtype),
             )
             for k in range(threads)
         ]
@@ -284,7 +233,7 @@ _COSTS = ("current", "best", "best_of_start")
 
 
 def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: bool) -> Memory:
-    """Memory for messages and answers, all zero; costs are infinite before the first answer."""
+    """Memory of a run before its first iteration."""
     messages, real = layout.variables.message_start[-1], graph.dtype
     whole = in_stages or len(layout.many.table) > 0
     of_a_variable = int(np.diff(layout.variables.message_start).max(initial=0))
@@ -301,29 +250,16 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: boo
         moved=np.zeros(graph.num_variables, dtype=np.bool_),
         priced=problem.pool[layout.exact.base],  # all variables at their first values
         values=np.zeros(int(np.diff(layout.many.start).max(initial=1)), dtype=np.int64),
-        progress=np.array([(0, 0, 0, np.inf, np.inf, np.inf, 0)], dtype=PROGRESS),
+        progress=np.array([(0, 0, 0, np.inf, np.inf, np.inf)], dtype=PROGRESS),
     )
-
-
-def _across(layout: Layout, parts: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The factors of arity 2 between variables of two parts: the later variable, and its place in `Pairs`."""
-    if layout.exact.unit == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    starts = layout.variables.edge_start // layout.many.message.shape[1]
-    variable = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    lows = np.array([low for low, _ in parts])
-    first = lows[np.searchsorted(lows, variable, side="right") - 1]
-    place = np.flatnonzero(layout.pairs.other[: len(variable)] < first)
-    return variable[place], place
 
 
 def _cells(layout: Layout, more_rows: int = 0) -> NDArray[np.int64]:
     """[N]: table cells of the pairs of each variable, with `more_rows` added to each table."""
     copies = layout.many.message.shape[1]
     rows = offsets_of(layout.pairs.rows + more_rows)
-    heard = np.diff(rows[layout.variables.edge_start // copies])
-    cells: NDArray[np.int64] = heard * np.diff(layout.variables.unary_start) * copies
-    return cells
+    cells = np.diff(rows[layout.variables.edge_start // copies])
+    return np.asarray(cells * np.diff(layout.variables.unary_start) * copies)
 
 
 def _many_cells(layout: Layout) -> NDArray[np.int64]:

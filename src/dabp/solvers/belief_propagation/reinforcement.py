@@ -14,19 +14,18 @@ from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.schedule import Freezing, Ramp, Schedule
 
 DAMPING = (0.0, 0.8)
-"""Starts after the first draw λ uniformly from here."""
+"""Range of λ, drawn uniformly by all starts but the first."""
 
 RATE = (3e-5, 3e-3)
-"""They draw the rate log-uniformly from here."""
+"""Range of the rate of reinforcement, drawn log-uniformly by all starts but the first."""
 
 PERTURBATION = 0.05
-"""They add unary costs up to this, in scaled units."""
+"""Unary costs that starts add are at most this, in scaled units."""
 
-SLOWEST, FASTEST = 1e-5, 0.05
-"""Rates that a time limit may lead to."""
-
-LARGE = 1000
-"""Variables from which one slow start beats many: single starts then differ little, and slower is better."""
+SLOWEST = 1e-5
+"""Smallest rate that a limit leads to."""
+FASTEST = 0.05
+"""Largest rate that a limit leads to."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +37,23 @@ class Draw:
     unary: NDArray[np.floating[Any]] | None = None
 
     def schedule(self, beta: float) -> Schedule:
-        """What it means at an inverse temperature that stays the same; edges may have a damping of their own."""
-        damping = float(np.mean(self.damping))
-        return Schedule(1, Ramp(beta, beta), Freezing(self.rate), Ramp(damping, damping))
+        """The schedule of the start at a constant inverse temperature."""
+        return Schedule(1, Ramp(beta, beta), Freezing(self.rate), float(np.mean(self.damping)))
 
 
 def first_draw(damping: float, rate: float, graph: FactorGraph, budget: Budget) -> Draw:
-    """The solver's own damping and rate; the rate fits the budget, as a start takes about 1 / rate iterations."""
+    """The solver's own damping and rate; the rate fits the budget, as a start takes about 1 / rate iterations.
+
+    With 1,000 variables or more single starts differ little, and one slow start takes the whole budget.
+    """
     horizon = affordable_iterations(graph, budget)
-    if horizon is not None and (horizon < 1 / rate or graph.num_variables >= LARGE):
+    if horizon is not None and (horizon < 1 / rate or graph.num_variables >= 1000):
         rate = float(np.clip(1 / horizon, SLOWEST, FASTEST))
     return Draw(damping, rate)
 
 
 def random_draw(rng: np.random.Generator, graph: FactorGraph, budget: Budget) -> Draw:
-    """Somewhere else: the best damping and rate differ from problem to problem."""
+    """A random start: the best damping and rate differ from problem to problem."""
     horizon = affordable_iterations(graph, budget)
     slowest = RATE[0] if horizon is None else float(np.clip(1 / horizon, RATE[0], FASTEST))
     damping, rate = damping_and_rate(rng, slowest)
@@ -60,7 +61,7 @@ def random_draw(rng: np.random.Generator, graph: FactorGraph, budget: Budget) ->
 
 
 def damping_and_rate(rng: np.random.Generator, slowest: float = RATE[0]) -> tuple[float, float]:
-    """λ and a rate of at least `slowest`, from the ranges that the best of most problems lie in."""
+    """λ, and a rate of at least `slowest`, from `DAMPING` and `RATE`."""
     damping = rng.uniform(*DAMPING)
     return damping, float(np.exp(rng.uniform(np.log(slowest), np.log(max(RATE[1], slowest)))))
 
@@ -70,7 +71,7 @@ def affordable_iterations(graph: FactorGraph, budget: Budget) -> int | None:
 
     From a nominal speed (10 ns an edge, half a nanosecond a cell of a table of two variables and 0.7 for each variable
     of a larger one, twice that to be safe) and not from a clock, so that the same seed and limits draw the same starts
-    everywhere.
+    on every machine.
     """
     horizons = []
     if budget.time_limit is not None:

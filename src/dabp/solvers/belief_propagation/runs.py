@@ -16,42 +16,33 @@ from dabp.solvers.belief_propagation.policy import COLD, OUTPUTS, Vector, dampin
 from dabp.solvers.belief_propagation.reinforcement import DAMPING, FASTEST, PERTURBATION, RATE
 from dabp.solvers.belief_propagation.schedule import Freezing, Ramp, Schedule
 
-SOFT, HARD, PULLED = "soft", "min-sum", "pulled"
-"""Kinds of runs: at a falling temperature; reinforced min-sum; the same, short and near the best assignment so far."""
+SOFT = "soft"
+"""The kind of runs at a falling temperature."""
+HARD = "min-sum"
+"""The kind of runs of reinforced min-sum."""
+PULLED = "pulled"
+"""The kind of short runs of reinforced min-sum near the best assignment so far."""
 
 KINDS = {SOFT: 1.3, HARD: 1.0, PULLED: 1.0}
-"""What an iteration of each takes, beside that of min-sum."""
+"""Kinds of runs, and the time of one iteration of each in iterations of min-sum."""
 
 HARD_OUTPUTS = ("damping", "rate", "perturbation", "pull", "freed")
-"""What a run of min-sum is given: λ, the logarithm of the rate of reinforcement, the largest of the unary costs drawn
-on top and the charge for leaving the best assignment, both in scaled units, and the share of variables that leave it
-free of charge."""
+"""Parameters of a run of min-sum: λ, the logarithm of the rate of reinforcement, the largest perturbation and the
+charge for leaving the best assignment, both in scaled units, and the share of variables that are free of it."""
 
 HARD_SPREAD = np.array([0.2, 1.0, 0.02, 0.2, 0.1])
-"""How far apart two such runs are that are alike."""
+"""Standard deviations of `HARD_OUTPUTS` around those of a good run."""
 
 HARD_RATE = (1e-4, 2e-3)
-"""A run of min-sum draws its rate log-uniformly from here: of short ones more are among the best for the work, but of
-those that freeze faster hardly any is the best."""
-
-NEAR_RATE, NEAR_DAMPING = (5e-4, 1e-2), (0.0, 0.7)
-"""A run near the best assignment freezes soon."""
-
-WEAKEST = 0.005
-"""The charge is drawn log-uniformly between this part of the strongest and all of it."""
+"""Range of the rate of `HARD` runs, drawn log-uniformly: faster ones are hardly ever the best."""
 
 STRONG = 0.5
-"""A charge above this holds all variables that are not freed, so that more are freed than beside a weaker one."""
+"""Charges above this hold all variables that are not freed, so a larger share is freed."""
 
-FREED, FREED_MORE = (0.2, 0.7), (0.6, 0.98)
-"""Which share of variables is freed: where fewer are, the run comes back to the same assignment."""
-
-_LOG_HARD_RATE, _LOG_NEAR_RATE = ((math.log(low), math.log(high)) for low, high in (HARD_RATE, NEAR_RATE))
-
-_ALWAYS_COLD = Ramp(COLD, COLD)
-
-SETTLED = 30
-"""Iterations without another value after which a run of min-sum ends."""
+FREED = (0.2, 0.7)
+"""Range of the share of variables that are freed beside a weak charge: with fewer the run returns to its start."""
+FREED_MORE = (0.6, 0.98)
+"""Range of the share of variables that are freed beside a charge above `STRONG`."""
 
 
 @dataclass(frozen=True)
@@ -64,28 +55,25 @@ class Run:
     damping: float | NDArray[np.float64]
     rules: Rules
     pull: float = 0.0
-    """What leaving the best assignment costs."""
+    """The cost of leaving the best assignment, in scaled units."""
     freed: float = 0.0
-    """Which share of the variables leaves it free of charge."""
+    """The share of variables that leave it free of charge."""
     cooled: bool = False
-    """Whether sweeps of annealing follow it."""
+    """Whether annealing follows the run."""
 
     @property
     def length(self) -> int:
-        """Iterations, at most."""
+        """The number of iterations at most."""
         return self.schedule.iterations
 
     def record(self, iterations: int) -> dict[str, Any]:
-        """For the trace: what was chosen, and what it came to after so many iterations.
-
-        `soft_iterations` are the first ones, which have a temperature; what follows is min-sum.
-        """
+        """For the trace, after this number of iterations; only the first `soft_iterations` have a temperature."""
         schedule, gain = self.schedule, self.schedule.gain
         chosen: dict[str, Any] = {
             "kind": self.kind,
-            "damping": schedule.damping.start,
+            "damping": schedule.damping,
             "perturbation": schedule.perturbation,
-            "reinforcement": schedule.gain_after(iterations),
+            "reinforcement": float(schedule.gain_after(iterations)),
         }
         if isinstance(gain, Freezing):
             return {**chosen, "rate": gain.rate, "pull": self.pull, "freed": self.freed}
@@ -104,71 +92,50 @@ class Run:
 def soft_run(drawn: Vector, graph: FactorGraph, length: int, *, per_variable: bool, cooled: bool = False) -> Run:
     """A run at a falling temperature, as these outputs of the policy have it."""
     schedule = schedule_of(drawn, graph.num_edges / graph.num_variables, length)
-    damping = damping_by_degree(drawn, graph) if per_variable else schedule.damping.start
+    damping = damping_by_degree(drawn, graph) if per_variable else schedule.damping
     return Run(SOFT, drawn, schedule, damping, Rules(), cooled=cooled)
 
 
 def hard_draw(rng: np.random.Generator) -> Vector:
-    """A run of min-sum that knows nothing of others: as `bp-reinforced` draws it, but sooner frozen."""
+    """`HARD_OUTPUTS` of a run as `bp-reinforced` draws it, but with rates that freeze sooner."""
     damping, rate, perturbation, most = rng.random(4).tolist()
-    drawn = (_between(DAMPING, damping), _between(_LOG_HARD_RATE, rate), PERTURBATION * most * perturbation, 0.0, 0.0)
-    return np.array(drawn)
+    log_rate = _between(math.log(HARD_RATE[0]), math.log(HARD_RATE[1]), rate)
+    return np.array((_between(*DAMPING, damping), log_rate, PERTURBATION * most * perturbation, 0.0, 0.0))
 
 
 def near_draw(rng: np.random.Generator, strongest: float) -> Vector:
-    """A short run of min-sum near the best assignment: anything from a hint at all of it to a part that is held."""
+    """`HARD_OUTPUTS` of a short run near the best assignment, with a log-uniform charge up to `strongest`."""
     damping, rate, perturbation, most, strength, freed = rng.random(6).tolist()
-    pull = strongest * WEAKEST**strength
-    return np.array(
-        (
-            _between(NEAR_DAMPING, damping),
-            _between(_LOG_NEAR_RATE, rate),
-            PERTURBATION * most * perturbation,
-            pull,
-            _between(FREED_MORE if pull > STRONG else FREED, freed),
-        )
-    )
+    pull = strongest * 0.005**strength
+    log_rate = _between(math.log(5e-4), math.log(1e-2), rate)
+    freed = _between(*(FREED_MORE if pull > STRONG else FREED), freed)
+    return np.array((_between(0.0, 0.7, damping), log_rate, PERTURBATION * most * perturbation, pull, freed))
 
 
-def _between(ends: tuple[float, float], part: float) -> float:
-    return ends[0] + (ends[1] - ends[0]) * part
+def _between(low: float, high: float, share: float) -> float:
+    return low + (high - low) * share
 
 
 def within(drawn: Vector, slowest: float) -> Vector:
-    """The same where a run of min-sum can be, at a rate of `slowest` at least."""
-    damping, log_rate, perturbation, pull, freed = drawn.tolist()
-    slow, fast = math.log(min(max(RATE[0], slowest), FASTEST)), math.log(FASTEST)
-    return np.array(
-        (
-            min(max(damping, 0.0), 0.95),
-            min(max(log_rate, slow), fast),
-            min(max(perturbation, 0.0), 1.0),
-            max(pull, 0.0),
-            min(max(freed, 0.0), 1.0),
-        )
-    )
+    """`HARD_OUTPUTS` clipped to what is sensible, with a rate of at least `slowest`."""
+    slow = math.log(min(max(RATE[0], slowest), FASTEST))
+    return np.clip(drawn, [0.0, slow, 0.0, 0.0, 0.0], [0.95, math.log(FASTEST), 1.0, np.inf, 1.0])
 
 
 def hard_run(kind: str, drawn: Vector, length: int | None) -> Run:
-    """A run of min-sum, until it settles unless it has a length."""
+    """A run of min-sum with `HARD_OUTPUTS`; without a length until no value has changed for 30 iterations."""
     damping, log_rate, perturbation, pull, freed = drawn.tolist()
     rate = math.exp(log_rate)
-    rules = Rules(rate=rate, patience=SETTLED) if length is None else Rules()
-    schedule = Schedule(
-        math.ceil(10 / rate) if length is None else length,
-        _ALWAYS_COLD,
-        Freezing(rate),
-        Ramp(damping, damping),
-        perturbation,
-        cold=0.0,
-    )
+    rules = Rules(rate=rate, patience=30) if length is None else Rules()
+    length = math.ceil(10 / rate) if length is None else length
+    schedule = Schedule(length, Ramp(COLD, COLD), Freezing(rate), damping, perturbation, cold=0.0)
     return Run(kind, drawn, schedule, damping, rules, pull if kind == PULLED else 0.0, freed)
 
 
 def unary_of(run: Run, chance: Vector, graph: FactorGraph, best: Assignment) -> NDArray[np.float64]:
-    """Unary costs on top of the graph's: the perturbation, and the pull to the best of variables that are not freed.
+    """Unary costs on top of the graph's: the perturbation, and the pull of variables that are not freed to `best`.
 
-    `chance` has a number between 0 and 1 for each value and then for each variable.
+    `chance` holds a number between 0 and 1 for each value and then for each variable.
     """
     values = len(graph.unary)
     unary = run.schedule.perturbation * chance[:values]

@@ -4,6 +4,6 @@ solver.py has the parameters, alg1.py Algorithm 1. plain.py computes Eq. 7-16 in
 equation: read it first. compiled.py computes the same on the CPU with kernels (operations.py) and a tape (tape.py).
 """
 
-from dabp.solvers.dabp.solver import Dabp
+from dabp.solvers.dabp.hyperparameters import Dabp
 
 __all__ = ["Dabp"]

@@ -12,23 +12,19 @@ from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.graph import FactorGraph
+from dabp.kernels.attention.gated_units import HIDDEN
 from dabp.problem import Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
-from dabp.solvers.dabp.adamw import AdamW
-from dabp.solvers.dabp.backend import Backend, Messages
 from dabp.solvers.dabp.loss import Loss
-from dabp.solvers.dabp.parameters import HIDDEN, Parameters, initial_parameters
-from dabp.solvers.dabp.record import record_of
+from dabp.solvers.dabp.parameters import AdamW, Parameters, initial_parameters
 from dabp.solvers.dabp.structure import Structure
-from dabp.solvers.dabp.window import Window
+from dabp.solvers.dabp.window import Backend, Messages, Window
 from dabp.solvers.status import RESTARTS_DONE, Status
 from dabp.solvers.stopped import ask
 
 if TYPE_CHECKING:
-    from dabp.solvers.dabp.solver import Dabp
-
-_NETWORK_STREAM = 0xDA
+    from dabp.solvers.dabp.hyperparameters import Dabp
 
 
 @dataclass
@@ -36,13 +32,10 @@ class Place:
     """Where in Algorithm 1 a search stands."""
 
     restart: int = 0
-    t: int = 0
-    """Iterations of this restart, counted window by window."""
+    t: int = 0  # iterations of this restart, counted window by window
     windows: int = 0
-    iterations: int = 0
-    """Of all restarts, counted one by one."""
-    skipped: int = 0
-    """Windows that were not learned from because their loss, a gradient or a parameter was not finite."""
+    iterations: int = 0  # of all restarts, counted one by one
+    skipped: int = 0  # windows that were not learned from: their loss, a gradient or a parameter was not finite
 
 
 class DabpSearch(Search):
@@ -82,7 +75,7 @@ class DabpSearch(Search):
     def _algorithm1(self) -> Iterator[Step]:
         """Algorithm 1 from the window's border where `place` stands, a `Step` each block and each window.
 
-        Comments give the paper's lines. τ* (lines 1, 9 and 14) is the driver's, to whom each step tells its best.
+        Comments give the paper's lines. τ* (lines 1, 9 and 14) is the driver's, which reads each step's best.
         Within an iteration the order is the authors' program's: lines 7 and 8, from the v2f messages before, then 5
         and 6. Line 13 also ends a restart when the costs of a window have settled, as their program does. A window
         that convergence cuts short is learned from too: the next restart would repeat this one otherwise.
@@ -161,7 +154,7 @@ class DabpSearch(Search):
         where["loss"] = loss if loss is not None and math.isfinite(loss) else None
         if window.skipped:
             where["skipped"] = True
-        step.records.append(where | record_of(window, effective, self.loss, self.structure.graph.cost_scale))
+        step.records.append(where | window.record(effective, self.loss))
 
     def summary(self) -> tuple[str, ...]:
         """Says if updates were left out."""
@@ -183,7 +176,7 @@ class DabpSearch(Search):
         yield Step(np.array([cost]), values if feasible else None, cost, finished=Status.CONVERGED)
 
     def _new_parameters(self, draw: int) -> Parameters:
-        random = generator(self.seed, _NETWORK_STREAM, draw)
+        random = generator(self.seed, 0xDA, draw)
         return initial_parameters(self.structure.width, self.solver.heads, self.solver.dtype, random)
 
     def _no_messages(self) -> Messages:

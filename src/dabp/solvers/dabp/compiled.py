@@ -1,6 +1,6 @@
 """The compiled way to compute DABP on the CPU: Eq. 7-16 in operations on a tape.
 
-`operations` has each operation and how it pushes its gradients, `network` the parameters folded for them. Read `plain`
+`operations` has each operation and the push of its gradients, `folding` the parameters folded for them. Read `plain`
 first: it computes the same without folding.
 """
 
@@ -15,13 +15,13 @@ import psutil
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.attentive_messages import weight_range
-from dabp.solvers.dabp.backend import Backend, Iteration, Messages, Unrolled
+from dabp.kernels.attention.gated_units import HIDDEN
+from dabp.solvers.dabp.folding import Network
 from dabp.solvers.dabp.loss import Loss
-from dabp.solvers.dabp.network import F2V, V2F, VARIABLE, Network
-from dabp.solvers.dabp.operations import Operations
-from dabp.solvers.dabp.parameters import EMBEDDING, HIDDEN, NODE_TYPES, Parameters
+from dabp.solvers.dabp.operations import Operations, Tape, Value
+from dabp.solvers.dabp.parameters import EMBEDDING, NODE_TYPES, Parameters
 from dabp.solvers.dabp.structure import Structure
-from dabp.solvers.dabp.tape import Tape, Value
+from dabp.solvers.dabp.window import Backend, Iteration, Messages, Unrolled
 
 Array = NDArray[np.floating]
 
@@ -31,19 +31,12 @@ and states only, and computes the rest of each iteration again."""
 PROJECTED_BYTES = 2**28
 """A window that keeps at most this for its backward pass keeps the projections of GAT layers as well, about as much."""
 
-_STATE = slice(NODE_TYPES, NODE_TYPES + HIDDEN)
-"""Columns of the GRU's state, or of the colour, in a node's first features."""
-
 
 class Learned(NamedTuple):
     """What the network infers in one iteration."""
 
-    terms: Value
-    """Each factor's addends of Eq. 10, as a target and as a neighbour, [F, 2K]: they decide λ and w."""
-    damping: Value
-    """λ, [E]; of no use where a variable has one factor."""
-    weights: Value | None = None
-    """w × (d − 1) of every target and neighbour, where later iterations use them again."""
+    terms: Value  # each factor's addends of Eq. 10, as a target and as a neighbour, [F, 2K]: they decide λ and w
+    damping: Value  # λ, [E]; of no use where a variable has one factor
 
 
 class State(NamedTuple):
@@ -121,10 +114,6 @@ class CompiledWindow(Unrolled):
             if self.backend.damping == "mean":
                 damping = self._mean(tape, damping)
             learned = Learned(terms, damping)
-        elif not uniform and do.holds:
-            weights = learned.weights or do.hold(tape, network.heads, learned.terms)
-            new = do.pass_on(tape, weights, learned.damping, v2f, f2v)  # Eq. 6
-            return State(new, hidden_v2f, hidden_f2v, learned._replace(weights=weights))
         elif not uniform:
             _, others = do.attention(tape, network.heads, learned.terms, f2v)
         if uniform:
@@ -137,14 +126,15 @@ class CompiledWindow(Unrolled):
         structure, network = self.backend.structure, self.network
         width = len(network.layers[0].product.columns)
         features = Value(network.features(self.operations.empty((structure.num_nodes, width))))
-        states = {V2F: hidden_v2f, F2V: hidden_f2v}
-        for kind, state in states.items():
-            features.array[network.nodes[kind], _STATE] = state.array
+        own = slice(NODE_TYPES, NODE_TYPES + HIDDEN)  # columns of a GRU's state, or of the colour
+        states = (structure.nodes.v2f, hidden_v2f), (structure.nodes.f2v, hidden_f2v)
+        for nodes, state in states:
+            features.array[nodes, own] = state.array
 
         def push(gradient: Array) -> None:
-            for kind, state in states.items():
-                state.receive(np.ascontiguousarray(gradient[network.nodes[kind], _STATE]))
-            network.color_gradient += gradient[network.nodes[VARIABLE], _STATE]
+            for nodes, state in states:
+                state.receive(np.ascontiguousarray(gradient[nodes, own]))
+            network.color_gradient += gradient[structure.nodes.variables, own]
 
         tape.append(push, features)
         for layer, count in zip(network.layers, structure.needed, strict=True):
@@ -199,19 +189,14 @@ class CompiledWindow(Unrolled):
         """See `Unrolled.learned`."""
         learned = self.state.learned
         assert learned is not None
-        terms, damping, weights = learned
-        several, low, high = self.backend.several, 1.0, 1.0
-        if self.backend.weights == "learned" and weights is not None:
-            held = weights.array  # 0 on a block's diagonal and up to whole vectors, positive elsewhere
-            low, high = float(held.min(initial=np.inf, where=held > 0)), float(held.max())
-        elif self.backend.weights == "learned":
-            low, high = weight_range(self.operations.variable_edges, self.network.heads, terms.array)
-        return damping.array[several], low, high
+        low, high = 1.0, 1.0
+        if self.backend.weights == "learned":
+            low, high = weight_range(self.operations.variable_edges, self.network.heads, learned.terms.array)
+        return learned.damping.array[self.backend.several], low, high
 
 
 def _values(state: State) -> list[Value]:
-    learned = state.learned or ()
-    return [value for value in (*state[:3], *learned) if value is not None]
+    return [*state[:3], *(state.learned or ())]
 
 
 def _kept_numbers(structure: Structure) -> int:

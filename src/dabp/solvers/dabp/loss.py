@@ -10,7 +10,7 @@ from dabp.problem import Assignment, Problem
 from dabp.solvers.dabp.structure import Structure
 
 ENTROPY_WEIGHT = 0.1
-"""What the mean entropy of the beliefs, in bits, is multiplied by; the authors' program adds it, the paper does not."""
+"""Factor of the beliefs' mean entropy, in bits; the authors' program adds this term, the paper does not."""
 ENTROPY_SHIFT = 1e-6
 """Added to a probability before its logarithm, as in the authors' program: the derivative at p = 0 stays finite."""
 
@@ -29,8 +29,7 @@ class Loss:
 
     def __init__(self, structure: Structure):
         graph = structure.graph
-        self.unary = structure.padded(graph.unary)
-        self.groups = graph.groups
+        self.unary, self.groups, self.cost_scale = structure.padded(graph.unary), graph.groups, graph.cost_scale
 
     def __call__(self, beliefs: Array) -> float:
         """Smoothed cost + 0.1 × entropy."""
@@ -55,7 +54,9 @@ class Loss:
         The smoothed cost is linear in each p_i: its derivative is the expected cost given the value of variable i.
         """
         p = probabilities(beliefs)
-        slope = self.unary - ENTROPY_WEIGHT / max(1, len(p)) * _entropy_slope(p)
+        shifted = p + p.dtype.type(ENTROPY_SHIFT)
+        of_entropy = np.log2(shifted) + p / (shifted * p.dtype.type(np.log(2.0)))
+        slope = self.unary - ENTROPY_WEIGHT / max(1, len(p)) * of_entropy
         for group in self.groups:
             for position, size in enumerate(group.shape):
                 np.add.at(slope, (group.scope[:, position, None], np.arange(size)), _expected(group, p, position))
@@ -66,13 +67,6 @@ class Loss:
 def entropy(p: Array) -> float:
     """−Σ p log₂(p + 1e-6), mean over the variables, in bits; values beyond a domain have p = 0 and add nothing."""
     return -float((p * np.log2(p + p.dtype.type(ENTROPY_SHIFT))).sum()) / max(1, len(p))
-
-
-def _entropy_slope(p: Array) -> Array:
-    """The derivative of p log₂(p + 1e-6)."""
-    shifted = p + p.dtype.type(ENTROPY_SHIFT)
-    result: Array = np.log2(shifted) + p / (shifted * p.dtype.type(np.log(2.0)))
-    return result
 
 
 def _expected(group: FactorGroup, p: Array, kept: int) -> Array:
@@ -89,7 +83,7 @@ def _expected(group: FactorGroup, p: Array, kept: int) -> Array:
 def theorem1_bound(problem: Problem, assignment: Assignment, chances: NDArray[np.float64]) -> float:
     """Σ_ℓ Δ_ℓ (1 − Π_i p_i(τ_i)) ≥ |smoothed cost − cost|, in the problem's units.
 
-    This is where the paper's proof of Theorem 1 arrives before it bounds p_i(τ_i) from below by 1/|D_i|. Δ_ℓ is the
+    The paper's proof of Theorem 1 reaches this sum before it replaces p_i(τ_i) by its lower bound 1/|D_i|. Δ_ℓ is the
     range of the factor's finite costs, `chances` [N] is p_i(τ_i) of the decoded values.
     """
     highest = problem.facts.per_table(np.maximum, np.where(np.isfinite(problem.pool), problem.pool, -np.inf))

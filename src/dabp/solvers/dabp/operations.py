@@ -1,65 +1,95 @@
-"""The heavy operations of an iteration with compiled kernels, each with the push of its gradients on the tape.
+"""The operations of an iteration with compiled kernels, each with the push of its gradients on a tape.
 
-Inputs and results are kept for the backward pass; gates, scores and large projections are made again. Sums over rows
-are made in blocks of a fixed size, so that results do not depend on the number of threads.
+The tape is the forward pass as a list: each operation appends a function that pushes gradients from its results to its
+inputs, and the backward pass calls these in reverse order. Inputs and results are kept for it; gates, scores and large
+projections are computed again. Sums over rows are made in blocks of a fixed size, so that results do not depend on the
+number of threads.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph import FactorGroup
-from dabp.kernels.attention import (
-    attentive_messages,
-    beliefs,
-    composition,
-    dense,
-    gated_units,
-    held_weights,
-    hub_attention,
-    pair_minima,
-)
-from dabp.kernels.attention.chebyshev import interpolation
+from dabp.kernels.attention import attentive_messages, composition, dense, gated_units, hub_attention, pair_minima
 from dabp.kernels.attention.composition import Edges
-from dabp.kernels.attention.gated_units import GATES, UNITS
+from dabp.kernels.attention.gated_units import GATES, HIDDEN
 from dabp.kernels.attention.hub_attention import Given, Hubs, Shape
+from dabp.kernels.attention.interpolated_attention import interpolation
 from dabp.kernels.attention.one_variable import Inputs, Results
 from dabp.kernels.attention.pair_minima import PairTables, pair_tables
-from dabp.kernels.attention.vectors import BLOCK
 from dabp.kernels.belief_propagation import min_marginals
 from dabp.kernels.belief_propagation.min_marginals import Tables
-from dabp.problem.columns import offsets_of
-from dabp.solvers.dabp.network import Cell, Layer, Product
+from dabp.solvers.dabp.folding import Cell, Layer, Product
 from dabp.solvers.dabp.parameters import ATTENTION_SLOPE, OUTPUT_SLOPE
-from dabp.solvers.dabp.pool import CACHE_LINE, Pool, aligned
-from dabp.solvers.dabp.sharing import Job, Parts, Threads, even_shares
+from dabp.solvers.dabp.pool import Pool
 from dabp.solvers.dabp.structure import Structure
-from dabp.solvers.dabp.tape import Tape, Value
+from dabp.solvers.dabp.thread_shares import Job, Parts, Threads, even_shares
 
 Array = NDArray[np.floating]
 
-LONGEST = 100
-"""Weights are kept in memory up to this mean number of neighbours of a target; interpolation is faster above it."""
 PRODUCT_NANOSECONDS = 0.012
 """Of a multiplication and addition, in vectors."""
-GATE_NANOSECONDS = 20.0
-"""Of the units of a row, besides products."""
+
+
+class Value:
+    """An array of the forward pass and, during the backward pass, the gradient of the loss with respect to it."""
+
+    __slots__ = ("array", "constant", "gradient")
+
+    def __init__(self, array: Array, constant: bool = False):
+        self.array, self.constant = array, constant
+        self.gradient: Array | None = None
+
+    def receive(self, gradient: Array) -> None:
+        """Add a gradient, whose array this value may overwrite from now on. Constants drop it."""
+        if self.constant:
+            return
+        if self.gradient is None:
+            self.gradient = gradient
+        else:
+            self.gradient += gradient
+
+
+class Tape:
+    """The operations of a window in their order; one that does not record keeps nothing."""
+
+    def __init__(self, records: bool = True):
+        self.records = records
+        self._steps: list[tuple[Callable[..., None], tuple[Value, ...]]] = []
+
+    def append(self, push: Callable[..., None], *results: Value) -> None:
+        """Record an operation: `push` takes the gradient of each result (None without one) to its inputs."""
+        if self.records and not all(result.constant for result in results):
+            self._steps.append((push, results))
+
+    def backward(self) -> None:
+        """Push gradients from the last operation to the first; each step is forgotten when it is done."""
+        while self._steps:
+            push, results = self._steps.pop()
+            gradients: list[Any] = [result.gradient for result in results]
+            for result in results:
+                result.gradient = None
+            if any(gradient is not None for gradient in gradients):
+                push(*gradients)
+
+    def clear(self) -> None:
+        """Forget all operations, and the arrays that they keep."""
+        self._steps.clear()
 
 
 class Group(NamedTuple):
     """Factors of one shape."""
 
-    sizes: NDArray[np.int64]
-    """Domain sizes of their variables, [arity]."""
+    sizes: NDArray[np.int64]  # domain sizes of their variables, [arity]
     costs: PairTables | Tables
-    here: slice
-    """Their edges."""
-    parts: Parts
-    """Thread shares of the factors, copies counted."""
+    here: slice  # their edges
+    parts: Parts  # thread shares of the factors, copies counted
 
 
 class Operations:
@@ -73,7 +103,6 @@ class Operations:
         self.dtype = graph.dtype
         self.threads, self.pool, self.keeps_projections = Threads(threads), Pool(), keeps_projections
         self.structure, self.variable_edges = structure, structure.by_variable
-        self.factor_offsets = structure.factor_offsets
         self.interpolation = interpolation(graph.dtype)
         self.equal_domains = bool((structure.edge_size == structure.width).all())
         """Whether messages have no entries beyond their domains."""
@@ -83,15 +112,10 @@ class Operations:
         self.variable_parts = even_shares(1.7 * degrees.astype(np.float64) ** 2, threads)
         self.belief_parts = even_shares(0.5 * structure.width * (degrees + 1.0), threads)
         self.edge_parts = even_shares(np.full(structure.num_edges, 3.0 * structure.width), threads)
-        self.factor_parts = even_shares(np.full(structure.num_factors, 10.0), threads)
         self.hubs = _hubs(structure, threads)
         self.groups = [_group(structure, group, threads) for group in graph.groups]
-        self.weight_starts, self.num_weights = _weight_starts(degrees)
-        self.holds = bool((degrees.astype(np.float64) ** 2).sum() <= LONGEST * structure.num_edges)
-        """Whether weights of an iteration are kept for later ones: not those of hubs, whose blocks are large."""
         kind = graph.dtype.type
         self.slopes = kind(ATTENTION_SLOPE), kind(OUTPUT_SLOPE)
-        self._buffers: dict[str, Array] = {}
         self._row_parts: dict[tuple[int, float], Parts] = {}
 
     def messages(self, tape: Tape, v2f: Value) -> Value:
@@ -142,28 +166,27 @@ class Operations:
 
     def _sums_by_variable(self, start: Array, by_edge: Array) -> Array:
         result = np.empty_like(start)
-        self._run(self.belief_parts, beliefs.beliefs, self.variable_edges, start, by_edge, result)
+        self._run(self.belief_parts, composition.beliefs, self.variable_edges, start, by_edge, result)
         return result
 
     def _rows_by_edge(self, by_variable: Array) -> Array:
         result = self.empty((self.structure.num_edges, by_variable.shape[1]))
-        self._run(self.belief_parts, beliefs.beliefs_backward, self.variable_edges, by_variable, result)
-        return result
+        return np.take(by_variable, self.structure.graph.edge_variable, 0, result)
 
     def gru(self, tape: Tape, cell: Cell, inputs: Array, state: Value) -> Value:
         """The next state of a GRU cell (Eq. 8), [E, D], [E, 8] → [E, 8]; no gradient flows to the inputs."""
-        nanoseconds = GATE_NANOSECONDS + PRODUCT_NANOSECONDS * GATES * (inputs.shape[1] + UNITS)
+        nanoseconds = 20.0 + PRODUCT_NANOSECONDS * GATES * (inputs.shape[1] + HIDDEN)  # gates and products of a row
         rows = len(inputs)
-        new = Value(self.empty((rows, UNITS)))
+        new = Value(self.empty((rows, HIDDEN)))
         parts = self._parts_of(rows, nanoseconds)
         self._run(parts, gated_units.advance, cell.columns, inputs, state.array, new.array)
 
         def push(gradient: Array) -> None:
             made = self.empty(gradient.shape)
-            sums = self._buffer("sums", (dense.blocks_of(rows), *cell.gradient.shape))
+            sums = self.empty((dense.blocks_of(rows), *cell.gradient.shape))
             given = cell.columns, cell.rows_of_state, inputs, state.array, gradient, made, sums
             self._run(self._parts_of(rows, 2.0 * nanoseconds), gated_units.advance_backward, *given)
-            _add_blocks(sums, cell.gradient)
+            cell.gradient += sums.sum(0)
             state.receive(made)
 
         tape.append(push, new)
@@ -181,13 +204,14 @@ class Operations:
         """A GAT layer for the first `count` nodes (Eq. 9), [n, inputs] → [count, outputs]."""
         result = Value(self.empty((count, len(layer.bias))))
         shape = Shape(*self.slopes, layer.lanes)
-        kept = self._projected(features, layer)
-        given = kept, shape, layer.bias, result.array
+        nodes = self._projected(features, layer)
+        given = nodes, shape, layer.bias, result.array
         self.threads.run(*(Job(parts, hub_attention.attend, (hubs, *given)) for parts, hubs in self.hubs))
+        kept = nodes if self.keeps_projections else None
 
         def push(gradient: Array) -> None:
-            nodes = kept if self.keeps_projections else self._projected(features, layer)
-            made, given = self._buffer("gradients", nodes.shape), Given(gradient, result.array)
+            nodes = self._projected(features, layer) if kept is None else kept
+            made, given = self.empty(nodes.shape), Given(gradient, result.array)
             for fresh, (parts, hubs) in zip((True, False), self.hubs, strict=True):  # both reach the message nodes
                 self._run(parts, hub_attention.attend_backward, hubs, nodes, shape, given, made, fresh)
             self._project_backward(features, layer.product, made)
@@ -197,8 +221,7 @@ class Operations:
 
     def _projected(self, features: Value, layer: Layer) -> Array:
         """W e, a_src·W e and a_dst·W e of every node, [nodes, heads × (channels + 2)]."""
-        shape = len(features.array), len(layer.product.rows)
-        nodes = self.empty(shape) if self.keeps_projections else self._buffer("nodes", shape)
+        nodes = self.empty((len(features.array), len(layer.product.rows)))
         self._project(features.array, layer.product, nodes)
         return nodes
 
@@ -210,10 +233,10 @@ class Operations:
         """Add the gradient of the product's matrix and, if the features are no constant, push theirs."""
         rows = len(features.array)
         made = self.empty((0 if features.constant else rows, product.rows.shape[1]))
-        sums = self._buffer("sums", (dense.blocks_of(rows), *product.gradient.shape))
+        sums = self.empty((dense.blocks_of(rows), *product.gradient.shape))
         parts = self._parts_of(rows, 2 * PRODUCT_NANOSECONDS * product.rows.size)
         self._run(parts, dense.project_backward, features.array, product.rows, gradient, made, sums)
-        _add_blocks(sums, product.gradient)
+        product.gradient += sums.sum(0)
         if len(made):
             features.receive(made)
 
@@ -235,16 +258,18 @@ class Operations:
             )
             made = Inputs(heads, self.empty((len(f2v.array), terms.array.shape[1])), self.empty(f2v.array.shape))
             self._run(self.variable_parts, attentive_messages.attend_backward, *around, given, made)
-            self._receive_terms(terms, made.terms)
+            of_terms = self.empty(terms.array.shape)
+            for sizes, _, here, _ in self.groups:  # the edges of a factor follow each other
+                by_factor = made.terms[here].reshape(-1, len(sizes), of_terms.shape[1])
+                place = slice(self.structure.edge_factor[here.start], self.structure.edge_factor[here.stop - 1] + 1)
+                of_terms[place] = by_factor[:, 0]
+                for position in range(1, len(sizes)):
+                    of_terms[place] += by_factor[:, position]
+            terms.receive(of_terms)
             f2v.receive(made.f2v)
 
         tape.append(push, damping, summed)
         return damping, summed
-
-    def _receive_terms(self, terms: Value, by_edge: Array) -> None:
-        made = self.empty(terms.array.shape)
-        self._run(self.factor_parts, attentive_messages.sum_by_factor, self.factor_offsets, by_edge, made)
-        terms.receive(made)
 
     def compose(self, tape: Tape, damping: Value, v2f: Value, others: Value) -> Value:
         """New messages of Eq. 6, shifted to minimum 0: λ v2f + (1 − λ)(unary + others); [E], [E, D] twice → [E, D].
@@ -265,42 +290,6 @@ class Operations:
         tape.append(push, new)
         return new
 
-    def hold(self, tape: Tape, heads: int, terms: Value) -> Value:
-        """All weights w × (d − 1) (Eq. 11 and 13), flat blocks of the variables, to be used by `pass_on`."""
-        weights = Value(np.zeros(self.num_weights, self.dtype))
-        where = self.variable_edges, self.weight_starts, heads, terms.array
-        self._run(self.variable_parts, held_weights.hold, *where, weights.array)
-
-        def push(gradient: Array) -> None:
-            by_edge = np.zeros((self.structure.num_edges, terms.array.shape[1]), self.dtype)
-            self._run(self.variable_parts, held_weights.hold_backward, *where, gradient, by_edge)
-            self._receive_terms(terms, by_edge)
-
-        tape.append(push, weights)
-        return weights
-
-    def pass_on(self, tape: Tape, weights: Value, damping: Value, v2f: Value, f2v: Value) -> Value:
-        """`compose` with others = (d − 1) Σ w f2v of held weights: [E], [E, D] twice → [E, D]."""
-        new = Value(self.empty(v2f.array.shape))
-        blocks = held_weights.HeldBlocks(self.weight_starts, weights.array)
-        shifts = np.empty_like(damping.array)
-        step = held_weights.Step(damping.array, v2f.array, f2v.array, new.array, shifts)
-        where = self.variable_edges, blocks, self.edges, step
-        self._run(self.variable_parts, held_weights.pass_on, *where)
-
-        def push(gradient: Array) -> None:
-            fresh = weights.gradient is None
-            whole = self.empty(weights.array.shape) if weights.gradient is None else weights.gradient
-            of_damping, of_v2f, of_f2v = (self.empty(one.shape) for one in step[:3])
-            made = held_weights.Gradients(of_damping, of_v2f, of_f2v, whole)
-            self._run(self.variable_parts, held_weights.pass_on_backward, *where, gradient, made, fresh)
-            weights.gradient = whole
-            for value, part in zip((damping, v2f, f2v), made[:3], strict=True):
-                value.receive(part)
-
-        tape.append(push, new)
-        return new
-
     def empty(self, shape: tuple[int, ...]) -> Array:
         """An array for a result, from the pool."""
         return self.pool.empty(shape, self.dtype)
@@ -309,49 +298,26 @@ class Operations:
         """End the threads, give memory back."""
         self.threads.close()
         self.pool.clear()
-        self._buffers.clear()
 
     def _run(self, parts: Parts, kernel: Any, *arguments: Any) -> None:
         self.threads.run(Job(parts, kernel, arguments))
 
     def _parts_of(self, rows: int, nanoseconds: float) -> Parts:
-        """Thread shares of blocks of rows that take so long each."""
+        """Thread shares of blocks of rows, given the nanoseconds of a row."""
         key = rows, nanoseconds
         if key not in self._row_parts:
             blocks = dense.blocks_of(rows)
             self._row_parts[key] = even_shares(np.full(blocks, nanoseconds * dense.ROWS), self.threads.count)
         return self._row_parts[key]
 
-    def _buffer(self, name: str, shape: tuple[int, ...]) -> Array:
-        """Scratch of this shape that is used again: fresh memory costs more than what is computed into it."""
-        kept, length = self._buffers.get(name), math.prod(shape)
-        if kept is None or len(kept) < length:
-            memory = np.empty(length * self.dtype.itemsize + CACHE_LINE, np.uint8)
-            kept = self._buffers[name] = aligned(memory, self.dtype)
-        return kept[:length].reshape(shape)
-
-
-def _add_blocks(sums: Array, total: Array) -> None:
-    """Add the blocks' sums [blocks, …] up, in their order, and to `total` […]."""
-    whole = np.empty(total.size, total.dtype)
-    dense.total(sums.reshape(len(sums), -1), whole)
-    total += whole.reshape(total.shape)
-
-
-def _weight_starts(degrees: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """[N]: where each variable's block of held weights starts; its rows are whole vectors."""
-    ends = offsets_of(degrees * (degrees + -degrees % BLOCK))
-    return ends[:-1], int(ends[-1])
-
 
 def _hubs(structure: Structure, threads: int) -> list[tuple[Parts, Hubs]]:
     """Factors and variables as hubs of their edges, with thread shares."""
-    graph, edges = structure.graph, structure.num_edges
-    v2f, variable = structure.num_factors, structure.num_factors + edges
-    f2v = variable + structure.num_variables
+    graph = structure.graph
+    variables, factors, v2f, f2v = (nodes.start for nodes in structure.nodes)
     both = (
-        Hubs(0, structure.factor_offsets, np.arange(edges), v2f, f2v),
-        Hubs(variable, graph.variable_edge_offsets, graph.variable_edges, f2v, v2f),
+        Hubs(factors, structure.factor_offsets, np.arange(structure.num_edges), v2f, f2v),
+        Hubs(variables, graph.variable_edge_offsets, graph.variable_edges, f2v, v2f),
     )
     return [(even_shares(50.0 * (np.diff(hubs.offsets) + 1.0), threads), hubs) for hubs in both]
 

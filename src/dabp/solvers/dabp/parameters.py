@@ -1,4 +1,4 @@
-"""The parameters of DABP's network: their names, shapes and initial values."""
+"""The parameters θ of DABP's network: their names, shapes and initial values, and AdamW, which learns them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from dabp.kernels.attention.gated_units import HIDDEN  # also width of the colour embedding, channels of a GAT head
 from dabp.kernels.attention.hub_attention import HEADS
 
-HIDDEN = 8
-"""Units of each GRU, width of the colour embedding, channels of a GAT head."""
 EMBEDDING = 16
 """Channels of the last GAT layer."""
 NODE_TYPES = 4
@@ -78,15 +77,37 @@ def initial_parameters(width: int, heads: int, dtype: DTypeLike, random: np.rand
         if name == "color_embedding":
             value[...] = random.normal(size=value.shape)
         elif not (name.startswith("layers.") and name.endswith(".bias")):
-            bound = _bound(name, value.shape)
+            bound = 1.0 / math.sqrt(HIDDEN if name.startswith("gru") else value.shape[-1])
+            if name.startswith("layers."):
+                bound = math.sqrt(6.0 / sum(value.shape))
             value[...] = random.uniform(-bound, bound, value.shape)
     return result
 
 
-def _bound(name: str, shape: tuple[int, ...]) -> float:
-    """Initial values are uniform between −bound and bound."""
-    if name.startswith("layers."):
-        return math.sqrt(6.0 / sum(shape))
-    if name.startswith("gru"):
-        return 1.0 / math.sqrt(HIDDEN)
-    return 1.0 / math.sqrt(shape[-1])
+class AdamW:
+    """Adam with decoupled weight decay.
+
+    θ ← θ (1 − η·decay) − η m̂ / (√v̂ + ε), with the bias-corrected running means m̂ of gradients and v̂ of their squares.
+    """
+
+    def __init__(self, count: int, dtype: np.dtype[np.floating], learning_rate: float, weight_decay: float):
+        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.mean = np.zeros(count, dtype)
+        self.square = np.zeros(count, dtype)
+        self.steps = 0
+
+    def step(self, theta: Array, gradient: Array) -> bool:
+        """Update θ in place and return true; change nothing and return false if a number would not be finite."""
+        steps = self.steps + 1
+        of_mean, of_square = 0.9, 0.999
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = self.mean + (1 - of_mean) * (gradient - self.mean)
+            square = of_square * self.square + (1 - of_square) * gradient * gradient
+            scale = np.sqrt(square) / (1 - of_square**steps) ** 0.5 + 1e-8
+            moved = theta * (1 - self.learning_rate * self.weight_decay)
+            moved -= self.learning_rate / (1 - of_mean**steps) * mean / scale
+        if not all(np.isfinite(one).all() for one in (mean, square, moved)):
+            return False
+        theta[...], self.mean[...], self.square[...] = moved, mean, square
+        self.steps = steps
+        return True

@@ -15,10 +15,10 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu, pad
 from torch.utils.checkpoint import checkpoint
 
-from dabp.solvers.dabp.backend import Array, Backend, Iteration, Messages, Unrolled
-from dabp.solvers.dabp.loss import ENTROPY_SHIFT, ENTROPY_WEIGHT
+from dabp.solvers.dabp.loss import ENTROPY_SHIFT, ENTROPY_WEIGHT, Array
 from dabp.solvers.dabp.parameters import ATTENTION_SLOPE, COLORS, LAYERS, NODE_TYPES, OUTPUT_SLOPE, Parameters
 from dabp.solvers.dabp.structure import Structure
+from dabp.solvers.dabp.window import Backend, Iteration, Messages, Unrolled
 
 Theta = dict[str, Tensor]  # the network's parameters by name
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,15 @@ from numpy.typing import NDArray
 from dabp.graph import FactorGraph
 from dabp.kernels.attention.one_variable import VariableEdges
 from dabp.problem import Problem
+
+
+class Nodes(NamedTuple):
+    """Where the nodes of each type are, in the order of the types' one-hot entries."""
+
+    variables: slice
+    factors: slice
+    v2f: slice  # a message node for each edge
+    f2v: slice
 
 
 @dataclass(frozen=True)
@@ -25,16 +36,11 @@ class Structure:
     """
 
     graph: FactorGraph
-    width: int
-    """D."""
-    num_factors: int
-    """F, copies counted."""
-    edge_factor: NDArray[np.int64]
-    """[E]."""
-    edge_size: NDArray[np.int64]
-    """[E]: domain size of the edge's variable."""
-    colors: NDArray[np.int64]
-    """[N]: greedy colour of each variable."""
+    width: int  # D
+    num_factors: int  # F, copies counted
+    edge_factor: NDArray[np.int64]  # [E]
+    edge_size: NDArray[np.int64]  # [E]: domain size of the edge's variable
+    colors: NDArray[np.int64]  # [N]: greedy colour of each variable
 
     @property
     def num_variables(self) -> int:
@@ -50,6 +56,13 @@ class Structure:
     def num_nodes(self) -> int:
         """F + E + N + E."""
         return self.num_factors + 2 * self.num_edges + self.num_variables
+
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes of each type."""
+        ends = np.cumsum([0, self.num_factors, self.num_edges, self.num_variables, self.num_edges]).tolist()
+        factors, v2f, variables, f2v = (slice(*ends_of) for ends_of in pairwise(ends))
+        return Nodes(variables, factors, v2f, f2v)
 
     @property
     def needed(self) -> tuple[int, int, int, int]:
@@ -93,10 +106,9 @@ class Structure:
     @property
     def arcs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Source and target of each arc: variable → v2f node → factor → f2v node → variable, and self-loops."""
-        edges = np.arange(self.num_edges)
-        v2f, variable = self.num_factors + edges, self.num_factors + self.num_edges + self.graph.edge_variable
-        f2v, factor = self.num_factors + self.num_edges + self.num_variables + edges, self.edge_factor
-        nodes = np.arange(self.num_nodes)
+        nodes, (variables, _, v2fs, f2vs) = np.arange(self.num_nodes), self.nodes
+        v2f, f2v, factor = nodes[v2fs], nodes[f2vs], self.edge_factor
+        variable = nodes[variables][self.graph.edge_variable]
         return np.concatenate([variable, v2f, factor, f2v, nodes]), np.concatenate([v2f, factor, f2v, variable, nodes])
 
     @property

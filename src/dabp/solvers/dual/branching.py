@@ -1,4 +1,4 @@
-"""Branching on the dual: where its relaxation leaves a gap, values are held one by one, and each case has passes."""
+"""Branch and bound on the dual: where its relaxation leaves a gap, variables are fixed, and each case has passes."""
 
 from __future__ import annotations
 
@@ -12,40 +12,30 @@ from numpy.typing import NDArray
 from dabp.compiling import working_seconds
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Step
-from dabp.solvers.dual.pairs import Allowed, PairPasses
-from dabp.solvers.dual.solver import FINE_GAIN, FINE_GAP, Dual, DualSearch
+from dabp.solvers.dual.message_passing import FINE_GAIN, FINE_GAP, Dual, DualSearch
+from dabp.solvers.dual.pair_passes import Allowed, PairPasses
 from dabp.solvers.status import Status
 
 LOOK = 20
-"""Passes on a case before all are looked at again."""
+"""Passes on a case before the next case is chosen."""
 
-STEADY_PASSES, STEADY_GAIN = 300, 7e-4
-"""The whole becomes the first case after so many passes, when `LOOK` of them have raised the bound by less than this,
-relative to its size …"""
+MATURE = 100
+"""Passes after which a case may be split."""
 
-MATURE, CASE_GAIN = 100, 0.1
-"""… and any case when it has had so many, the last `LOOK` of which closed less than this part of its gap."""
-
-WIDEST_GAP = 0.3
-"""With a wider gap, relative to the bound, cases would be too many."""
-
-REST_GAP = 1e-9
-"""A case with a gap as narrow as this, relative to its bound, is not split: real costs may never meet."""
-
-EACH_VALUE = 8
-"""Most values of a variable that become a case each; of more, one value is a case and all others are another."""
+CASE_GAIN = 0.1
+"""The part of the gap below which a gain of `LOOK` passes leads to a split."""
 
 MOST_COSTS = 50_000_000
-"""Costs that the messages of all cases together may have."""
+"""Costs in the messages of all cases together."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BranchingDual(Dual):
-    """`Dual` that goes on where its bound comes to rest: branch and bound with passes as they are.
+    """`Dual` with branch and bound once its bound stops to rise.
 
     The relaxation of an image is often tight but for a few places where three labels meet. With one variable there
-    held at a value, passes that begin where the others ended are soon tight again: for its best value they decode the
-    optimum, for others the bound rises above it.
+    fixed, passes that start from the messages so far are soon tight again: for its best value they decode the optimum,
+    for others the bound rises above it.
 
     Parameters
     ----------
@@ -62,20 +52,20 @@ class BranchingDual(Dual):
 
 @dataclass
 class _Case:
-    """Some variables restricted to some values: the messages of its passes, and what they prove."""
+    """A subproblem in which some variables are restricted to some values."""
 
     allowed: dict[int, Allowed]
     messages: NDArray[np.floating]
     bound: float
-    """Proved for all assignments of the case."""
+    """Certified for all assignments of the case."""
     reached: float
-    """The bound as the passes compute it, at the last look."""
+    """The uncertified bound after its last turn."""
     passes: int
-    """Passes that led to its messages, from the first case on: the next one goes the other way."""
+    """Passes that led to its messages, from the first case on; odd and even ones have opposite directions."""
     born: int
-    """How many of them the case that it is part of had."""
+    """Passes before the split that made the case."""
     looked: int = 0
-    """Passes since the last look."""
+    """Passes of its current turn."""
 
 
 class BranchingSearch(DualSearch):
@@ -84,19 +74,19 @@ class BranchingSearch(DualSearch):
     def __init__(self, solver: Dual, problem: Problem, budget: Budget):
         super().__init__(solver, problem, budget)
         self._cases: list[_Case] | None = None
-        self._closed = np.inf  # the least bound of cases that hold nothing better than what is known
-        self._known = np.inf  # what the best assignment known costs, whoever found it
+        self._closed = np.inf  # the least bound of closed cases
+        self._known = np.inf  # the cost of the best known assignment, also of offered ones
         self._guide: Assignment | None = None
         self._guide_cost, self._penalty = np.inf, 0.0
-        self._newest = -np.inf  # the bound as the last pass computed it
-        self._inside: _Case | None = None  # the case that the passes are about
+        self._newest = -np.inf  # the uncertified bound of the last pass
+        self._inside: _Case | None = None  # the case whose messages `_passes` has
 
     def offer(self, assignment: Assignment, cost: float) -> None:
-        """Cases that cannot be better need no passes."""
+        """Close cases that are no better than this cost."""
         self._known = min(self._known, cost)
 
     def step(self) -> Step:
-        """Passes on the whole problem, or on the case of the least bound."""
+        """Passes on the whole problem, or on the case with the least bound."""
         if self._cases is not None:
             return self._step_on_cases()
         step = super().step()
@@ -109,17 +99,15 @@ class BranchingSearch(DualSearch):
             step.finished = None
         return step
 
-    # ---- inside --------------------------------------------------------------------------------
-
     def _pass(self) -> float:
-        """One pass; the best assignment decoded shows where the gap is."""
+        """One pass; records the best decoded assignment, which guides the splits."""
         cost = super()._pass()
         if cost < self._guide_cost:
             self._guide, self._guide_cost = self._passes.decoded(), cost
         return cost
 
     def _at_rest(self, converged: bool) -> bool:
-        """Whether cases promise more than further passes on the whole."""
+        """Whether to branch: the bound rises slowly and the gap is at most 30 %, since otherwise cases are too many."""
         pairwise = not self._stopped and self._cut is False and isinstance(getattr(self, "_passes", None), PairPasses)
         if not pairwise or not math.isfinite(self._guide_cost) or not math.isfinite(self.bound):
             return False
@@ -127,15 +115,15 @@ class BranchingSearch(DualSearch):
             return False
         if converged:
             return True
-        if self.passes < STEADY_PASSES or len(self._history) <= LOOK:
+        if self.passes < 300 or len(self._history) <= LOOK:
             return False
         gain = self._history[-1] - self._history[-1 - LOOK]
         gap = min(self._known, self._best_cost) - self._reached
         size = max(self._unit, abs(self._reached))
-        return gain < STEADY_GAIN * size and gain < CASE_GAIN * gap <= CASE_GAIN * WIDEST_GAP * size
+        return gain < 7e-4 * size and gain < CASE_GAIN * gap and gap <= 0.3 * size
 
     def _step_on_cases(self) -> Step:
-        """Passes on the case of the least bound, which may end or split it."""
+        """Passes on the case with the least bound, which may close or split it."""
         assert self._cases is not None
         until, best, costs = working_seconds() + BLOCK_SECONDS, None, list[float]()
         most = math.inf if self._max_passes is None else self._max_passes
@@ -160,21 +148,21 @@ class BranchingSearch(DualSearch):
 
     @property
     def _end(self) -> Status:
-        """What is known when no case is left."""
+        """The status when no case is left."""
         proved = self._known - self.bound <= self._whole.facts.rounding(self.bound)
         return Status.OPTIMAL if proved else Status.CONVERGED
 
     def _pass_on(self, case: _Case) -> float:
-        """One pass on the case that the passes are about; returns the cost of the decoded assignment."""
+        """One pass on the case; returns the cost of the decoded assignment."""
         self._newest = self._passes.run(case.passes % 2 == 0) + self._passes.constant
         case.passes, case.looked, self.passes = case.passes + 1, case.looked + 1, self.passes + 1
-        cost = self._passes.cost + self._passes.constant
+        cost = self._passes.cost
         if cost < self._guide_cost:
             self._guide, self._guide_cost = self._passes.decoded(), cost
         return cost
 
     def _enter(self, case: _Case) -> None:
-        """Let the passes be about a case; messages are copied only where another one had them."""
+        """Load a case into the passes."""
         if case is self._inside:
             return
         passes = self._pairwise
@@ -185,7 +173,7 @@ class BranchingSearch(DualSearch):
         self._inside = case
 
     def _judge(self, case: _Case) -> None:
-        """Prove what the passes have reached; then a case ends, is split, or stays as it is."""
+        """Certify the bound of a case; then close it, split it, or keep it."""
         assert self._cases is not None
         passes = self._pairwise
         bound = math.nextafter(passes.certified() + passes.constant, -math.inf)
@@ -201,21 +189,21 @@ class BranchingSearch(DualSearch):
         if passes.coarse and gain < FINE_GAIN * size and gap < FINE_GAP * size:
             passes.refine()
         mature = case.passes - case.born >= MATURE and gain < CASE_GAIN * gap
-        parts = self._split(case) if mature and gap > REST_GAP * size else [case]
-        if mature and len(parts) == 1 and gain <= self._solver.tolerance * size:  # passes give no more, nor do cases
+        parts = self._split(case) if mature and gap > 1e-9 * size else [case]  # gaps of real costs may never close
+        if mature and len(parts) == 1 and gain <= self._solver.tolerance * size:  # neither passes nor splits help
             self._closed, self._inside = min(self._closed, case.bound), None
         else:
             self._cases += parts
 
     def _split(self, case: _Case) -> list[_Case]:
-        """The case by the values of the variable where the best assignment decoded is furthest from its bound."""
+        """Split by the variable with the largest excess: a case for each of 8 values at most, else one and the rest."""
         assert self._cases is not None
         assert self._guide is not None
         excess = self._pairwise.excess(self._guide)
         excess[list(case.allowed)] = 0.0
         variable = int(np.argmax(excess))
         count = int(self._base.domain_sizes[variable])
-        parts = count if count <= EACH_VALUE else 2
+        parts = count if count <= 8 else 2
         if not excess[variable] > 0 or (len(self._cases) + parts) * len(case.messages) > MOST_COSTS:
             return [case]
         same = np.arange(count) == self._guide[variable]
@@ -228,6 +216,5 @@ class BranchingSearch(DualSearch):
 
     @property
     def _pairwise(self) -> PairPasses:
-        """The passes, which are on pairs wherever there are cases."""
         assert isinstance(self._passes, PairPasses)
         return self._passes

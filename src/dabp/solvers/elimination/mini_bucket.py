@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
-from dabp.graph.ordering import EliminationOrder, elimination_order
+from dabp.graph.elimination_order import EliminationOrder, elimination_order
 from dabp.kernels.elimination.mini_bucket import eliminate, read_back
 from dabp.kernels.elimination.mini_bucket_plan import Buckets, Functions, make_plan
 from dabp.problem import Assignment, Problem
@@ -23,13 +23,10 @@ from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
 
 BLOCK_CELLS = 1_000_000
-"""Message cells computed between two looks at the clock."""
+"""Message cells computed between two readings of the clock."""
 
 QUICK_CELLS = 2_000_000
-"""A plan with more cells than this is preceded by a small one, so that there is an answer early."""
-
-QUICK_I_BOUND = 2
-"""The i-bound of that small one."""
+"""A plan with more cells than this is preceded by one of i-bound 2, for an early answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +152,8 @@ class MiniBucketSearch(Search):
         i_bound, plan = self._fitting()
         yield Step()
         entries = plan.pool_size - len(self._problem.pool)
-        if entries > QUICK_CELLS and i_bound > QUICK_I_BOUND:
-            small = self._planned(QUICK_I_BOUND)
+        if entries > QUICK_CELLS and i_bound > 2:
+            small = self._planned(2)
             if not small.exact:
                 yield from self._eliminated(small)
                 yield self._answer(small)

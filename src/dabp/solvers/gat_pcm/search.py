@@ -11,19 +11,15 @@ from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
-from dabp.kernels.cost_model.columns import Cycle
 from dabp.kernels.cost_model.cost_model import level_tables
-from dabp.kernels.cost_model.repair import destroy, repair
+from dabp.kernels.cost_model.repair import Cycle, destroy, repair
 from dabp.problem import Assignment, Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
-from dabp.solvers.gat_pcm.parameters import fold, load
-from dabp.solvers.gat_pcm.structure import structure
+from dabp.solvers.gat_pcm.cost_tables import structure
+from dabp.solvers.gat_pcm.weights import fold, load
 from dabp.solvers.status import Status
-from dabp.solvers.stopped import Stopped
-
-CHUNK = 8
-"""Variables repaired between two looks at the clock."""
+from dabp.solvers.stopped import NotPrepared, Stopped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,11 +64,12 @@ class GatPcmLns(Solver):
         if self.cost_scale is not None and not 0 < self.cost_scale < np.inf:
             raise ParameterError(f"cost_scale is positive, not {self.cost_scale}")
 
-    def start(
-        self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None
-    ) -> GatPcmLnsSearch:
+    def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Load the parameters and begin from `initial` or at random."""
-        return GatPcmLnsSearch(problem, self, budget, seed, initial)
+        try:
+            return GatPcmLnsSearch(problem, self, budget, seed, initial)
+        except Stopped as reason:
+            return NotPrepared("gat-pcm-lns", reason)
 
 
 class GatPcmLnsSearch(Search):
@@ -83,12 +80,7 @@ class GatPcmLnsSearch(Search):
         # Never past the driver's limit within a block: how far would depend on the machine.
         self._cycles = min(solver.max_cycles, budget.max_iterations or solver.max_cycles)
         self._model = fold(load(solver.weights))
-        self._stopped = ""
-        try:
-            self._structure = structure(problem, solver.cost_scale, budget.guard)
-        except Stopped as reason:
-            self._stopped = str(reason)
-            return
+        self._structure = structure(problem, solver.cost_scale, budget.guard)
         self._tables = level_tables(self._structure.level_amount, self._model)
         num_values = int(self._structure.first_value[-1])
         self._now = Cycle(
@@ -96,7 +88,7 @@ class GatPcmLnsSearch(Search):
             if initial is None
             else np.array(initial, np.int64),
             position=np.empty(problem.num_variables, dtype=np.int64),
-            penalised=np.zeros(num_values),  # a resumed search may be looked at before its first cycle
+            penalised=np.zeros(num_values),  # `numbers` may be called after resuming, before the first cycle
             amount=np.empty(num_values, dtype=np.float32),
             assigned=np.empty(problem.num_variables, dtype=np.bool_),
         )
@@ -106,15 +98,8 @@ class GatPcmLnsSearch(Search):
         self._order: NDArray[np.int64] | None = None
         self._repaired = 0
 
-    @property
-    def at_boundary(self) -> bool:
-        """Whether there is anything to save."""
-        return not self._stopped
-
     def step(self) -> Step:
         """Run cycles, or a part of one, for a block."""
-        if self._stopped:
-            return Step(finished=Status.LIMIT, notes=(f"gat-pcm-lns was not prepared: {self._stopped}",))
         deadline = working_seconds() + BLOCK_SECONDS
         costs: list[float] = []
         step = Step()
@@ -137,7 +122,7 @@ class GatPcmLnsSearch(Search):
 
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Go on from a better assignment than any found here."""
-        if not self._stopped and cost < self._best_cost:
+        if cost < self._best_cost:
             self._best_cost = cost
             self._order = None
             self._now.values[:] = assignment
@@ -149,8 +134,6 @@ class GatPcmLnsSearch(Search):
 
     def load_state_dict(self, state: State) -> None:
         """Begin the cycle again in which the state was taken."""
-        if self._stopped:
-            return
         self._now.values[:] = state["values"]
         self._at_cycle_start = self._now.values.copy()
         self._cycle, self._best_cost, self._order = int(state["cycle"]), float(state["best_cost"]), None
@@ -158,9 +141,7 @@ class GatPcmLnsSearch(Search):
             raise ValueError("there is no such cycle")
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """What the model says of the costs that there are, and what the values of the last cycle cost."""
-        if self._stopped:
-            return {}
+        """The model's tables of the different costs, and the costs of the values in the last cycle."""
         found = {f"the model's table {place}": table for place, table in enumerate(self._tables)}
         return found | ({"costs": self._now.penalised} if self._cycle else {})
 
@@ -177,7 +158,7 @@ class GatPcmLnsSearch(Search):
         if order is None:
             return False
         while self._repaired < len(order):
-            end = min(self._repaired + CHUNK, len(order))
+            end = min(self._repaired + 8, len(order))
             repair(self._structure, self._now, self._model, self._tables, order, self._repaired, end)
             self._repaired = end
             if working_seconds() >= deadline:

@@ -27,16 +27,6 @@ from dabp.problem.columns import (
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
 from dabp.solvers.status import Status
 
-WORK = 20_000
-"""Nodes that the flow looks at between two looks at the clock."""
-
-
-FAR = 0.01
-"""An offered assignment that is better by this, relative to its cost, is taken as it is, as a fusion would."""
-
-FUSE_EVERY = 0.25
-"""Part of the values that have their turn between two fusions, as each takes as long as one of them."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Expansion(Solver):
@@ -46,7 +36,7 @@ class Expansion(Solver):
     allow it (Potts, truncated linear, metrics), and never worse where they do not. Factors of more variables enter the
     cut only by what moving one variable changes; moves that turn out worse are not made. The values take turns until
     none improves anything. Assignments that others find are fused with its own: each variable keeps its value or takes
-    the other's. One iteration is one move.
+    the other's, once for every quarter of the values. An iteration is a move.
 
     References: Y. Boykov, O. Veksler, R. Zabih, *Fast approximate energy minimization via graph cuts*, PAMI 2001;
     V. Lempitsky, C. Rother, S. Roth, A. Blake, *Fusion moves for Markov random field optimization*, PAMI 2010.
@@ -54,7 +44,7 @@ class Expansion(Solver):
     Parameters
     ----------
     cycles
-        How often all values take their turn at most.
+        The most expansions of each value.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -63,7 +53,7 @@ class Expansion(Solver):
 
     def __post_init__(self) -> None:
         if self.cycles < 1:
-            raise ParameterError(f"expansion's cycles are at least 1, not {self.cycles}")
+            raise ParameterError(f"expansion's cycles must be at least 1, got {self.cycles}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin at `initial`, or with each variable's cheapest value; `seed` changes nothing."""
@@ -71,7 +61,7 @@ class Expansion(Solver):
 
 
 class ExpansionSearch(Search):
-    """The assignment so far, and the move under way."""
+    """The incumbent and the current move."""
 
     def __init__(self, solver: Expansion, problem: Problem, initial: Assignment | None, budget: Budget):
         self._problem, self._guard = problem, budget.guard
@@ -87,7 +77,7 @@ class ExpansionSearch(Search):
         self._offered: Assignment | None = None
         self._offered_cost, self._since_fusion = np.inf, self._labels
         self._proposal: Assignment | None = None
-        self._told = False
+        self._reported = False
 
     @property
     def at_boundary(self) -> bool:
@@ -110,17 +100,17 @@ class ExpansionSearch(Search):
                 finished = Status.CONVERGED
             if working_seconds() - started > BLOCK_SECONDS or self._moves == self._most_moves:
                 break
-        best = None if self._told and not costs else self._values.copy()
-        self._told = True
+        best = None if self._reported and not costs else self._values.copy()
+        self._reported = True
         return Step(np.array(costs), best, self._cost if best is not None else np.inf, finished=finished)
 
     def offer(self, assignment: Assignment, cost: float) -> None:
-        """Fuse it with the own one soon, or take it if it is much better."""
+        """Fuse it with the incumbent soon, or adopt it if its cost is lower by 1 % or more."""
         if cost != self._cost or (assignment != self._values).any():
             self._offered, self._offered_cost = np.array(assignment, dtype=np.int64), cost
 
     def state_dict(self) -> State:
-        """The assignment and whose turn it is."""
+        """The incumbent and the next value."""
         turns = {
             "order": self._order,
             "turn": self._turn,
@@ -140,15 +130,15 @@ class ExpansionSearch(Search):
             raise ValueError(f"values have no turns in the order {self._order}")
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """What arcs and terminals can still take."""
+        """Residual capacities."""
         return {"capacities": self._net.capacity, "excess": self._net.excess}
 
     def _propose(self) -> None:
         """Choose the next move: an offered assignment first, else the next value where a variable has it."""
-        if self._offered is not None and self._cost - self._offered_cost > FAR * abs(self._offered_cost):
+        if self._offered is not None and self._cost - self._offered_cost > 0.01 * abs(self._offered_cost):
             self._values, self._cost, self._offered = self._offered, self._offered_cost, None
             self._idle = 0
-        fusing = self._since_fusion >= FUSE_EVERY * self._labels or self._idle >= self._labels
+        fusing = 4 * self._since_fusion >= self._labels or self._idle >= self._labels
         self._since_fusion += 1
         if self._offered is not None and fusing:
             self._proposal, self._offered, self._since_fusion = self._offered, None, 0
@@ -168,8 +158,8 @@ class ExpansionSearch(Search):
         return np.argsort(-np.bincount(self._values, minlength=self._labels), kind="stable")
 
     def _move(self, until: float) -> bool:
-        """Go on with the flow until it is done (True) or the time is over, and take the cut's side."""
-        while self._choices and not advance(self._net, WORK):
+        """Continue the flow until it is maximal (True) or the time is over; adopt the cut if it is better."""
+        while self._choices and not advance(self._net, 20_000):
             if working_seconds() > until or self._guard.over:
                 return False
         assert self._proposal is not None

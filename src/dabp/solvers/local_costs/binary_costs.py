@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.flip_chromatic import flip_together
-from dabp.kernels.local_search.flip_tabu import FlipMoves, flip_tabu, open_all
-from dabp.kernels.local_search.flips import (
-    THRESHOLDS,
-    Couplings,
-    Flips,
-    flip_sweep,
-    remember_flips_now,
-    restart_flips,
-)
-from dabp.kernels.local_search.search_arrays import LANES, SOFT
-from dabp.kernels.local_search.tabu_moves import BLOCK, Rules
+from dabp.kernels.local_search.flips import THRESHOLDS, Couplings, Flips, restart_flips
+from dabp.kernels.local_search.tabu_moves import BLOCK
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 from dabp.problem.guard import Guard
 from dabp.solvers.local_costs.colouring import Classes, in_classes
-from dabp.solvers.local_costs.crew import Sweepers
-from dabp.solvers.local_costs.scaled_costs import Units
+from dabp.solvers.local_costs.cost_units import Units
 from dabp.solvers.local_costs.search_table import Table
-from dabp.solvers.local_costs.soundness import check_blocks, check_journal, check_ring, same
 from dabp.solvers.local_costs.temperatures import Differences
 from dabp.solvers.stopped import ask
 
 
-class BinaryCosts(Table[Flips, FlipMoves]):
+class BinaryCosts(Table[Flips]):
     """One field per variable instead of a padded row of local costs.
 
     Parameters
@@ -40,13 +26,9 @@ class BinaryCosts(Table[Flips, FlipMoves]):
         Asked while the problem is compiled, which it may end with `Stopped`.
     classes
         The order to have the variables in, None for the problem's own.
-
-    Attributes
-    ----------
-    couplings
-        What the kernels read.
     """
 
+    couplings: Couplings
     hot_share = 0.1
     cooling_power = 0.0
 
@@ -55,7 +37,7 @@ class BinaryCosts(Table[Flips, FlipMoves]):
         ask(Guard() if guard is None else guard)
         self.couplings, self._fixed = _couplings(self.units)
         constants = problem.pool[problem.pool_offsets[problem.factor_table[problem.arities == 0]]]
-        self.infeasible = bool(np.isinf(constants).any() or (self._fixed == -1).any())
+        self.infeasible = bool(np.isinf(constants).any() or (self._fixed == _NOWHERE).any())
 
     @staticmethod
     def fits(problem: Problem) -> bool:
@@ -69,121 +51,47 @@ class BinaryCosts(Table[Flips, FlipMoves]):
         n, dtype = self.problem.num_variables, self.units.dtype
         padded = -(-max(n, 1) // BLOCK) * BLOCK
         return Flips(
-            step=np.ones(padded, dtype=dtype),
+            x=np.ones(padded, dtype=dtype),
             field=np.full(padded, self.units.pad, dtype=dtype),
             best=np.ones(n, dtype=dtype),
-            journal=np.zeros(max(n, 1), dtype=np.int64),
-            tally=np.zeros(8, dtype=np.int64),
-            random=np.array([seed], dtype=np.uint64),
+            **self.blank(seed),
         )
 
     def put(self, state: Flips, assignment: Assignment) -> None:
         """Continue from an assignment; values that are forbidden by themselves are replaced by the other."""
         values = np.where(self._fixed >= 0, self._fixed, self.inside(assignment))
-        state.step[: len(values)] = 1 - 2 * values
+        state.x[: len(values)] = 1 - 2 * values
         restart_flips(self.couplings, state)
-        state.tally[SOFT] = self.units.of(values)
+        state.tally["soft"] = self.units.of(values)
 
-    def remember(self, state: Flips) -> None:
-        """Keep the assignment if it is the best so far."""
-        remember_flips_now(state)
+    def coded(self, assignment: Assignment) -> NDArray[np.signedinteger]:
+        """1 for value 0, −1 for value 1."""
+        return 1 - 2 * self.inside(assignment)
 
-    def best(self, state: Flips) -> Assignment:
-        """The best assignment."""
-        return self.outside(np.asarray((1 - state.best) // 2, dtype=np.int64))
-
-    def check(self, state: Flips) -> None:
-        """Steps are 1 or −1, and fields those of the assignment."""
-        count = self.problem.num_variables
-        for steps in (state.step, state.best):
-            if not np.isin(steps, (-1, 1)).all():
-                raise ValueError("steps are neither 1 nor -1")
-        expected = self.state(0)
-        self.put(expected, self.outside(np.asarray((1 - state.step[:count]) // 2, dtype=np.int64)))
-        same("steps", state.step, expected.step)
-        same("fields", state.field, expected.field)
-        same("costs", state.tally[SOFT], expected.tally[SOFT])
-        check_journal(state)
-
-    def check_moves(self, state: Flips, moves: FlipMoves) -> None:
-        """Blocks know their best flips."""
-        check_ring(moves, self.problem.num_variables, self.units.pad)
-        change = state.step * state.field
-        check_blocks(moves, change, change + moves.closed, self.units.pad)
-
-    # ---- annealing -------------------------------------------------------------------------------
+    def decoded(self, values: NDArray[np.signedinteger]) -> Assignment:
+        """The assignment of such numbers, which may be padded."""
+        return self.outside(np.asarray((1 - values[: self.problem.num_variables]) // 2, dtype=np.int64))
 
     def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Exponentially distributed numbers, the largest first."""
+        """Exponentially distributed numbers for `sweep`, the largest first."""
         noise = rng.exponential(size=THRESHOLDS).astype(np.float32)
         noise[0] = noise.max()
         return noise
 
-    def sweepers(self, threads: int) -> Sweepers | None:
-        """Who does the sweeps of a search in classes."""
-        if self.classes is None:
-            return None
-        edges = self.couplings
-
-        def arranged(order: Indices) -> Couplings:
-            return edges._replace(target=edges.target[order], weight=edges.weight[order])
-
-        return Sweepers(self.classes.starts, edges.offsets, edges.target, 0, threads, edges, arranged)
-
-    def sweep(
-        self,
-        state: Flips,
-        noise: NDArray[np.float32],
-        temperatures: NDArray[np.float64],
-        lowest: NDArray[np.int64],
-        sweepers: Sweepers | None = None,
-    ) -> None:
-        """Offer every variable a flip once per temperature."""
-        if sweepers is None:
-            flip_sweep(self.couplings, state, noise, temperatures, lowest)
-        else:
-            part = partial(flip_together, state, noise, temperatures, lowest)
-            sweepers.sweep(part, len(temperatures))
-
     def differences(self, state: Flips, rng: np.random.Generator, most: int) -> Differences:
-        """What flipping costs, for a sample of the variables that would go uphill."""
+        """What flipping costs, for a sample of at most `most` variables whose flips go uphill."""
         count = self.problem.num_variables
-        change = state.step[:count].astype(np.float64) * state.field[:count]
+        change = state.x[:count].astype(np.float64) * state.field[:count]
         uphill = np.flatnonzero((change > 0) & (self._fixed == _FREE))
         rise = change[rng.choice(uphill, min(len(uphill), most), replace=False)]
         return Differences(np.repeat(np.arange(len(rise)), 2), np.ravel(np.column_stack([np.zeros(len(rise)), rise])))
 
-    # ---- tabu search ------------------------------------------------------------------------------
 
-    def moves(self, longest_tenure: int) -> FlipMoves:
-        """Room for tabu search."""
-        count, dtype, pad = self.problem.num_variables, self.units.dtype, self.units.pad
-        blocks = max(1, -(-count // BLOCK))
-        padded, ring = -(-blocks // LANES) * LANES, 2 * longest_tenure + 2
-        return FlipMoves(
-            closed=np.zeros(blocks * BLOCK, dtype=dtype),
-            until=np.zeros(count, dtype=np.int64),
-            open_block=np.full(padded, pad, dtype=dtype),
-            any_block=np.full(padded, pad, dtype=dtype),
-            dirty=np.zeros(blocks, dtype=np.int64),
-            is_dirty=np.zeros(blocks, dtype=np.bool_),
-            made=np.zeros(ring, dtype=np.int64),
-            following=np.full(ring, -1, dtype=np.int64),
-            ending=np.full(ring, -1, dtype=np.int64),
-            clock=np.zeros(3, dtype=np.int64),
-        )
+_FREE = -2
+"""The mark of a variable that may flip, in place of the one value that another may take."""
 
-    def open_all(self, state: Flips, moves: FlipMoves) -> None:
-        """Begin with nothing tabu."""
-        open_all(self.couplings, moves)
-
-    def tabu(self, state: Flips, moves: FlipMoves, rules: Rules, lowest: NDArray[np.int64]) -> None:
-        """Iterations of tabu search."""
-        flip_tabu(self.couplings, state, moves, rules, lowest)
-
-
-_FREE, _NOWHERE = -2, -1
-"""A variable that may flip, and one that has no allowed value."""
+_NOWHERE = -1
+"""The mark of a variable without an allowed value."""
 
 
 def _couplings(units: Units) -> tuple[Couplings, Indices]:

@@ -11,30 +11,28 @@ from dabp.problem.columns import Indices, handed_over
 from dabp.problem.facts import structural
 
 LARGE = 50_000
-"""Variables from which local search has them in classes, so that threads can share its sweeps."""
+"""Variables from which local search uses classes, so that threads can share its sweeps."""
 
 FEWEST = 1_000
-"""Variables that classes have on average at least: threads wait for each other twice a class."""
+"""The least mean size of classes: threads wait for each other twice a class."""
 
 
 class Classes(NamedTuple):
     """Variables in an order in which those of a class, which share no factor, are adjacent; C classes."""
 
-    order: Indices
-    """The variable at each place, [N]."""
-    starts: Indices
-    """The place at which each class begins, [C + 1]."""
+    order: Indices  # the variable at each place, [N]
+    starts: Indices  # the place at which each class begins, [C + 1]
 
 
 def classes_of(problem: Problem) -> Classes | None:
-    """Classes found greedily in the order of the variables; None for what is small or would have small classes."""
+    """Classes found greedily in the order of the variables; None for small problems and for small classes."""
     classes = structural(problem, coloured) if problem.num_variables >= LARGE else None
     return None if classes is None or (len(classes.starts) - 1) * FEWEST > problem.num_variables else classes
 
 
 def coloured(problem: Problem) -> Classes | None:
     """Classes of any problem; None if there would be more than there are colours."""
-    from dabp.graph.grouping import grouped  # compiled, as what follows: loaded for large problems only
+    from dabp.graph.grouping import grouped  # with compiled code, like the next: loaded for large problems only
     from dabp.kernels.local_search.greedy_colours import colour
 
     count = problem.num_variables

@@ -11,19 +11,16 @@ from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
 from dabp.graph.message_layout import aligned_zeros
-from dabp.kernels.local_search.edge_order import Directed, Ordered, order_edges
 from dabp.kernels.local_search.search_arrays import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, add_at, as_fixed, cells_of_tables, distinct, offsets_of, ragged_positions
+from dabp.problem.columns import Indices, add_at, cell_strides, cells_of_tables, distinct, offsets_of, ragged_positions
 from dabp.problem.facts import structural
 from dabp.problem.guard import Guard
-from dabp.solvers.local_costs.scaled_costs import Units
+from dabp.solvers.local_costs.cost_units import Units
 from dabp.solvers.stopped import ask
 
 BLOCK = 2**18
 """Costs of tables that are laid out at a time."""
-FACTORS = 2**14
-"""Unary factors whose costs are added at a time: places in memory are reused."""
 
 
 def compiled_costs(units: Units, guard: Guard) -> tuple[Costs, NDArray[np.bool_]]:
@@ -35,7 +32,7 @@ def compiled_costs(units: Units, guard: Guard) -> tuple[Costs, NDArray[np.bool_]
     ask(guard)
     edges = _edges(units)
     ask(guard)
-    wide, hard = _wide(units), _hard(units, edges)
+    wide, hard = _wide(units), _hard(units)
     ask(guard)
     neighbours = _same_neighbours(units.problem, edges) or structural(units.problem, _neighbours, bulky=True)
     return Costs(rows, edges, wide, hard, neighbours), allowed
@@ -53,18 +50,12 @@ def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:
         allowed.reshape(len(sizes), -1)[:, : sizes[0]] = True
     else:
         allowed[_ranges(starts, sizes)] = True
-    group = next((g for g in problem.facts.arity_groups if g.variables.shape[1] == 1), None)
-    if group is not None:
-        owners = group.variables[:, 0]
-        once = int(np.bincount(owners).max()) == 1
-        for first in range(0, len(owners), FACTORS):
-            own, bases = owners[first : first + FACTORS], group.bases[first : first + FACTORS]
-            target, costs = _ranges(starts[own], sizes[own]), problem.pool[_ranges(bases, sizes[own])]
-            if once:
-                unary[target] = units.rounded(costs)
-            else:
-                add_at(unary, target, units.rounded(costs))
-            allowed[target[np.isinf(costs)]] = False
+    factors = np.flatnonzero(problem.arities == 1)
+    own = problem.scope_variables[problem.scope_offsets[factors]]
+    target = _ranges(starts[own], sizes[own])
+    costs = problem.pool[_ranges(problem.pool_offsets[problem.factor_table[factors]], sizes[own])]
+    add_at(unary, target, units.rounded(costs))
+    allowed[target[np.isinf(costs)]] = False
     unary[~allowed] = units.pad
     uniform = int(widths[0]) if len(widths) and (widths == widths[0]).all() else 0
     return Rows(sizes, starts, widths, unary, units.pad, units.heaviest, uniform), allowed
@@ -73,25 +64,17 @@ def _rows(units: Units) -> tuple[Rows, NDArray[np.bool_]]:
 def _edges(units: Units) -> Edges:
     """Binary factors, once from each end, sorted by the end they start at."""
     problem = units.problem
-    group = next((g for g in problem.facts.arity_groups if g.variables.shape[1] == 2), None)
-    factors = np.zeros(0, dtype=np.int64) if group is None else group.factors
-    pairs = np.zeros((0, 2), dtype=np.int64) if group is None else group.variables
+    factors = np.flatnonzero(problem.arities == 2)
+    pairs = problem.scope_variables[ragged_positions(problem.scope_offsets, factors)].reshape(-1, 2)
     soft_pool, soft = _directed(units, factors, pairs, units.rounded, units.soft_factor)
     hard_pool, hard = _directed(units, factors, pairs, np.isinf, units.hard_factor)
-    anything = bool((hard >= 0).any())
-    kept = int(np.count_nonzero((soft >= 0) | (hard >= 0) if anything else soft >= 0))
-    made = Ordered(
-        offsets=np.zeros(problem.num_variables + 1, dtype=np.int64),
-        target=np.empty(kept, dtype=np.int64),
-        soft_at=np.empty(kept, dtype=np.int64),
-        hard_at=np.full(kept, -1, dtype=np.int64),
-        weight=np.full(kept, -1, dtype=np.int64),
-    )
-    forbidding = (hard, units.weight_of[factors]) if anything else (hard[:0], hard[:0])
-    given = Directed(as_fixed(pairs), soft, *forbidding)
-    start = np.zeros(problem.num_variables + 1, dtype=np.int64)
-    order_edges(given, start, np.empty(kept, dtype=np.int32 if len(soft) < 2**31 else np.int64), made)
-    return Edges(made.offsets, made.target, made.soft_at, made.hard_at, made.weight, soft_pool, hard_pool)
+    kept = np.flatnonzero((soft >= 0) | (hard >= 0))
+    by_target, _ = grouped(pairs[:, ::-1].T.ravel()[kept], problem.num_variables)
+    kept = kept[by_target]
+    by_source, offsets = grouped(pairs.T.ravel()[kept], problem.num_variables)
+    kept = kept[by_source]
+    target, weight = pairs[:, ::-1].T.ravel()[kept], np.tile(units.weight_of[factors], 2)[kept]
+    return Edges(offsets, target, soft[kept], hard[kept], weight, soft_pool, hard_pool)
 
 
 def _directed(
@@ -156,20 +139,16 @@ def _padded(size: int) -> int:
 def _wide(units: Units) -> Wide:
     """Factors of arity 3 or more as they are: scopes, strides and tables."""
     problem = units.problem
-    groups = [g for g in problem.facts.arity_groups if g.variables.shape[1] > 2]
-    empty = np.zeros(0, dtype=np.int64)
-    factors = _wide_factors(problem)
-    variables = np.concatenate([empty, *(g.variables.ravel() for g in groups)])
-    strides = np.concatenate([empty, *(g.strides.ravel() for g in groups)])
-    bases = np.concatenate([empty, *(g.bases for g in groups)])
-    arities = problem.arities[factors]
-    owner = np.repeat(np.arange(len(factors)), arities)
+    factors = np.flatnonzero(problem.arities > 2)
+    entries = ragged_positions(problem.scope_offsets, factors)
+    variables, strides = problem.scope_variables[entries], cell_strides(problem)[entries]
+    bases = problem.pool_offsets[problem.factor_table[factors]]
     order, offsets = grouped(variables, problem.num_variables)
     return Wide(
         offsets=offsets,
-        factor=owner[order],
+        factor=np.repeat(np.arange(len(factors)), problem.arities[factors])[order],
         stride=strides[order],
-        scope_offsets=offsets_of(arities),
+        scope_offsets=offsets_of(problem.arities[factors]),
         scope_variable=variables,
         scope_stride=strides,
         soft_at=np.where(units.soft_factor[factors], bases, -1),
@@ -180,32 +159,13 @@ def _wide(units: Units) -> Wide:
     )
 
 
-def _wide_factors(problem: Problem) -> Indices:
-    """The factors of arity 3 or more, in the order of `Wide`."""
-    groups = [g.factors for g in problem.facts.arity_groups if g.variables.shape[1] > 2]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *groups])
-
-
-def _hard(units: Units, edges: Edges) -> Hard:
-    """The scopes of factors with a weight, and where their tables are found."""
+def _hard(units: Units) -> Hard:
+    """The scopes of factors with a weight, and which wide factors they are."""
     problem = units.problem
-    factors = np.flatnonzero(units.weight_of >= 0)
-    arities = problem.arities[factors]
+    factors, wide = np.flatnonzero(units.weight_of >= 0), problem.arities > 2
     scope = problem.scope_variables[ragged_positions(problem.scope_offsets, factors)]
-    edge = np.full(len(scope), -1, dtype=np.int64)
-    source = np.repeat(np.arange(problem.num_variables), np.diff(edges.offsets))
-    places = np.repeat(np.arange(len(factors)), arities)
-    binary = np.repeat(arities == 2, arities)
-    # An edge is known by its weight and where it starts; both sides sorted by that pair correspond.
-    hard = np.flatnonzero(edges.weight >= 0)
-    edge_order = hard[np.lexsort((source[hard], edges.weight[hard]))]
-    scope_order = np.flatnonzero(binary)
-    scope_order = scope_order[np.lexsort((scope[scope_order], places[scope_order]))]
-    edge[scope_order] = edge_order
-    wide = _wide_factors(problem)
-    number = np.full(problem.num_factors, -1, dtype=np.int64)
-    number[wide] = np.arange(len(wide))
-    return Hard(offsets=offsets_of(arities), scope=scope, edge=edge, wide=number[factors])
+    number = np.where(wide, np.cumsum(wide) - 1, -1)[factors]
+    return Hard(offsets=offsets_of(problem.arities[factors]), scope=scope, wide=number)
 
 
 def _neighbours(problem: Problem) -> Neighbours:
@@ -217,7 +177,7 @@ def _neighbours(problem: Problem) -> Neighbours:
         keys.extend(first * count + second for first, second in pairs)
     unique = distinct(np.concatenate(keys))
     source = unique // max(count, 1)
-    return Neighbours(_grouped(source, count), unique - source * count)
+    return Neighbours(offsets_of(np.bincount(source, minlength=count)), unique - source * count)
 
 
 def _same_neighbours(problem: Problem, edges: Edges) -> Neighbours | None:
@@ -233,7 +193,7 @@ def _same_neighbours(problem: Problem, edges: Edges) -> Neighbours | None:
     if other.all():
         return Neighbours(edges.offsets, edges.target)
     source = np.repeat(np.arange(problem.num_variables), np.diff(edges.offsets))
-    return Neighbours(_grouped(source[other], problem.num_variables), edges.target[other])
+    return Neighbours(offsets_of(np.bincount(source[other], minlength=problem.num_variables)), edges.target[other])
 
 
 def numbered(values: Indices, bound: int) -> tuple[Indices, Indices]:
@@ -249,8 +209,3 @@ def _ranges(starts: Indices, lengths: Indices) -> Indices:
     """``starts[0] … starts[0] + lengths[0] − 1, starts[1] …`` in one array."""
     before = offsets_of(lengths)
     return np.repeat(starts - before[:-1], lengths) + np.arange(before[-1])
-
-
-def _grouped(owner: Indices, count: int) -> Indices:
-    """Where each owner's entries begin once sorted by owner, [count + 1]."""
-    return offsets_of(np.bincount(owner, minlength=count))

@@ -1,45 +1,39 @@
 """Which variables must all differ, so that a local search may exchange their values.
 
 Files and models state it pair by pair (all-different, orders, assignments of tasks to places): two variables of which
-each value excludes at most one of the other's. Cliques of such pairs are found again here.
+each value excludes at most one of the other's. Here cliques of such pairs are found.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.exchange_sweep import Sets
+from dabp.kernels.local_search.exchange import Sets
 from dabp.presolve.exclusion import bits, conflicts, members_of
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, distinct, offsets_of
 from dabp.problem.facts import derived
 
 MOST_CONFLICTS = 1_000_000
-"""Forbidden pairs of values beyond which nothing is looked for."""
+"""Forbidden pairs of values beyond which no cliques are looked for."""
 
-MOST_VARIABLES = 3_000
-"""Variables that differ from enough others beyond which nothing is looked for."""
+SMALLEST = 5
+"""Members of a clique at least."""
 
-ROUNDS = 20
-"""How often variables with too few neighbours left are left out, at most."""
-
-SMALLEST, FULL = 5, 0.5
-"""Members of the smallest set, and what part of the values there are a set must take at least: with many values to
-spare, changing one variable alone is as good."""
+FULL = 0.5
+"""The part of its values that a clique must take at least: with many to spare, changing one variable is as good."""
 
 
 class Clique(NamedTuple):
     """Variables that must all differ."""
 
     members: Indices
-    value: NDArray[np.int64]
-    """Each member's value of each label, −1 if it has none, [members, labels]."""
-    alone: bool
-    """Whether nothing else is forbidden to them by factors of two variables."""
+    value: NDArray[np.int64]  # each member's value of each label, −1 if it has none, [members, labels]
+    alone: bool  # whether nothing else is forbidden to them by factors of two variables
 
 
 class _Conflicts(NamedTuple):
@@ -47,10 +41,8 @@ class _Conflicts(NamedTuple):
 
     first: Indices
     second: Indices
-    owner: Indices
-    """The variable of each value."""
-    degree: Indices
-    """How many conflicts each variable has, those left out here included."""
+    owner: Indices  # the variable of each value
+    degree: Indices  # how many conflicts each variable has, those left out here included
 
 
 def exchange_sets(problem: Problem, starts: Indices, allowed: NDArray[np.bool_]) -> Sets | None:
@@ -70,7 +62,7 @@ def exchange_sets(problem: Problem, starts: Indices, allowed: NDArray[np.bool_])
         holder, named = np.nonzero(value >= 0)
         places = starts[members[holder]] + value[holder, named]
         label[places] = named
-        # Of a set that takes all values there are, nobody can move alone.
+        # In a set that takes all values there are, no variable can move alone.
         only[members] = clique.alone and len(members) == value.shape[1] and len(places) == value.size
         only[members] &= bool(allowed[places].all())
     sizes = np.array([len(clique.members) for clique in found])
@@ -88,25 +80,20 @@ def exchange_sets(problem: Problem, starts: Indices, allowed: NDArray[np.bool_])
 def all_different(sets: Sets, starts: Indices, assignment: Assignment) -> Assignment:
     """The assignment with each value that an earlier member of a set has replaced by one that none has, if there is."""
     values = np.array(assignment, dtype=np.int64)
-    for start, end in pairwise(sets.offsets.tolist()):
+    for start, end in itertools.pairwise(sets.offsets.tolist()):
         members = sets.members[start:end]
         labels = sets.label[starts[members] + values[members]]
         different, first = np.unique(labels, return_index=True)
         taken = set(different.tolist())
+        width = int(np.diff(sets.value_at[sets.members[start : start + 2]])[0])  # the labels of the set
         for k in sorted(set(range(len(members))) - set(first.tolist())):
             i = int(members[k])
-            own = sets.value[sets.value_at[i] : sets.value_at[i] + _width(sets, start)]
+            own = sets.value[sets.value_at[i] : sets.value_at[i] + width]
             free = [each for each in np.flatnonzero(own >= 0).tolist() if each not in taken]
             if free:
                 taken.add(free[0])
                 values[i] = own[free[0]]
     return values
-
-
-def _width(sets: Sets, start: int) -> int:
-    """How many labels a set has: the values of its first member by label end where those of the next begin."""
-    first, second = sets.value_at[sets.members[start : start + 2]].tolist()
-    return int(second - first)
 
 
 def labelled_cliques(problem: Problem) -> list[Clique]:
@@ -140,15 +127,15 @@ def _known(problem: Problem) -> _Conflicts | None:
     spoilt = np.union1d(spoilt, spoilt % count * count + spoilt // count)
     kept = ~np.isin(owner[first] * count + owner[second], spoilt)
     first, second = _crowded(problem, owner, first[kept], second[kept])
-    if not len(first) or len(distinct(owner[first])) > MOST_VARIABLES:
+    if not len(first) or len(distinct(owner[first])) > 3_000:
         return None
     return _Conflicts(first, second, owner, degree)
 
 
 def _crowded(problem: Problem, owner: Indices, first: Indices, second: Indices) -> tuple[Indices, Indices]:
-    """The conflicts of variables with as many neighbours as a set has members, left out again and again."""
+    """The conflicts of variables with as many neighbours as a clique has members, others left out repeatedly."""
     wanted = np.maximum(SMALLEST, np.ceil(FULL * problem.domain_sizes)) - 1
-    for _ in range(ROUNDS):
+    for _ in range(20):
         pairs = distinct(owner[first] * problem.num_variables + owner[second])
         enough = np.bincount(pairs // problem.num_variables, minlength=problem.num_variables) >= wanted
         kept = enough[owner[first]] & enough[owner[second]]
@@ -172,18 +159,14 @@ def _cliques(known: _Conflicts) -> list[Indices]:
             continue
         clique, candidates = [seed], neighbours[seed] & free
         while candidates:
-            best = max(_some(candidates), key=lambda each: (neighbours[each] & candidates).bit_count())
+            few = itertools.islice(members_of(candidates), 8)
+            best = max(few, key=lambda each: (neighbours[each] & candidates).bit_count())
             clique.append(best)
             candidates &= neighbours[best]
         if len(clique) >= SMALLEST:
             free &= ~sum(1 << each for each in clique)
             cliques.append(variables[np.sort(clique)])
     return cliques
-
-
-def _some(candidates: int, most: int = 8) -> list[int]:
-    """A few members of a set."""
-    return [each for each, _ in zip(members_of(candidates), range(most), strict=False)]
 
 
 def _labelled(problem: Problem, known: _Conflicts, members: Indices) -> Clique | None:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.local_search.chromatic import sweep_together
-from dabp.kernels.local_search.exchange_sweep import Sets, exchange_changes, sweep_and_exchange
-from dabp.kernels.local_search.heat_bath import NOISE, sweep
-from dabp.kernels.local_search.moves import remember_now, restart
-from dabp.kernels.local_search.search_arrays import LANES, NOTHING, SOFT, VIOLATIONS, WEIGHTED, Edges, State
-from dabp.kernels.local_search.tabu_moves import BLOCK, Moves, Rules, tabu, weigh_all
+from dabp.kernels.local_search.exchange import Sets, exchange_changes
+from dabp.kernels.local_search.heat_bath import NOISE
+from dabp.kernels.local_search.moves import restart
+from dabp.kernels.local_search.search_arrays import NOTHING, Costs, State
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import Indices, ragged_positions
+from dabp.problem.columns import Indices, first_least, ragged_positions
 from dabp.problem.guard import Guard
+from dabp.solvers.base import State as Saved
 from dabp.solvers.local_costs.colouring import Classes, in_classes
 from dabp.solvers.local_costs.compiled_costs import compiled_costs
-from dabp.solvers.local_costs.crew import Sweepers
+from dabp.solvers.local_costs.cost_units import Units
 from dabp.solvers.local_costs.exchanges import all_different, exchange_sets
-from dabp.solvers.local_costs.scaled_costs import Units
 from dabp.solvers.local_costs.search_table import Table
-from dabp.solvers.local_costs.soundness import check_blocks, check_journal, check_ring, check_violated, same, within
 from dabp.solvers.local_costs.temperatures import Differences, joined
 
 
-class LocalCosts(Table[State, Moves]):
+class LocalCosts(Table[State]):
     """Any problem: a row of local costs for each variable.
 
     Parameters
@@ -42,11 +39,11 @@ class LocalCosts(Table[State, Moves]):
 
     Attributes
     ----------
-    costs
-        What the kernels read.
     allowed
         Which places of the rows hold a value that may be taken, [R].
     """
+
+    costs: Costs
 
     def __init__(
         self,
@@ -77,9 +74,7 @@ class LocalCosts(Table[State, Moves]):
             violated=np.zeros(hard, dtype=np.int64),
             place=np.full(hard, -1, dtype=np.int64),
             best=np.zeros(n, dtype=np.int64),
-            journal=np.zeros(max(n, 1), dtype=np.int64),
-            tally=np.zeros(8, dtype=np.int64),
-            random=np.array([seed], dtype=np.uint64),
+            **self.blank(seed),
         )
 
     def put(self, state: State, assignment: Assignment) -> None:
@@ -93,113 +88,55 @@ class LocalCosts(Table[State, Moves]):
 
     @cached_property
     def _cheapest(self) -> Indices:
-        """Each variable's value of least own cost, the first of several."""
-        rows = self.costs.rows
-        lowest = np.minimum.reduceat(rows.unary, rows.start)
-        owner = np.repeat(np.arange(len(rows.size)), rows.width)
-        places = np.flatnonzero(rows.unary == lowest[owner])
-        first = places[np.diff(owner[places], prepend=-1) != 0]
-        return np.asarray(first - rows.start, dtype=np.int64)
+        """Each variable's value of least own cost, the first of several, [N]."""
+        return first_least(self.costs.rows.unary, np.append(self.costs.rows.start, len(self.costs.rows.unary)))
 
-    def remember(self, state: State) -> None:
-        """Keep the assignment if it is feasible and the best so far."""
-        remember_now(state)
+    def saved(self, state: State) -> Saved:
+        """The weights, too."""
+        return {**super().saved(state), "weights": state.weights.copy()}
 
-    def best(self, state: State) -> Assignment:
-        """The best feasible assignment, a copy."""
-        return self.outside(state.best.copy())
+    def restore(self, state: State, saved: Saved) -> None:
+        """Take up a saved state; raises `ValueError` for weights that no search can have reached."""
+        state.weights[:] = saved["weights"]
+        if ((state.weights < 0) | (state.weights > 2 * self.units.heaviest + 1)).any():
+            raise ValueError("its weights are beyond their range")
+        super().restore(state, saved)
 
     def strengthen(self, state: State) -> None:
-        """Make what the assignment violates weigh half as much again; L is then out of date until `put`."""
-        violated = state.violated[: state.tally[VIOLATIONS]]
+        """Make what the assignment violates weigh half as much again; L is out of date until `put`."""
+        violated = state.violated[: state.tally["violations"]]
         state.weights[violated] += (state.weights[violated] + 1) // 2
         self.relax(state)
 
     def relax(self, state: State) -> None:
-        """Halve all weights if one is so large that sums might leave the integers' range; then `put` as well."""
+        """Halve all weights if sums might leave the integers' range; L is then out of date until `put`."""
         if len(state.weights) and state.weights.max() >= self.units.heaviest:
             state.weights[:] = (state.weights + 1) // 2
 
     def forgive(self, state: State) -> None:
-        """Halve all weights, down to what they were at first; L is then out of date until `put`."""
+        """Halve all weights, down to the first ones; L is out of date until `put`."""
         state.weights[:] = np.maximum(self._weight, state.weights // 2)
-
-    def check(self, state: State) -> None:
-        """Local costs and violations are those of the assignment and the weights."""
-        for values in (state.x, state.best):
-            if ((values < 0) | (values >= self.units.problem.domain_sizes)).any():
-                raise ValueError("there are no such values")
-        within("weights", state.weights, 0, 2 * self.units.heaviest + 2)
-        expected = self.state(0)
-        expected.weights[:] = state.weights
-        self.put(expected, self.outside(state.x))
-        for name in ("x", "local", "position"):
-            same({"x": "values", "local": "local costs"}.get(name, name), getattr(state, name), getattr(expected, name))
-        same("costs", state.tally[[SOFT, WEIGHTED]], expected.tally[[SOFT, WEIGHTED]])
-        check_violated(state, expected)
-        check_journal(state)
-
-    def check_moves(self, state: State, moves: Moves) -> None:
-        """Best moves are those that the local costs and what is closed leave."""
-        rows, pad, count = self.costs.rows, self.units.pad, len(state.x)
-        check_ring(moves, len(rows.unary), pad)
-        same("owners", moves.owner, np.repeat(np.arange(count), rows.width))
-        now = state.local[rows.start + state.x]
-        best = {"any_best": state.local, "open_best": state.local + moves.closed}
-        for name, costs in best.items():
-            found = np.full(len(moves.any_best), pad, dtype=self.units.dtype)
-            found[:count] = np.minimum.reduceat(costs, rows.start) - now
-            same("best moves", getattr(moves, name), found)
-        check_blocks(moves, moves.any_best, moves.open_best, pad)
 
     # ---- annealing -------------------------------------------------------------------------------
 
     @cached_property
-    def sets(self) -> Sets | None:
-        """Variables that must all differ, which annealing lets exchange their values; None if there are none."""
+    def sets(self) -> Sets | None:  # type: ignore[override]
+        """Variables that must all differ; None if there are none."""
         return exchange_sets(self.units.problem, self.costs.rows.start, self.allowed)
 
     def arranged(self, assignment: Assignment) -> Assignment:
-        """With values of variables that must all differ different, as far as that is easy."""
+        """The assignment with different values for variables that must all differ, as far as that is easy."""
         if self.sets is None:
             return assignment
         return self.outside(all_different(self.sets, self.costs.rows.start, self.inside(assignment)))
 
     def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Gumbel numbers, enough for a row from any place."""
+        """Gumbel numbers for `sweep`, enough for a row from any place."""
         widest = int(self.costs.rows.width.max(initial=0))
         return rng.gumbel(size=NOISE + widest).astype(np.float32)
 
-    def sweepers(self, threads: int) -> Sweepers | None:
-        """Who does the sweeps of a search in classes, unless variables exchange their values."""
-        if self.classes is None or self.sets is not None:
-            return None
-        edges, violable = self.costs.edges, len(self.costs.hard.wide)
-
-        def arranged(order: Indices) -> Edges:
-            soft = edges._replace(target=edges.target[order], soft_at=edges.soft_at[order])
-            return soft._replace(hard_at=edges.hard_at[order], weight=edges.weight[order]) if violable else soft
-
-        return Sweepers(self.classes.starts, edges.offsets, edges.target, violable, threads, edges, arranged)
-
-    def sweep(
-        self,
-        state: State,
-        noise: NDArray[np.float32],
-        temperatures: NDArray[np.float64],
-        lowest: NDArray[np.int64],
-        sweepers: Sweepers | None = None,
-    ) -> None:
-        """Resample every variable once per temperature, and let those that must differ exchange their values."""
-        if sweepers is not None:
-            sweepers.sweep(partial(sweep_together, self.costs, state, noise, temperatures, lowest), len(temperatures))
-        elif self.sets is None:
-            sweep(self.costs, state, noise, temperatures, lowest)
-        else:
-            sweep_and_exchange(self.costs, state, self.sets, noise, temperatures, lowest)
-
     def differences(self, state: State, rng: np.random.Generator, most: int) -> Differences:
-        """What other values cost, for a sample of the variables that have anywhere to go uphill; of exchanges, too."""
+        """What other values cost, for a sample of at most `most` variables with values uphill; of exchanges, too."""
         rows, sets = self.costs.rows, self.sets
         now = state.local[rows.start + state.x]
         if rows.uniform:
@@ -230,36 +167,3 @@ class LocalCosts(Table[State, Moves]):
         rise = rise[(rise > 0).any(axis=1)]
         rise[:, 0] = 0.0  # staying
         return Differences(np.repeat(np.arange(len(rise)), partners), rise.ravel())
-
-    # ---- tabu search ------------------------------------------------------------------------------
-
-    def moves(self, longest_tenure: int) -> Moves:
-        """Room for tabu search."""
-        rows, dtype, pad = self.costs.rows, self.units.dtype, self.units.pad
-        places, count = len(rows.unary), len(rows.size)
-        blocks = max(1, -(-count // BLOCK))
-        padded = -(-blocks // LANES) * LANES
-        ring = 2 * longest_tenure + 2
-        return Moves(
-            closed=np.zeros(places, dtype=dtype),
-            until=np.zeros(places, dtype=np.int64),
-            owner=np.repeat(np.arange(count), rows.width),
-            open_best=np.full(blocks * BLOCK, pad, dtype=dtype),
-            any_best=np.full(blocks * BLOCK, pad, dtype=dtype),
-            open_block=np.full(padded, pad, dtype=dtype),
-            any_block=np.full(padded, pad, dtype=dtype),
-            dirty=np.zeros(blocks, dtype=np.int64),
-            is_dirty=np.zeros(blocks, dtype=np.bool_),
-            made=np.zeros(ring, dtype=np.int64),
-            following=np.full(ring, -1, dtype=np.int64),
-            ending=np.full(ring, -1, dtype=np.int64),
-            clock=np.zeros(3, dtype=np.int64),
-        )
-
-    def open_all(self, state: State, moves: Moves) -> None:
-        """Begin with nothing tabu."""
-        weigh_all(self.costs, state, moves)
-
-    def tabu(self, state: State, moves: Moves, rules: Rules, lowest: NDArray[np.int64]) -> None:
-        """Iterations of tabu search."""
-        tabu(self.costs, state, moves, rules, lowest)

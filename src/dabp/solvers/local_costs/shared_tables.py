@@ -1,7 +1,6 @@
-"""One compiled table for all searches that are under way on a problem: the members of a portfolio need the same one.
+"""One compiled table for all present searches on a problem, as the members of `auto` need the same one.
 
-A table never changes once it is made, searches keep what does in states of their own. It is forgotten with the last
-search that moves on it.
+A table does not change; searches keep their states apart. It is freed with the last search on it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dabp.solvers.stopped import ask
 
 
 class _Turn:
-    """Who makes a problem's table while others wait for it."""
+    """The right to make a problem's table, which other threads wait for."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -29,11 +28,11 @@ class _Turn:
 
 _lock = threading.Lock()
 _turns: WeakValueDictionary[int, _Turn] = WeakValueDictionary()
-_tables: WeakValueDictionary[int, Table[Any, Any]] = WeakValueDictionary()
-"""By the problem's `id`, which is its own as long as the table, which holds it, lives."""
+_tables: WeakValueDictionary[int, Table[Any]] = WeakValueDictionary()
+"""By the `id` of the problem, which lives as long as the table."""
 
 
-def shared_table(problem: Problem, guard: Guard) -> Table[Any, Any]:
+def shared_table(problem: Problem, guard: Guard) -> Table[Any]:
     """The table that searches on `problem` share, made if there is none; raises `Stopped` if the guard ends that."""
     ask(guard)
     with _lock:
@@ -48,7 +47,7 @@ def shared_table(problem: Problem, guard: Guard) -> Table[Any, Any]:
         return table
 
 
-def table_of(problem: Problem, guard: Guard, classes: Classes | None) -> Table[Any, Any]:
+def table_of(problem: Problem, guard: Guard, classes: Classes | None) -> Table[Any]:
     """A new table, of the kind that fits, with the variables in the order of the classes."""
     if BinaryCosts.fits(problem):
         return BinaryCosts(problem, guard, classes=classes)
@@ -56,7 +55,7 @@ def table_of(problem: Problem, guard: Guard, classes: Classes | None) -> Table[A
 
 
 def _forget() -> None:
-    """In a forked process nobody is left to open what was locked."""
+    """In a forked process no thread is left to release the locks."""
     global _lock
     _lock = threading.Lock()
     _turns.clear()

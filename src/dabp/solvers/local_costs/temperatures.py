@@ -8,33 +8,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-HOT, FEW = 0.25, 100
-"""The share of updates uphill where a cycle begins on a problem with fewer variables than that."""
+COLD = 0.01
+"""The share of updates in a local minimum that go uphill where a cycle ends, for costs of all sizes."""
 
-COLD, FROZEN = 0.01, 0.001
-"""The shares of updates in a local minimum that go uphill where a cycle ends: for costs of all sizes, and in steps."""
-
-WARM = 0.25
-"""Where the slow part of a cycle ends where costs come in all sizes, as a part of its first temperature."""
+FROZEN = 0.001
+"""The same where differences of cost come in steps."""
 
 TAIL = 0.1
-"""Part of a cycle that leads from there to the cold end."""
+"""The part of a cycle that leads from its slow part to the cold end."""
 
 SAMPLE = 2000
-"""Variables whose differences of cost temperatures are found from."""
+"""Variables from whose differences of cost temperatures are found."""
 
 
 class Differences(NamedTuple):
-    """What the values of some variables cost more than the present one; a variable's are adjacent."""
+    """What the values of some variables cost more than the present ones; those of one variable are adjacent."""
 
-    owner: NDArray[np.int64]
-    """Which variable, counted from 0."""
-    rise: NDArray[np.float64]
-    """In units; 0 for the present value, negative downhill."""
+    owner: NDArray[np.int64]  # the variable, counted from 0
+    rise: NDArray[np.float64]  # in units; 0 for the present value, negative downhill
 
 
 def joined(one: Differences, other: Differences) -> Differences:
-    """Both, of different variables."""
+    """The differences of both, as of different variables."""
     owner = np.concatenate([one.owner, one.owner.max(initial=-1) + 1 + other.owner])
     return Differences(owner, np.concatenate([one.rise, other.rise]))
 
@@ -44,16 +39,15 @@ class Range(NamedTuple):
 
     hot: float
     cold: float
-    stepped: float
-    """1 where differences of cost come in steps (all integers of size 1, say), 0 where they come in all sizes."""
+    stepped: float  # 1 where differences of cost come in steps (integers of size 1, say), 0 where in all sizes
 
 
 class Cycle(NamedTuple):
-    """The temperatures of a cycle of annealing, in units: it begins, slows down until and ends at these."""
+    """The temperatures of a cycle of annealing, in units."""
 
-    top: float
-    bottom: float
-    end: float
+    top: float  # where it begins
+    bottom: float  # where its slow part ends
+    end: float  # where it ends
 
     def cooled(self, parts: NDArray[np.float64], power: float) -> NDArray[np.float64]:
         """Temperatures after these parts of it: T⁻ᵖ rises evenly from top to bottom, then ln T falls to the end.
@@ -73,21 +67,21 @@ class Cycle(NamedTuple):
 def whole_cycle(
     differences: Differences, hot_share: float, hot: float | None = None, cold: float | None = None
 ) -> Cycle:
-    """From the heat at which `hot_share` of the updates go uphill to the cold in which nothing more happens.
+    """From the temperature at which `hot_share` of the updates go uphill to that at which nothing more happens.
 
-    `hot` and `cold` are given or found from the differences of cost around a local minimum.
+    `hot` and `cold` replace what is found from the differences of cost around a local minimum.
     """
     found = temperature_range(differences, hot_share)
     top = found.hot if hot is None else hot
     if cold is not None:
         return Cycle(max(top, cold), cold, cold)
     end = min(max(found.cold, top / 50), top / 5)
-    warm = max(end, WARM * top)
+    warm = max(end, 0.25 * top)
     return Cycle(top, end**found.stepped * warm ** (1.0 - found.stepped), end)
 
 
 def temperature_range(differences: Differences, hot_share: float) -> Range:
-    """Temperatures from `hot_share` of the updates uphill down to where the differences say that nothing more happens.
+    """Temperatures from `hot_share` of the updates uphill down to where nothing more happens.
 
     With differences of all sizes down to 0 the share p of updates that go uphill falls about as T does, and nothing is
     special about any temperature: the range ends at p = 1 %, since below it only the smallest differences are decided.
@@ -95,10 +89,10 @@ def temperature_range(differences: Differences, hot_share: float) -> Range:
     ending before leaves defects that no descent repairs. Which of the two it is shows in d ln p / d ln T from p = 1 %
     to 0.1 %, about 1 or δ / T ≈ 5: the range ends at 0.1 % if it is 4 or more, in between if it lies between 2 and 4.
 
-    Fewer variables than `FEW` say little about the rest of the landscape, and take no time: these begin hot.
+    Fewer than 100 variables say little about the rest of the landscape, and take no time: their cycles begin hot.
     """
-    if len(np.unique(differences.owner)) < FEW:
-        hot_share = max(hot_share, HOT)
+    if len(np.unique(differences.owner)) < 100:
+        hot_share = max(hot_share, 0.25)
     hot, cold, frozen = (uphill_temperature(differences, share) for share in (hot_share, COLD, FROZEN))
     slope = math.log(COLD / FROZEN) / max(math.log(cold / frozen), 1e-9)
     stepped = min(max((slope - 2.0) / 2.0, 0.0), 1.0)

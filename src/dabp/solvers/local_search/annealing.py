@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.search_arrays import NOTHING, VIOLATIONS
+from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.clock import Clock
 from dabp.solvers.local_costs.temperatures import SAMPLE, Cycle, whole_cycle
-from dabp.solvers.local_search.lengths import SCALES, CycleLengths
+from dabp.solvers.local_search.cycle_lengths import CycleLengths
 from dabp.solvers.local_search.local_search import LocalSearch
 
 QUENCH = 8
@@ -24,9 +25,6 @@ QUENCH = 8
 
 LONGEST = 1e12
 """Sweeps of the longest cycle."""
-
-REHEATED = 1 / 3
-"""How long a cycle from the incumbent is, as a part of one from scratch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +36,13 @@ class Annealing(Solver):
     offered a flip instead, made with probability min(1, exp(−Δ / T)) (Metropolis). In a cycle the temperature T falls
     from `hot` to `cold`, slowly where the assignment takes shape and fast where it has; warm sweeps, which take longer,
     are fewer. Whether one slow cooling or many quick ones are better is learned from what cycles of several lengths
-    find (`lengths`); the last one is stretched to end with the time or the iterations there are. Cycles start from
-    random assignments, every third, shorter one from the incumbent and half as hot (on a log scale). Violations are
-    penalised, and weigh more after each cycle that ends with them. Variables that must all differ (assignments, orders)
-    are also offered an exchange of their values with another one's.
+    find (`cycle_lengths`); the last one is stretched to end with the time or the iterations there are. Cycles start
+    from random assignments, every third, shorter one from the incumbent and half as hot (on a log scale). Violations
+    are penalised, and weigh more after each cycle that ends with them. Variables that must all differ (assignments,
+    orders) are also offered an exchange of their values with another one's.
 
     From 50,000 variables on a sweep goes through classes of variables that share no factor, each of which threads share
-    (`colouring`), and what it finds is looked at after each sweep instead of each move.
+    (`colouring`), and the best assignment is looked for after each sweep instead of each move.
 
     Good on problems with up to a few thousand variables; it proves nothing.
 
@@ -57,7 +55,7 @@ class Annealing(Solver):
     cycle
         Sweeps of the shortest cycle; a twentieth of all iterations if that is less.
     reheat_every
-        Every so many cycles start from the incumbent; 0 = never.
+        Every cycle of this number starts from the incumbent: 3 = every third; 0 = none.
     heat
         A single cycle from the given assignment that begins at this part of `hot` and lasts as long as the limits
         allow; 0.4 to 0.8 keeps much of a good answer. None = cycles of many lengths.
@@ -77,23 +75,23 @@ class Annealing(Solver):
             if value is not None and not 0 < value < math.inf:
                 raise ParameterError(f"{name} must be finite and above 0, got {value}")
         if self.hot is not None and self.cold is not None and self.hot < self.cold:
-            raise ParameterError(f"hot ({self.hot}) is not below cold ({self.cold})")
+            raise ParameterError(f"hot must be at least cold, got hot={self.hot}, cold={self.cold}")
         if self.cycle < 1:
-            raise ParameterError(f"cycle is at least 1 sweep, not {self.cycle}")
+            raise ParameterError(f"cycle must be at least 1 sweep, got {self.cycle}")
         if self.reheat_every < 0:
-            raise ParameterError(f"reheat_every is at least 0, not {self.reheat_every}")
+            raise ParameterError(f"reheat_every must be at least 0, got {self.reheat_every}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with a descent from `initial` or a random assignment."""
         if self.heat is not None:
-            from dabp.solvers.local_search.reheating import ReheatedSearch
-
             return ReheatedSearch(self, problem, seed, budget, initial)
         return AnnealingSearch(self, problem, seed, budget, initial)
 
 
 class AnnealingSearch(LocalSearch):
     """Cycles of sweeps, one after the other."""
+
+    attributes = (*LocalSearch.attributes, "_cycle", "_length", "_swept", "_lowest", "_reheated")
 
     def __init__(self, solver: Annealing, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
@@ -106,37 +104,41 @@ class AnnealingSearch(LocalSearch):
         few = solver.cycle if budget.max_iterations is None else budget.max_iterations // 20
         self._lengths = CycleLengths(min(solver.cycle, max(few, 4 * QUENCH)))
         self._reheated = True
-        """Whether the cycle under way says nothing about its length."""
-        self._hot = self._warm = self._cold = self._top = self._bottom = self._end = 0.0
+        """Whether the result of the present cycle says nothing about its length."""
+        self._whole = self._cooling = Cycle(0.0, 0.0, 0.0)
+        """The temperatures of cycles from scratch, and of the present cycle, in units."""
 
     def begin(self, assignment: Assignment) -> None:
-        """Continue from an assignment, in which variables that must all differ do."""
+        """Continue from an assignment, with different values for variables that must all differ."""
         super().begin(self.local.arranged(assignment))
 
     def run(self, lowest: NDArray[np.int64]) -> int:
         """Sweep on in this cycle, or to its end."""
         count = min(len(lowest), self._length - self._swept)
-        self.local.sweep(self.state, self._noise, self._temperatures(count), lowest[:count], self._sweepers)
+        self.sweep(self.state, self._temperatures(count), lowest[:count])
         self._swept += count
         self._lowest = min(self._lowest, int(lowest[:count].min(initial=NOTHING)))
         if self._swept == self._length:
             self._next_cycle(count)
         return count
 
+    def sweep(self, state: Any, temperatures: NDArray[np.float64], lowest: NDArray[np.int64]) -> None:
+        """A sweep at each temperature."""
+        self.local.sweep(state, self._noise, temperatures, lowest, self._sweepers)
+
     def _temperatures(self, count: int) -> NDArray[np.float64]:
-        """The next `count` temperatures, in units; 0 in the last few."""
+        """The next `count` temperatures, in units; 0 in the last few of a cycle."""
         sweeps = np.arange(self._swept, self._swept + count)
-        cycle = Cycle(self._top, self._bottom, self._end)
-        temperatures = cycle.cooled(sweeps / max(self._length - QUENCH, 1), self.local.cooling_power)
-        return np.where(sweeps < self._length - QUENCH, temperatures, 0.0)
+        slow = self._length - QUENCH
+        return np.where(sweeps < slow, self._cooling.cooled(sweeps / max(slow, 1), self.local.cooling_power), 0.0)
 
     def _next_cycle(self, uncounted: int) -> None:
         """Begin the next; the last sweeps of the one before are not in `iterations` yet."""
         if self._cycle == 0:
-            self._calibrate()
+            self.calibrate()
         if not self._reheated:
             self._lengths.record(math.inf if self._lowest == NOTHING else float(self._lowest))
-        if self.state.tally[VIOLATIONS] > 0:
+        if self.state.tally["violations"] > 0:
             self.local.strengthen(self.state)
         self._cycle += 1
         self._swept, self._lowest = 0, NOTHING
@@ -144,17 +146,18 @@ class AnnealingSearch(LocalSearch):
         self._begin_cycle(self._left(uncounted))
 
     def _begin_cycle(self, left: float) -> None:
-        """Of varied temperatures, since which part of the range decides differs from problem to problem."""
+        """Begin a cycle of varied temperatures: which part of the range decides differs from problem to problem."""
         every, length = self._solver.reheat_every, self._lengths.choose(left, self.rng)
         self._reheated = bool(every) and self.incumbent is not None and self._cycle % every == 0 and length < left
-        self._top, self._bottom, self._end = self._hot, self._warm, self._cold
+        top, bottom, end = self._whole
         if self._solver.hot is None:
-            self._top *= self.rng.uniform(0.85, 1.2)
+            top *= self.rng.uniform(0.85, 1.2)
         if self._solver.cold is None:
-            self._bottom = min(self._bottom * math.exp(self.rng.uniform(-0.4, 0.4)), self._top)
+            bottom = min(bottom * math.exp(self.rng.uniform(-0.4, 0.4)), top)
         if self._reheated:
-            length *= REHEATED
-            self._top = math.sqrt(self._top * self._bottom)
+            length *= 1 / 3
+            top = math.sqrt(top * bottom)
+        self._cooling = Cycle(top, bottom, end)
         self._length = int(max(QUENCH + 1, min(length, LONGEST)))
         start = self.incumbent if self._reheated else None
         self.begin(self.local.random_assignment(self.rng) if start is None else start)
@@ -168,12 +171,12 @@ class AnnealingSearch(LocalSearch):
         speed = (self.iterations - self._resumed_at) / self._clock.now
         return max(1.0, 0.97 * (self.budget.time_limit - self._clock.now) * speed)
 
-    def _calibrate(self) -> None:
+    def calibrate(self) -> None:
         """Find the range of temperatures, in units, from the differences of cost around the local minimum reached."""
         scale, solver = self.local.units.scale, self._solver
         given = (None if each is None else each * scale for each in (solver.hot, solver.cold))
         differences = self.local.differences(self.state, self.rng, SAMPLE)
-        self._hot, self._warm, self._cold = whole_cycle(differences, self.local.hot_share, *given)
+        self._whole = whole_cycle(differences, self.local.hot_share, *given)
 
     def close(self) -> None:
         """End the threads."""
@@ -181,35 +184,84 @@ class AnnealingSearch(LocalSearch):
             self._sweepers.close()
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """The temperatures."""
-        return {"temperatures": np.array([self._hot, self._warm, self._cold, self._top, self._bottom, self._end])}
+        """The temperatures of cycles from scratch, and of the present one."""
+        return {"temperatures": np.array([*self._whole, *self._cooling])}
 
     def state_dict(self) -> State:
-        """Where the cycle stands, too, and what is known of lengths."""
-        own = {name: getattr(self, name) for name in self._saved}
-        lengths = {f"lengths.{name}": np.copy(getattr(self._lengths, name)) for name in self._learned}
-        return {**super().state_dict(), **own, **lengths, "_scale": self._lengths.scale}
+        """Also the temperatures, and what is known of lengths."""
+        return {**super().state_dict(), **self.numbers(), **self._lengths.state_dict()}
 
     def load_state_dict(self, state: State) -> None:
         """Continue in the middle of a cycle."""
         super().load_state_dict(state)
-        for name in self._saved:
-            setattr(self, name, state[name])
-        for name in self._learned:
-            getattr(self._lengths, name)[:] = state[f"lengths.{name}"]
-        self._lengths.scale = state["_scale"]
-        lengths = self._lengths
-        if not (0 <= self._swept < self._length <= LONGEST and self._cycle >= 0 and 0 <= lengths.scale < SCALES):
+        self._lengths.load_state_dict(state)
+        if not (0 <= self._swept < self._length <= LONGEST and self._cycle >= 0):
             raise ValueError("its cycle cannot be")
-        if (lengths.known < 0).any() or (lengths.tried < lengths.known).any() or (lengths.squares < 0).any():
-            raise ValueError("its cycles cannot have found that")
-        temperatures = (self._hot, self._warm, self._cold, self._top, self._bottom, self._end)
-        if not all(0 <= each < 1e250 for each in temperatures) or self._bottom > 4 * self._top:
+        temperatures = state["temperatures"].tolist()
+        self._whole, self._cooling = Cycle(*temperatures[:3]), Cycle(*temperatures[3:])
+        if not all(0 <= each < 1e250 for each in temperatures) or self._cooling.bottom > 4 * self._cooling.top:
             raise ValueError("its temperatures cannot be")
         self._resumed_at = self.iterations
 
-    _learned = ("tried", "known", "mean", "squares")
-    _saved = (
-        *("_cycle", "_length", "_swept", "_lowest", "_reheated"),
-        *("_hot", "_warm", "_cold", "_top", "_bottom", "_end"),
-    )
+
+class ReheatedSearch(AnnealingSearch):
+    """One cycle, whose temperature falls with the part of the budget that was spent: iterations, or else seconds.
+
+    Without a limit the cycle has as many sweeps as the shortest cycle of annealing.
+    """
+
+    attributes = (*AnnealingSearch.attributes, "_spent", "_each")
+
+    def __init__(self, solver: Annealing, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
+        super().__init__(solver, problem, seed, budget, initial)
+        self._timed = budget.max_iterations is None and budget.time_limit is not None
+        sweeps = solver.cycle if budget.max_iterations is None else budget.max_iterations - 2 * QUENCH
+        self._limit = float(max(sweeps, 1)) if not self._timed or budget.time_limit is None else budget.time_limit
+        """Length of the cycle, in sweeps or in seconds."""
+        self._spent = 0.0
+        """Sweeps or seconds of the cycle so far, the last ones at temperature 0 included."""
+        self._each = 1.0
+        """Sweeps or seconds that a sweep takes."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the cycle and the last sweeps, at temperature 0, are over."""
+        return self._cycle > 0 and self._spent >= self._limit + QUENCH * self._each
+
+    def run(self, lowest: NDArray[np.int64]) -> int:
+        """Sweep on; the first and the last sweeps are at temperature 0."""
+        ending = self._cycle == 0 or self._spent >= self._limit
+        count = min(len(lowest), QUENCH - self._swept) if ending else len(lowest)
+        started = working_seconds()
+        self.sweep(self.state, self._temperatures(count), lowest[:count])
+        if self._timed:
+            self._each = max(working_seconds() - started, 1e-9) / count
+        if self._cycle > 0 or self._timed:
+            self._spent += self._each * count
+        if self._cycle == 0:
+            self._swept += count
+            if self._swept == QUENCH:
+                self._reheat()
+        return count
+
+    def _reheat(self) -> None:
+        """Choose the temperatures of the cycle after the first descent."""
+        assert self._solver.heat is not None
+        self.calibrate()
+        hot, warm, cold = self._whole
+        top = self._solver.heat * hot
+        self._cooling = Cycle(top, min(warm, top), min(cold, top))
+        self._cycle, self._swept = 1, 0
+
+    def _temperatures(self, count: int) -> NDArray[np.float64]:
+        """The next `count` temperatures; 0 before the cycle and after it."""
+        if self._cycle == 0:
+            return np.zeros(count)
+        parts = (self._spent + self._each * np.arange(count)) / self._limit
+        return np.where(parts < 1.0, self._cooling.cooled(np.minimum(parts, 1.0), 0.0), 0.0)
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue in the middle of the cycle."""
+        super().load_state_dict(state)
+        if not (0 <= self._spent < np.inf and 0 < self._each < np.inf):
+            raise ValueError("its cycle cannot be")

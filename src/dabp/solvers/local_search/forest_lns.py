@@ -25,8 +25,8 @@ class ForestLNS(Solver):
 
     A move (one iteration) changes up to half of the variables of a sparse problem at once, at the price of one min-sum
     sweep. The first round of moves only descends; each later one starts from the best assignment so far and cools from
-    a random temperature to zero (perturbed costs, then exact ones). An assignment offered from elsewhere is taken up
-    if it is better. Strong on sparse problems and to polish what others found; on dense ones a forest is small.
+    a random temperature to zero (perturbed costs, then exact ones). Strong on sparse problems and to improve what other
+    solvers found; on dense ones a forest is small.
 
     Reference: F. Hamze, N. de Freitas, *From fields to trees*, UAI 2004; G. Papandreou, A. Yuille,
     *Perturb-and-MAP random fields*, ICCV 2011.
@@ -46,9 +46,9 @@ class ForestLNS(Solver):
 
     def __post_init__(self) -> None:
         if self.moves < 2:
-            raise ParameterError(f"forest-lns's moves are at least 2, not {self.moves}")
+            raise ParameterError(f"forest-lns: moves must be at least 2, got {self.moves}")
         if not 0 <= self.heat < math.inf:
-            raise ParameterError(f"forest-lns's heat is a number of at least 0, not {self.heat}")
+            raise ParameterError(f"forest-lns: heat must be a finite number of at least 0, got {self.heat}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin from `initial`, or with the first value of every variable."""
@@ -68,7 +68,7 @@ class ForestLnsSearch(Search):
             initial = np.zeros(problem.num_variables, dtype=np.int64)
         self._values = np.array(initial, dtype=np.int64)
         self._best = self._values.copy()
-        self._best_penalised = self._penalised()
+        self._best_penalised = self._forests.cost(self._best)
         self._round, self._heat = 0, 0.0
         self._limit, self._done = budget.max_iterations, 0
 
@@ -79,7 +79,7 @@ class ForestLnsSearch(Search):
         step = Step()
         while self._limit is None or self._done < self._limit:
             self._move()
-            cost = self._penalised()
+            cost = self._forests.cost(self._values)
             if cost < self._best_penalised:
                 self._best, self._best_penalised = self._values.copy(), cost
             exact = float(self._problem.cost(self._values))
@@ -97,9 +97,8 @@ class ForestLnsSearch(Search):
     def offer(self, assignment: Assignment, cost: float) -> None:
         """Go on from there if it is better."""
         if cost < self._problem.cost(self._best):
-            self._best = np.array(assignment, dtype=np.int64)
-            self._values = self._best.copy()
-            self._best_penalised = self._penalised()
+            self._best, self._values = (np.array(assignment, dtype=np.int64) for _ in range(2))
+            self._best_penalised = self._forests.cost(self._best)
             self._round = 0
 
     def state_dict(self) -> State:
@@ -117,8 +116,7 @@ class ForestLnsSearch(Search):
     def load_state_dict(self, state: State) -> None:
         """Continue from there."""
         self._best = np.array(state["best"], dtype=np.int64)
-        self._values = self._best.copy()
-        self._best_penalised = self._penalised()
+        self._best_penalised = self._forests.cost(self._best)
         self._values = np.array(state["values"], dtype=np.int64)
         self._state = np.array(state["state"]).astype(np.uint64)
         self._round, self._heat, self._done = int(state["round"]), float(state["heat"]), int(state["done"])
@@ -132,11 +130,8 @@ class ForestLnsSearch(Search):
             "heat": np.array([self._heat]),
         }
 
-    def _penalised(self) -> float:
-        return self._forests.cost(self._values)
-
     def _move(self) -> None:
-        """One move at the temperature that the round has come to; the first round only descends."""
+        """One move at the present temperature of the round; the first round only descends."""
         moves = self._solver.moves
         position = self._round % moves
         if position == 0 and self._round:

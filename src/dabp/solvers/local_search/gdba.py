@@ -10,40 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.breakout import (
-    COLUMN,
-    ENTRY,
-    MOST,
-    NOT_LEAST,
-    NOT_ZERO,
-    ROW,
-    TABLE,
-    Breakout,
-    Rules,
-    gdba,
-    place_all,
-)
+from dabp.kernels.local_search.breakout import Breakout, Rules, gdba, place_all
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import cell_strides, offsets_of, ragged_positions
-from dabp.problem.guard import Guard
+from dabp.problem.columns import offsets_of
+from dabp.problem.incidence import Incidence
 from dabp.solvers.base import Budget, Search, Solver, State
-from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_costs.scaled_costs import Units
-from dabp.solvers.local_search.local_search import LocalSearch
-from dabp.solvers.stopped import ask
-
-_VIOLATION = {"NZ": NOT_ZERO, "NM": NOT_LEAST, "MX": MOST}
-_SCOPE = {"E": ENTRY, "R": ROW, "C": COLUMN, "T": TABLE}
+from dabp.solvers.forests import entries_of
+from dabp.solvers.local_costs.cost_units import Units
+from dabp.solvers.local_search.distributed_search import DistributedSearch
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gdba(Solver):
     """GDBA, the generalised distributed breakout algorithm (Okamoto, Zivan & Nahon 2016).
 
-    In each iteration every variable tells its neighbours how much its best change would gain, and changes if nobody
-    among them gains more (of equals, the first in order). Where neither it nor any neighbour gains anything, it raises
-    the modifiers of those of its factors that are violated, so that their costs weigh more for it from then on, and
-    breaks out. Each variable has modifiers of its own. It ends where nothing is violated.
+    In each iteration every variable sends its neighbours what its best change would gain, and changes if none of them
+    gains more (of equals, the first in order). Where neither it nor any neighbour gains anything, it raises its
+    modifiers of its violated factors, whose costs then weigh more for it. Each variable has modifiers of its own. The
+    search ends where nothing is violated.
 
     Costs of one variable have no modifiers. Factors with negative costs are counted from their least where costs are
     multiplied. Forbidden combinations cost more than everything else at a variable, before modifiers.
@@ -69,9 +53,9 @@ class Gdba(Solver):
     def __post_init__(self) -> None:
         if self.modifier not in ("A", "M"):
             raise ParameterError(f"modifier is A or M, not {self.modifier!r}")
-        if self.violation not in _VIOLATION:
+        if self.violation not in ("NZ", "NM", "MX"):
             raise ParameterError(f"violation is NZ, NM or MX, not {self.violation!r}")
-        if self.increase_mode not in _SCOPE:
+        if self.increase_mode not in ("E", "R", "C", "T"):
             raise ParameterError(f"increase_mode is E, R, C or T, not {self.increase_mode!r}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
@@ -79,38 +63,23 @@ class Gdba(Solver):
         return _GdbaSearch(self, problem, seed, budget, initial)
 
 
-class _GdbaSearch(LocalSearch):
+class _GdbaSearch(DistributedSearch):
     messages_per_neighbour = 2
 
     def __init__(self, solver: Gdba, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
-        self._done = False
         if self.stopped is not None:
             return
         multiply = solver.modifier == "M"
-        scope = _SCOPE[solver.increase_mode]
-        self._chosen = np.zeros(problem.num_variables, dtype=np.int64)
         self._gain = np.zeros(problem.num_variables)
-        self._breakout = _breakout(self.local.units, scope, multiply=multiply)
-        self._rules = Rules(multiply, 1.0 if multiply else self.local.units.scale, _VIOLATION[solver.violation], scope)
+        by_own, by_others = solver.increase_mode in "EC", solver.increase_mode in "ER"
+        self._rules = Rules(multiply, 1.0 if multiply else self.local.units.scale, by_own, by_others)
+        self._breakout = _breakout(self.local.units, solver.violation, self._rules)
         if not self.local.infeasible:
             place_all(self.state, self._breakout)
 
-    def table(self, problem: Problem, guard: Guard) -> LocalCosts:
-        """Violating a factor weighs more than all finite costs at a variable from the start."""
-        ask(guard)
-        return LocalCosts(problem, guard, lexicographic=True)
-
-    def run(self, lowest: NDArray[np.int64]) -> int:
-        """Rounds in which the best of each neighbourhood moves, and who is stuck makes costs weigh more."""
-        rounds = gdba(self.local.costs, self.state, self._breakout, self._rules, self._chosen, self._gain, lowest)
-        self._done = rounds < 0
-        return abs(rounds)
-
-    @property
-    def done(self) -> bool:
-        """Nobody gains anything, and nothing is violated."""
-        return self._done
+    def rounds(self, lowest: NDArray[np.int64]) -> int:
+        return int(gdba(self.local.costs, self.state, self._breakout, self._rules, self._chosen, self._gain, lowest))
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Gains and modifiers."""
@@ -129,34 +98,25 @@ class _GdbaSearch(LocalSearch):
         place_all(self.state, self._breakout)
 
 
-def _breakout(units: Units, scope: int, *, multiply: bool) -> Breakout:
+def _breakout(units: Units, violation: str, rules: Rules) -> Breakout:
     """The factors of two or more variables; modifiers start at what changes nothing."""
     problem = units.problem
-    wide = np.flatnonzero(problem.arities >= 2)
-    entries = ragged_positions(problem.scope_offsets, wide)
-    arities, tables = problem.arities[wide], problem.factor_table[wide]
-    variable = problem.scope_variables[entries]
+    entries = entries_of(Incidence(problem))
+    tables = problem.factor_table[problem.arities >= 2]
     cells = np.where(units.forbids, units.dominant_weight(), units.cells).astype(np.float64)
-    least, most = problem.facts.per_table(np.minimum, cells)[tables], problem.facts.per_table(np.maximum, cells)[tables]
-    sizes = np.repeat(np.diff(problem.pool_offsets)[tables], arities)
-    domains = problem.domain_sizes[variable]
-    room = {ENTRY: sizes, ROW: sizes // domains, COLUMN: domains, TABLE: np.ones_like(sizes)}[scope]
-    modifier_at = offsets_of(room)
-    counts = np.bincount(variable, minlength=problem.num_variables)
+    least, most = (problem.facts.per_table(extreme, cells) for extreme in (np.minimum, np.maximum))
+    lengths = np.diff(problem.pool_offsets)
+    violated = {"NZ": cells != 0, "NM": cells != np.repeat(least, lengths), "MX": cells == np.repeat(most, lengths)}
+    domains = problem.domain_sizes[entries.variable]
+    others = lengths[tables][entries.factor] // domains
+    modifier_at = offsets_of(np.where(rules.by_own, domains, 1) * np.where(rules.by_others, others, 1))
     return Breakout(
-        scope_offsets=offsets_of(arities),
-        variable=variable,
-        stride=cell_strides(problem)[entries],
-        factor=np.repeat(np.arange(len(wide)), arities),
-        cells_at=problem.pool_offsets[tables],
-        zero=np.minimum(least, 0.0),
-        least=least,
-        most=most,
-        start=offsets_of(counts),
-        entry=np.argsort(variable, kind="stable"),
+        entries=entries,
+        zero=np.minimum(least[tables], 0.0),
         cells=cells,
+        violated=violated[violation],
         modifier_at=modifier_at[:-1],
-        modifier=np.full(int(modifier_at[-1]), 1.0 if multiply else 0.0),
-        position=np.zeros(len(wide), dtype=np.int64),
+        modifier=np.full(int(modifier_at[-1]), 1.0 if rules.multiply else 0.0),
+        position=np.zeros(len(tables), dtype=np.int64),
         effective=np.zeros(int(problem.domain_sizes.max(initial=0))),
     )

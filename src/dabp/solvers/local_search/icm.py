@@ -14,16 +14,13 @@ from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
 from dabp.solvers.descent import Descent
 from dabp.solvers.status import Status
 
-PRICING_SECONDS = 2e-8
-"""Seconds that pricing an assignment takes for each scope entry, before one was timed."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Icm(Solver):
     """Iterated conditional modes (ICM): each variable in turn takes its cheapest value beside those of the others.
 
-    Ends in a local minimum, where no single change is better. It needs no table of its own, so that it begins at once
-    on problems on which other solvers take seconds to set up. One iteration is one sweep over all variables.
+    Ends in a local minimum, where no single change is better. It needs no table of its own and begins at once where
+    other solvers take seconds to set up. One iteration is one sweep over all variables.
 
     Reference: J. Besag, *On the statistical analysis of dirty pictures*, JRSS B 48, 1986.
     """
@@ -44,7 +41,8 @@ class IcmSearch(Search):
     def __init__(self, problem: Problem, initial: Assignment):
         self._problem, self._descent = problem, Descent(problem)
         self._values = self._descent.compact(initial)
-        self._best_cost, self._pricing_seconds = np.inf, PRICING_SECONDS * len(problem.scope_variables)
+        self._best_cost = np.inf
+        self._pricing_seconds = 2e-8 * len(problem.scope_variables)  # until it is measured
         self._next = self._unchanged = 0
         self._priced_at, self._unpriced = working_seconds(), False
 

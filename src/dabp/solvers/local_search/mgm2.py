@@ -9,26 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.coordinated import (
-    ANSWERS_YES,
-    COMBINATIONS,
-    COORDINATED,
-    EITHER,
-    OFFERS,
-    UNILATERAL,
-    Plans,
-    can_gain,
-    mgm2,
-)
+from dabp.kernels.local_search.coordinated import COUNTS, Plans, can_gain, mgm2
 from dabp.problem import Assignment, Problem
-from dabp.problem.guard import Guard
 from dabp.solvers.base import Budget, Search, Solver, State
-from dabp.solvers.local_costs.local_costs import LocalCosts
-from dabp.solvers.local_search.local_search import LocalSearch
-from dabp.solvers.stopped import ask
+from dabp.solvers.local_search.distributed_search import DistributedSearch
 from dabp.solvers.traffic import Traffic
 
-_FAVORED = {"unilateral": UNILATERAL, "coordinated": COORDINATED, "no": EITHER}
+_TIE = {"unilateral": 0.0, "coordinated": 1.0, "no": 0.5}
+"""By `favor`, the probability of a change in a pair that gains as much as one alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +48,7 @@ class Mgm2(Solver):
     def __post_init__(self) -> None:
         if not 0 < self.threshold < 1:
             raise ParameterError(f"threshold is between 0 and 1, not {self.threshold}")
-        if self.favor not in _FAVORED:
+        if self.favor not in _TIE:
             raise ParameterError(f"favor is unilateral, coordinated or no, not {self.favor!r}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
@@ -68,57 +56,46 @@ class Mgm2(Solver):
         return _Mgm2Search(self, problem, seed, budget, initial)
 
 
-class _Mgm2Search(LocalSearch):
+class _Mgm2Search(DistributedSearch):
     messages_per_neighbour = 3
+    movers = 2
+    attributes = (*DistributedSearch.attributes, "_open")
 
     def __init__(self, solver: Mgm2, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         super().__init__(problem, seed, budget, initial)
-        n = problem.num_variables
-        together = np.diff(problem.pool_offsets)[problem.factor_table[problem.arities >= 2]]
+        pairs = np.diff(problem.pool_offsets)[problem.factor_table[problem.arities >= 2]]
         self._solver = solver
-        value, gain, asked, partner = np.zeros((4, n), dtype=np.int64)
-        shared, tally = np.zeros(int(together.max(initial=0)), dtype=np.int64), np.zeros(3, dtype=np.int64)
-        self._plans = Plans(value, gain, asked, partner, shared, tally)
-        self._open = False  # whether x is known to have a change of two that helps
-        self._done = False
+        gain, asked, partner = np.zeros((3, problem.num_variables), dtype=np.int64)
+        shared = np.zeros(int(pairs.max(initial=0)), dtype=np.int64)
+        self._plans = Plans(self._chosen, gain, asked, partner, shared, np.zeros((), dtype=COUNTS))
+        self._open = False
+        """Whether a change of two variables is known to lower the present cost."""
 
-    def table(self, problem: Problem, guard: Guard) -> LocalCosts:
-        """Violating a factor weighs more than all finite costs at two variables from the start."""
-        ask(guard)
-        return LocalCosts(problem, guard, lexicographic=True, movers=2)
-
-    def run(self, lowest: NDArray[np.int64]) -> int:
-        """Rounds up to one in which nobody moves; whether anybody ever will is then looked up once."""
+    def rounds(self, lowest: NDArray[np.int64]) -> int:
+        """Rounds up to one in which no variable moves, which ends the search if no change of two would help."""
         solver = self._solver
-        rounds = mgm2(self.local.costs, self.state, self._plans, lowest, solver.threshold, _FAVORED[solver.favor])
+        rounds = int(mgm2(self.local.costs, self.state, self._plans, lowest, solver.threshold, _TIE[solver.favor]))
         if rounds > 0 or rounds < -1:
             self._open = False
         if rounds < 0 and not self._open:
-            self._open = can_gain(self.local.costs, self.state, self._plans.shared)
-            self._done = not self._open
-        return abs(rounds)
-
-    @property
-    def done(self) -> bool:
-        """No one and no two neighbours gain anything."""
-        return self._done
+            self._open = bool(can_gain(self.local.costs, self.state, self._plans.shared))
+        return abs(rounds) if self._open else rounds
 
     def traffic(self) -> Traffic | None:
         """Value, offer (or that there is none) and gain to each neighbour; answers; confirmations within pairs."""
-        told = super().traffic()
-        if told is None:
+        plain = super().traffic()
+        if plain is None:
             return None
-        offers, pairs, combinations = (int(self._plans.tally[at]) for at in (OFFERS, ANSWERS_YES, COMBINATIONS))
+        offers, pairs, combinations = self._plans.counts.item()
         # an offer holds two values and a gain for each combination, an answer as much for the one that is taken
-        size = told.size // 3 * 2 + 3 * combinations + 3 * offers + 2 * pairs
-        return Traffic(told.messages + offers + 2 * pairs, size)
+        size = plain.size // 3 * 2 + 3 * combinations + 3 * offers + 2 * pairs
+        return Traffic(plain.messages + offers + 2 * pairs, size)
 
     def state_dict(self) -> State:
-        """Also what is known of x."""
-        return {**super().state_dict(), "_open": self._open, "tally": self._plans.tally.copy()}
+        """Also the counts of offers."""
+        return {**super().state_dict(), "counts": np.array(self._plans.counts.item(), dtype=np.int64)}
 
     def load_state_dict(self, state: State) -> None:
         """Put everything back."""
         super().load_state_dict(state)
-        self._open = bool(state["_open"])
-        self._plans.tally[...] = state["tally"]
+        self._plans.counts[()] = tuple(state["counts"].tolist())

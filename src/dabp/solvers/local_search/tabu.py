@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,30 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
-from dabp.kernels.local_search.search_arrays import BEST, FEASIBLE, NOTHING
+from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.kernels.local_search.tabu_moves import Rules
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, State
 from dabp.solvers.local_search.local_search import LocalSearch
 from dabp.solvers.stopped import ask
 
-LONGEST = 20_000
-"""The longest mean tenure tried."""
-
 MOST = 10_000_000
-"""The longest mean tenure there may be: the moves that are tabu take 48 bytes each."""
-
-STUCK = 50_000
-"""Moves without improvement before a restart; at least 20 iterations, and on small problems at most 5 N."""
-
-MOST_MOVES = 10_000
-"""Moves of an iteration at most, so that limits are answered promptly."""
+"""The longest mean tenure that may be given: each tabu move takes 48 bytes."""
 
 LARGE = 500
-"""From so many variables on a start from scratch hardly catches up: restarts are from the incumbent only."""
-
-MINIMA = 10
-"""Local minima with violations before what is violated gains weight."""
+"""Variables from which restarts are from the incumbent only: a start from scratch hardly catches up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +58,11 @@ class Tabu(Solver):
 
     def __post_init__(self) -> None:
         if self.tenure is not None and not 1 <= self.tenure <= MOST:
-            raise ParameterError(f"tenure is 1 to {MOST} moves, not {self.tenure}")
+            raise ParameterError(f"tenure must be 1 to {MOST} moves, got {self.tenure}")
         if self.patience is not None and self.patience < 1:
-            raise ParameterError(f"patience is at least 1 iteration, not {self.patience}")
+            raise ParameterError(f"patience must be at least 1 iteration, got {self.patience}")
         if self.elites < 1:
-            raise ParameterError(f"elites is at least 1, not {self.elites}")
+            raise ParameterError(f"elites must be at least 1, got {self.elites}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin from `initial` or a random assignment."""
@@ -89,7 +76,7 @@ class _TabuSearch(LocalSearch):
         self._scores: list[float | None] = [None] * len(self._tenures)
         self._arm = int(np.argmin(np.abs(np.array(self._tenures) - 0.3 * problem.num_variables)))
         count = max(problem.num_variables, 1)
-        patience = max(20, min(STUCK // count, 5 * count))
+        patience = max(20, min(50_000 // count, 5 * count))
         self._patience = patience if solver.patience is None else solver.patience
         self._lowest, self._stalled = NOTHING, 0
         self._elites = np.zeros((0, problem.num_variables), dtype=np.int64)
@@ -102,18 +89,17 @@ class _TabuSearch(LocalSearch):
         if self._moves is None:
             self._moves = self.local.moves(max(self._tenures))
             ask(self.budget.guard)
-        self.state.tally[FEASIBLE] = 0
+        self.state.tally["feasible"] = 0
         super().begin(assignment)
         self.local.open_all(self.state, self._moves)
         self._lowest, self._stalled = NOTHING, 0
 
     def run(self, lowest: NDArray[np.int64]) -> int:
-        """Move on; restart when nothing better has come for long."""
-        assert self._moves is not None
+        """Move on; restart after `patience` iterations without a better cost."""
         count = min(len(lowest), self._patience - self._stalled)
         tenure = self._tenures[self._arm]
-        moves = min(self.problem.num_variables, MOST_MOVES)
-        rules = Rules(moves, (tenure + 1) // 2, tenure, MINIMA, self.local.units.first_weight)
+        moves = min(self.problem.num_variables, 10_000)  # few enough to answer limits promptly
+        rules = Rules(moves, (tenure + 1) // 2, tenure, 10, self.local.units.first_weight)
         self.local.tabu(self.state, self._moves, rules, lowest[:count])
         falls = np.flatnonzero(np.minimum.accumulate(np.append(self._lowest, lowest[:count]))[:-1] > lowest[:count])
         self._stalled = self._stalled + count if len(falls) == 0 else count - 1 - int(falls[-1])
@@ -129,12 +115,13 @@ class _TabuSearch(LocalSearch):
         self.collect()
         if self.feasible:
             self._keep_elite()
-            score = float(self.state.tally[BEST])
+            score = float(self.state.tally["best"])
             old = self._scores[self._arm]
             self._scores[self._arm] = score if old is None else old + 0.3 * (score - old)
-        if self.incumbent is not None:
-            self.local.forgive(self.state)
-        self.local.relax(self.state)
+        if self.local.costs is not None:
+            if self.incumbent is not None:
+                self.local.forgive(self.state)
+            self.local.relax(self.state)
         known = [k for k, score in enumerate(self._scores) if score is not None]
         if known and self.rng.random() < 0.6:
             self._arm = min(known, key=lambda k: self._scores[k] or 0.0)
@@ -143,7 +130,7 @@ class _TabuSearch(LocalSearch):
         self.begin(self._next_start())
 
     def _keep_elite(self) -> None:
-        best, cost = self.local.best(self.state), self.state.tally[BEST]
+        best, cost = self.local.best(self.state), self.state.tally["best"]
         if (self._elites == best).all(axis=1).any():
             return
         costs = np.append(self._elite_costs, cost)
@@ -166,33 +153,29 @@ class _TabuSearch(LocalSearch):
 
     # ---- state ---------------------------------------------------------------------------------------
 
+    attributes = (*LocalSearch.attributes, "_scores", "_arm", "_lowest", "_stalled", "_elites", "_elite_costs")
+
     def state_dict(self) -> State:
-        """Also what is tabu, the elites, and what is known of the tenures."""
-        moves = {} if self._moves is None else self._moves._asdict()
-        arrays = {f"moves.{key}": value.copy() for key, value in moves.items()}
-        own = {name: copy.copy(getattr(self, name)) for name in self._saved}
-        return {**super().state_dict(), **arrays, **own}
+        """Also what is tabu until when."""
+        if self._moves is None:
+            return super().state_dict()
+        clock = {name: int(self._moves.clock[name]) for name in ("step", "minima")}
+        return {**super().state_dict(), **clock, "until": self._moves.until.copy()}
 
     def load_state_dict(self, state: State) -> None:
         """Continue in the middle of a start."""
         super().load_state_dict(state)
-        for key, value in ({} if self._moves is None else self._moves._asdict()).items():
-            value[...] = state[f"moves.{key}"]
-        for name in self._saved:
-            setattr(self, name, copy.copy(state[name]))
         if self._moves is not None:
-            self.local.check_moves(self.state, self._moves)
+            self.local.resume(self.state, self._moves, state["until"], state["step"], state["minima"])
         if not (0 <= self._arm < len(self._tenures) == len(self._scores) and 0 <= self._stalled < self._patience):
             raise ValueError("its tenures are not those of this problem")
         if len(self._elites) != len(self._elite_costs):
             raise ValueError("its elites and their costs are not as many")
 
-    _saved = ("_scores", "_arm", "_lowest", "_stalled", "_elites", "_elite_costs")
-
 
 def _tenures(problem: Problem) -> list[int]:
-    """Mean tenures worth trying: doubling, up to the number of variables; short ones for tiny problems only."""
+    """Mean tenures to try: doubling, up to the number of variables; short ones for tiny problems only."""
     if problem.num_variables < 20:
         return [1, 2, 5, 10]
-    longest = min(problem.num_variables, LONGEST)
+    longest = min(problem.num_variables, 20_000)
     return [5 * 2**k for k in range(13) if 5 * 2**k <= longest]

@@ -21,9 +21,6 @@ from dabp.compiling import working_seconds
 from dabp.problem.guard import Guard
 from dabp.solvers.process_group import start_apart
 
-PIECE = 1 << 18
-"""Numbers sent between two questions to the guard."""
-
 
 class Child:
     """A child process with a guard of its own, whose lines arrive in a queue.
@@ -63,10 +60,10 @@ class Child:
         assert stream is not None
         stream.write(json.dumps({**order, "columns": described}).encode() + b"\n")
         for column in typed.values():
-            for start in range(0, len(column), PIECE):
+            for start in range(0, len(column), 1 << 18):
                 if guard.over:
                     return
-                stream.write(np.ascontiguousarray(column[start : start + PIECE]).data)
+                stream.write(np.ascontiguousarray(column[start : start + (1 << 18)]).data)
         stream.flush()
 
     def _listen(self, stream: Any) -> None:

@@ -28,9 +28,6 @@ from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 
 MODES = ("default", "vns", "incop", "pils")
 
-WAIT_SECONDS = 0.05
-"""How long a step waits for toulbar2 to say something."""
-
 BOUND_LINE = re.compile(
     r"(?:Optimality gap: \[|Initial lower and upper bounds: \[|Reverse (?:original )?DAC dual bound: )(\d+)\b(?!\.)"
 )
@@ -135,8 +132,8 @@ class Toulbar2Search(Search):
     ):
         self._solver, self._problem, self._budget = solver, problem, budget
         self._follow = follow
-        self.patience = WAIT_SECONDS
-        """How long a step waits for something to be said; 0 where others work in this thread meanwhile."""
+        self.patience = 0.05
+        """Seconds that a step waits for output; 0 where other solvers share the thread."""
         self._incumbent: Assignment | None = None
         self._incumbent_cost = np.inf
         if initial is not None and np.isfinite(cost := problem.cost(initial)):

@@ -1,0 +1,56 @@
+"""What a presolve rule is: a way to a smaller problem, and back from its assignments."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+from dabp.presolve.effort import Efforts
+from dabp.problem import Assignment, Problem
+from dabp.problem.columns import Indices
+
+MANY_VALUES = 20_000
+"""A problem with this many values is only reduced where that removes a part of at least `NEGLIGIBLE`: rebuilding takes
+longer than it saves, and domains or tables that were equal become different, which slows all solvers down."""
+
+NEGLIGIBLE = 0.1
+"""The part of the variables or values that is too small to be worth a reduction of a large problem."""
+
+
+def has_many_values(problem: Problem) -> bool:
+    """Whether small reductions of the problem are not worthwhile."""
+    return int(problem.domain_sizes.sum()) >= MANY_VALUES
+
+
+class InfeasibleError(Exception):
+    """A rule has proved that no assignment is feasible."""
+
+
+class Stage(Protocol):
+    """A problem reduced by a rule."""
+
+    problem: Problem
+    variables: Indices
+    """The variables that are left, in their original numbers."""
+    removed: int
+    """Variables or values that the rule removed."""
+
+    def lift(self, assignment: Assignment) -> Assignment:
+        """From the reduced problem to the original, at the same cost."""
+        ...
+
+    def project(self, assignment: Assignment) -> Assignment:
+        """From the original to the reduced problem; a feasible assignment stays feasible and never costs more."""
+        ...
+
+
+class Rule(Protocol):
+    """An exact simplification; instances are frozen dataclasses of its options."""
+
+    counts: ClassVar[str]
+    """The name in `Facts` of the number of variables or values removed."""
+    repeats: ClassVar[bool]
+    """Whether one call can make the next one possible."""
+
+    def reduce(self, problem: Problem, efforts: Efforts) -> Stage | None:
+        """The problem reduced, or None if the rule does not apply; raises `InfeasibleError`."""
+        ...

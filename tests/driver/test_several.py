@@ -1,0 +1,98 @@
+"""Several answers that differ from one another."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import dabp
+from dabp.problem import Problem
+from tests.problems import random_problem
+
+
+def greedy(problem: Problem, solutions: int, distance: int, among: list[int]) -> list[float]:
+    """The costs of the best answers, each at `distance` from all earlier ones, by enumeration.
+
+    Ties make later answers depend on which of the equal ones came first; the first cost that may is the last one here.
+    """
+    visible = problem.num_variables - problem.auxiliaries.count
+    rows = np.array(list(itertools.product(*(range(d) for d in problem.domain_sizes[:visible].tolist()))))
+    costs = np.array([problem.cost(row) for row in rows])
+    limit = np.inf if problem.limit is None else problem.limit
+    sign = -1.0 if problem.maximize else 1.0
+    order = [i for i in np.argsort(sign * costs, kind="stable").tolist() if np.isfinite(costs[i])]
+    order = [i for i in order if sign * costs[i] < sign * limit or problem.limit is None]
+    found: list[int] = []
+    for i in order:
+        if all((rows[i][among] != rows[j][among]).sum() >= distance for j in found):
+            found.append(i)
+    return costs[found[:solutions]].tolist()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_best_answers_equal_enumeration(seed: int) -> None:
+    """Ties, forbidden combinations, maximised problems, mixed arities and one-valued domains."""
+    problem = random_problem(seed, max_variables=6)
+    wanted = greedy(problem, 4, 1, list(range(problem.num_variables)))
+    results = dabp.solve_several(problem, 4, time_limit=20, threads=1)
+    costs = [result.cost for result in results if result.assignment is not None]
+    assert costs == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    assert len({result.assignment.tobytes() for result in results if result.assignment is not None}) == len(costs)
+    assert all(result.status.value == "OPTIMAL" for result in results[: len(costs)])
+    if len(costs) < 4:
+        assert results[-1].status.value == "INFEASIBLE"
+    for result in results[: len(costs)]:
+        assert problem.cost(result.assignment) == result.cost
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_answers_keep_their_distance(seed: int) -> None:
+    """In the variables that count, whatever the costs; without ties the answers are those of enumeration."""
+    rng = np.random.default_rng(seed)
+    tables = [((i, j), rng.random((3, 3))) for i, j in itertools.combinations(range(5), 2)]
+    problem = Problem.from_tables([3] * 5, tables)
+    among = [0, 2, 3] if seed % 2 else list(range(5))
+    results = dabp.solve_several(problem, 3, distance=2, among=[f"x{i}" for i in among], time_limit=20, threads=1)
+    assert [result.cost for result in results] == pytest.approx(greedy(problem, 3, 2, among))
+    for a, b in itertools.combinations([np.asarray(result.assignment) for result in results], 2):
+        assert (a[among] != b[among]).sum() >= 2
+
+
+def test_auxiliary_variables_neither_count_nor_show() -> None:
+    """Answers of a model with sums are told apart by what the model names."""
+    model = dabp.Model()
+    names = model.add_variables([f"x{i}" for i in range(12)], 2)
+    model.linear(dict.fromkeys(names, 1), "==", 11)
+    for i, name in enumerate(names):
+        model.add_cost([name], [float(i), 0.0])
+    results = dabp.solve_several(model, 13, time_limit=30, threads=1)
+    assert [result.cost for result in results[:12]] == [float(i) for i in range(12)]
+    assert (len(results), results[-1].status.value) == (13, "INFEASIBLE")
+    assert all(set(result.values or {}) <= set(names) for result in results)
+
+
+def test_long_problems_without_proof() -> None:
+    """Answers of local search differ and keep the limit together."""
+    problem = dabp.generate("random-cop", variables=60, density=0.25, seed=3)
+    results = dabp.solve_several(problem, 3, distance=10, solver="annealing", time_limit=1.5, threads=1)
+    assert len(results) == 3
+    for a, b in itertools.combinations(results, 2):
+        assert (np.asarray(a.assignment) != np.asarray(b.assignment)).sum() >= 10
+    assert sum(result.runtime for result in results) < 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"solutions": 0}, "solutions"),
+        ({"solutions": 2, "distance": 9}, "differ in 9 variables"),
+        ({"solutions": 2, "among": ["zz"]}, "zz"),
+        ({"solutions": 2, "checkpoint": "x"}, "checkpoint"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_a_sentence(arguments: dict[str, object], message: str) -> None:
+    """Before anything is solved."""
+    with pytest.raises(dabp.DabpError, match=message):
+        dabp.solve_several(Problem([2, 2]), **arguments)  # type: ignore[arg-type]
