@@ -37,6 +37,8 @@ def offered(*words: str) -> set[str]:
         (("generate", "s"), {name for name in GENERATORS if name.startswith("s")}),
         (("info", "p", "--format", "w"), {name for name in FORMATS if name.startswith("w")}),
         (("solve", "p.xml", "--solver", "dbp", "--param", "dam"), {"damping="}),
+        (("generate", "ising", "--param", "row"), {"row_count="}),
+        (("generate", "nothing", "--param", "row"), set()),
         (("solve", "p.xml", "--solver", "nobody", "--param", "d"), set()),
         (("sol",), {"solve", "solvers"}),
     ],

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from dabp.cli.experiment import _progress_bar, app
+from dabp.cli.experiment import app, progress_bar
 from dabp.lab.experiments.run_plan import Progress as State
 from tests.cli.terminal import NAMES, terminal
 from tests.lab.experiments.small import SMALL
@@ -171,7 +171,7 @@ def test_a_damaged_plan_is_one_sentence(run, damaged):
 def test_the_bar_of_an_experiment_shows_its_title_as_it_is(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A plan's title is whatever its author wrote; failures are counted beside it."""
     screen = terminal(monkeypatch)
-    with _progress_bar(name) as show:
+    with progress_bar(name) as show:
         assert show is not None
         show(State(total=3, done=2, failed=1))
     assert name in screen.getvalue()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dabp.cluster import board as boards
-from dabp.cluster.board import INTERVAL, FolderBoard
+from dabp.cluster.board import LOOK_SECONDS, FolderBoard
 from dabp.driver.stopping import Progress
 
 
@@ -30,7 +30,7 @@ def test_workers_see_each_other_and_the_host_sees_all(tmp_path):
     assert sorted(known.assignment[0] for known in told) == [5, 7, 9]
     assert {known.bound for known in told} == {1.0, None}
     assert board.gather() == []
-    assert one.exchange(_progress(4.0)) == [], f"not asked again within {INTERVAL} s"
+    assert one.exchange(_progress(4.0)) == [], f"not asked again within {LOOK_SECONDS} s"
     board.close()
     assert not list(tmp_path.iterdir()), "nothing is left behind"
 
@@ -57,7 +57,7 @@ def test_a_full_disk_ends_no_search_and_is_told_later(tmp_path, monkeypatch, whe
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(boards, "INTERVAL", 0.0)
+    monkeypatch.setattr(boards, "LOOK_SECONDS", 0.0)
     board = FolderBoard(tmp_path)
     one = board.place(0)
     with monkeypatch.context() as disk:

@@ -18,7 +18,7 @@ import pytest
 
 import dabp
 from dabp.cluster.board import FolderBoard
-from dabp.cluster.together import _Task
+from dabp.cluster.together import Task
 from dabp.errors import ParameterError, SolverError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import Budget, Search, Solver, Step
@@ -105,7 +105,7 @@ def test_a_pool_ends_although_the_others_have_large_answers(tmp_path):
     problem = dabp.generate("ising", row_count=150, col_count=150, seed=1)
     solver = Knowing(known=(0,) * problem.num_variables, seed=3, fatal=str(tmp_path / "died"))
     with _pool() as executor:
-        result = dabp.solve_together(problem, solver, executor=executor, workers=2, time_limit=3, seed=3)
+        result = dabp.solve_together(problem, solver, executor=executor, workers=2, time_limit=8, seed=3)
     assert (tmp_path / "died").exists(), "the worker did die"
     assert result.cost is not None
 
@@ -186,9 +186,10 @@ def test_workers_that_all_fail_are_an_error_and_mistakes_are_told(problem):
             dabp.solve_together(problem, Fault(how="raise"), executor=executor, workers=2, time_limit=5)
         for mistake, words in (
             ({"workers": 0}, "at least 1"),
+            ({"workers": 10**6}, "at most 10,000"),
             ({"time_limit": float("inf")}, "need a time limit"),
             ({"time_limit": -1.0}, "time"),
-            ({"checkpoint": "x"}, "take no 'checkpoint'"),
+            ({"checkpoint": "x"}, "has no argument 'checkpoint'"),
             ({"executor": 3}, "not int"),
             ({"solver": "no-such"}, "no-such"),
         ):
@@ -220,9 +221,9 @@ def test_a_pool_that_is_closed_takes_no_work(problem):
 def test_a_worker_whose_clock_is_another_works_on(problem, tmp_path, ahead):
     """By its clock it was sent in the future, or time is up: it asks the host, which ends it when time really is."""
     board = FolderBoard(tmp_path)
-    task = _Task(Trivial(), 0, time.time() - ahead, 5.0, {}, board.place(0))
+    task = Task(Trivial(), 0, time.time() - ahead, 5.0, {}, board.place(0))
     assert task.left == 5.0
-    assert 4.0 < _Task(Trivial(), 0, time.time() - 0.5, 5.0, {}, board.place(0)).left <= 4.5
+    assert 4.0 < Task(Trivial(), 0, time.time() - 0.5, 5.0, {}, board.place(0)).left <= 4.5
     board.end()
     assert task.left == 0.0
     assert task(problem).cost is not None

@@ -36,39 +36,28 @@ def test_python_shows_it_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert silent.getvalue() == ""
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_live_line_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """What members of a portfolio record is text, too."""
+@pytest.mark.parametrize("name", [*NAMES, *HARMFUL])
+def test_the_live_line_shows_names_and_obeys_none(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Members are text without markup, with rounded seconds; only Rich's own escapes reach the terminal."""
     screen = terminal(monkeypatch)
     with LiveLine(verbose=True) as line:
-        line(Progress(records=[{"member": name, "move": name}]))
-    assert screen.getvalue().count(name) >= 2
+        line(Progress(records=[{"member": name, "move": name, "seconds": 0.16907957}]))
+    assert screen.getvalue().count(shown(name)) >= 2
+    assert shown(name) == name or name not in screen.getvalue()
+    assert "  0.2 s" in screen.getvalue()
 
 
-def test_nothing_is_drawn_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a terminal the live line is silent."""
+def test_nothing_is_drawn_without_a_terminal_or_unshown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pipes get no live line, nor does a terminal that is not to show one."""
     with LiveLine() as line:
         line(Progress(records=[]))
     assert capsys.readouterr() == ("", "")
-
-
-def test_unshown_draws_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also on a terminal."""
     screen = terminal(monkeypatch)
     with LiveLine(shown=False) as line:
         line(Progress(records=[]))
     assert screen.getvalue() == ""
-
-
-@pytest.mark.parametrize("name", HARMFUL)
-def test_the_live_line_obeys_no_name(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Only Rich's own escapes reach the terminal."""
-    screen = terminal(monkeypatch)
-    with LiveLine(verbose=True) as line:
-        line(Progress(records=[{"member": name, "move": name}]))
-    if "<" not in name:
-        assert name not in screen.getvalue()
-    assert shown(name) in screen.getvalue()
 
 
 @pytest.mark.parametrize(("shown_", "lines"), [(True, 1), (False, 0)])

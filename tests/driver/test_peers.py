@@ -64,7 +64,7 @@ def test_what_is_known_survives_its_bytes(values, bound):
 )
 def test_bytes_that_are_none_are_refused(data):
     """With a sentence, not with a stack trace of a parser."""
-    with pytest.raises(SolverError, match="another worker told"):
+    with pytest.raises(SolverError, match="another worker sent"):
         Known.from_bytes(data)
 
 

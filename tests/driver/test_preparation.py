@@ -17,11 +17,6 @@ from tests.problems import random_problem
 from tests.sampling import Sampling
 
 
-@pytest.fixture(scope="module")
-def problem() -> Problem:
-    return generate("random-cop", variables=8, domain=3, density=0.5, seed=0)
-
-
 @pytest.mark.parametrize("seed", range(40, 60))
 def test_costs_are_the_same_on_both_sides(seed: int) -> None:
     """What the search sees costs what the user's problem says of the lifted assignment, fixed values included."""

@@ -65,6 +65,9 @@ def test_explanations_are_the_problems() -> None:
     result = dabp.solve(problem, "mbe")
     assert result.explain() == problem.explain(result.assignment)
     assert [line.name for line in result.explain(1)] == ["hunger"]
+    for wrong in (-1, 2.5, "all"):
+        with pytest.raises(DabpError, match="limit is a whole number"):
+            result.explain(wrong)
 
 
 def test_a_pickled_result_has_left_its_problem_behind() -> None:

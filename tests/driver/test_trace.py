@@ -34,7 +34,7 @@ def test_long_traces_keep_the_best_of_each_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, maximize: bool
 ) -> None:
     """Beyond the limit a block is one number, counted as often as there were iterations; saved and loaded so."""
-    monkeypatch.setattr(trace_module, "KEPT", 3)
+    monkeypatch.setattr(trace_module, "KEPT_COSTS", 3)
     trace = Trace(maximize=maximize)
     trace.add_block(1.0, np.array([5.0, 7.0]))
     trace.add_block(2.0, np.array([4.0, 6.0, 3.0]))
@@ -49,8 +49,8 @@ def test_long_traces_keep_the_best_of_each_block(
 
 def test_late_blocks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit blocks grow with the time so far; what was remembered before they did stays as it was."""
-    monkeypatch.setattr(trace_module, "KEPT", 3)
-    monkeypatch.setattr(trace_module, "FINE", 0.1)
+    monkeypatch.setattr(trace_module, "KEPT_COSTS", 3)
+    monkeypatch.setattr(trace_module, "JOINED_SHARE", 0.1)
     long = Trace()
     for time in (1.0, 1.01):  # the first block is beyond the limit by itself
         long.add_block(time, np.array([4.0, 3.0, 2.0, 5.0]))
@@ -77,8 +77,8 @@ def test_late_blocks_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("maximize", [False, True])
 def test_the_running_best_needs_no_more_than_what_is_kept(monkeypatch: pytest.MonkeyPatch, maximize: bool) -> None:
     """Each better iteration with its time; of a block that is one number, the first."""
-    monkeypatch.setattr(trace_module, "KEPT", 4)
-    monkeypatch.setattr(trace_module, "FINE", 0.0)
+    monkeypatch.setattr(trace_module, "KEPT_COSTS", 4)
+    monkeypatch.setattr(trace_module, "JOINED_SHARE", 0.0)
     trace, sign = Trace(maximize=maximize), -1.0 if maximize else 1.0
     trace.add_block(1.0, sign * np.array([np.inf, 5.0, 6.0, 4.0]))
     trace.add_block(2.0, sign * np.array([9.0] * 500_000 + [2.0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dabp.driver.wording import number, percent
+from dabp.driver.wording import counted, number, percent
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,12 @@ def test_costs_have_all_their_digits_and_no_noise(value: float | None, text: str
 def test_an_open_gap_is_not_0(gap: float, text: str) -> None:
     """0 is for proofs."""
     assert percent(gap) == text
+
+
+def test_nouns_have_their_plural() -> None:
+    """One iteration is not several."""
+    assert [counted(n, "iteration") for n in (0, 1, 2000)] == [
+        "0 iterations",
+        "1 iteration",
+        "2,000 iterations",
+    ]

@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 
 import dabp
-from dabp.cli.plot import _load as read_trace
+from dabp.cli.plot import load_trace as read_trace
 from dabp.driver.checkpoint import file
 from dabp.driver.checkpoint.contents import identity
 from dabp.lab.experiments.execution import execute

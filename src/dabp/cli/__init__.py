@@ -92,7 +92,7 @@ def _shown(name: str, *_: object, **__: object) -> str:
 
 
 def main() -> None:
-    """Run the command line; whatever goes wrong is one line on standard error and exit code 2."""
+    """Run the command line; an error is one line on standard error and exit code 2."""
     _ready_streams()
     asked = sys.argv[1] if len(sys.argv) > 1 else None
     completing = "_DABP_COMPLETE" in os.environ  # a shell asks what could come next, which any command can
@@ -104,12 +104,12 @@ def main() -> None:
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = lambda message, *_, **__: print(f"dabp: {_line(message)}", file=sys.stderr)
             code = readable(command)(prog_name="dabp", standalone_mode=False)
-        sys.stdout.flush()  # while a closed pipe can still be told from an error
+        sys.stdout.flush()  # here a closed pipe differs from other errors
     except DabpError as error:
         code = _complain(error)
     except KeyboardInterrupt:
         code = 130
-    except SystemExit as stop:  # how Typer and Rich end when nobody reads on; commands raise typer.Exit
+    except SystemExit as stop:  # from Typer and Rich at a closed pipe; commands raise typer.Exit
         code = 141 if stop.code == 1 else stop.code
     except OSError as error:
         if is_closed_pipe(error):
@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def is_closed_pipe(error: OSError) -> bool:
-    """Whether a write failed because nobody reads any more; Windows calls that an invalid argument, of no file."""
+    """Whether a write failed because the reading end is closed, on Windows an invalid argument without a file."""
     if sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None:
         return True
     return isinstance(error, BrokenPipeError)

@@ -41,8 +41,9 @@ def complete_family_parameter(context: typer.Context, incomplete: str) -> list[s
     from dabp.errors import DabpError
     from dabp.lab.generators import generator_function
 
+    family = context.params.get("family") or next(iter(context.args), "")  # not parsed yet while --param has no value
     try:
-        known = inspect.signature(generator_function(context.params.get("family") or "")).parameters
+        known = inspect.signature(generator_function(family)).parameters
     except DabpError:
         return []
     return [f"{name}=" for name in known if name.startswith(incomplete)]

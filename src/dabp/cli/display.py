@@ -1,9 +1,11 @@
-"""What a person sees after a solve: the summary, tables."""
+"""How answers are printed: a summary or a table for people, one JSON object, or the layout of another program."""
 
 from __future__ import annotations
 
+import json
 import math
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dabp.driver.wording import counted, number, percent
@@ -25,7 +27,7 @@ def console(stderr: bool = False) -> Console:
     from rich.console import Console
 
     class HarmlessConsole(Console):
-        """What would move the cursor or turn the direction of the text is written out."""
+        """Writes out characters that would move the cursor or turn the direction of text."""
 
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(_safe(text), **options)
@@ -37,11 +39,79 @@ def console(stderr: bool = False) -> Console:
     )
 
 
-def print_summary(problem: Problem, result: Result, limit: int = 20, measure: str = "cost") -> None:
-    """The answer for people, the assignment shortened for large problems.
+@dataclass(frozen=True)
+class AnswerPrinter:
+    """Prints the answers of a command in the form that options and files ask for."""
 
-    `measure` says what the cost is: ``cost``, the weight of a ``cut``, or the negative of an ``ln probability``.
-    """
+    as_json: bool
+    quiet: bool
+    verbose: bool
+    several: bool
+    """Whether several files were given."""
+
+    probabilities: bool
+    """Whether costs are negated logarithms of probabilities."""
+
+    cuts: bool
+    """Whether costs that are maximised are weights of cuts."""
+
+    layout: str | None
+    """The format whose layout answers have, ``maxsat`` or ``pydcop``; None for ours."""
+
+    @classmethod
+    def of(cls, files: list[str], format: str | None, *, as_json: bool, quiet: bool, verbose: bool) -> AnswerPrinter:
+        """The printer for these files and options."""
+        from dabp.formats import format_of
+
+        lines = [format_of(file, format) for file in files]
+        layout = format if format in ("maxsat", "pydcop") and not as_json else None
+        return cls(
+            as_json=as_json,
+            quiet=quiet or layout is not None,
+            verbose=verbose,
+            several=len(files) > 1,
+            probabilities=all(line.probabilities for line in lines),
+            cuts=all(line.cuts for line in lines),
+            layout=layout,
+        )
+
+    def show(self, rows: list[tuple[Problem, Result]]) -> None:
+        """Print the answers; with several files JSON has a list of them, however many were solved."""
+        if self.as_json:
+            facts = [self._facts(problem, result) for problem, result in rows]
+            print(json.dumps({"results": facts} if self.several else facts[0], allow_nan=False))
+        elif self.layout == "maxsat":
+            from dabp.formats.wcnf import as_maxsat
+
+            for problem, result in rows:
+                print(as_maxsat(result.assignment, problem, result.cost, result.status.value), end="")
+        elif self.layout == "pydcop":
+            from dabp.formats.solution import as_pydcop
+
+            for problem, result in rows:
+                print(as_pydcop(result, problem), end="")
+        elif len(rows) == 1:
+            print_summary(*rows[0], measure=self._measure(rows[0][0]))
+        else:
+            print_comparison(rows)
+
+    def _measure(self, problem: Problem) -> str:
+        """The name of the cost: ``cost``, ``cut`` or ``ln probability``, which is the negated cost."""
+        if self.probabilities and not problem.maximize:
+            return "ln probability"
+        return "cut" if self.cuts and problem.maximize else "cost"
+
+    def _facts(self, problem: Problem, result: Result) -> dict[str, Any]:
+        facts, measure = result.to_dict(problem), self._measure(problem)
+        if measure == "ln probability":
+            facts["log_probability"] = None if result.cost is None else -result.cost
+        elif measure == "cut":
+            facts["cut"] = result.cost
+        return facts
+
+
+def print_summary(problem: Problem, result: Result, limit: int = 20, measure: str = "cost") -> None:
+    """Print an answer for people, with at most `limit` variables; `measure` as in `AnswerPrinter`."""
     rows = [
         ("problem", f"{shown(problem.name)} ({_sizes(problem)})"),
         ("solver", result.solver),
@@ -62,7 +132,6 @@ def print_summary(problem: Problem, result: Result, limit: int = 20, measure: st
 
 
 def _print_marginals(problem: Problem, result: Result, limit: int) -> None:
-    """The probabilities of each variable's values, for the first variables."""
     exact = "exact" if result.status.value == "OPTIMAL" else "approximate"
     rest = len(result.beliefs or ()) - limit
     print(f"{'marginals':15s} {exact}" + (f"; … and {rest} more variables (--json)" if rest > 0 else ""))
@@ -74,7 +143,6 @@ def _print_marginals(problem: Problem, result: Result, limit: int) -> None:
 
 
 def _safe(text: str) -> str:
-    """Text that moves no cursor but to the next line or column."""
     return shown(text, keep="\n\t")
 
 
@@ -84,12 +152,11 @@ def _sizes(problem: Problem) -> str:
 
 
 def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, str]]:
-    """What the answer is worth, and how far it may be from the best."""
     if result.cost is None:
         return [(measure, "no feasible assignment found")]
     gap = "" if result.gap is None else f"  (gap {percent(result.gap)})"
     if measure == "ln probability":
-        rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {_probability(result.cost)})")]
+        rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {probability_text(result.cost)})")]
         return rows if result.bound is None else [*rows, ("at most", number(-result.bound + 0.0) + gap)]
     rows = [(measure, number(result.cost))]
     if result.violated:
@@ -101,7 +168,7 @@ def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, s
     return rows if result.bound is None else [*rows, ("bound", number(result.bound) + gap)]
 
 
-def _probability(cost: float) -> str:
+def probability_text(cost: float) -> str:
     """exp(−cost) in four digits, also where a float64 is too small for it."""
     power = -cost / math.log(10)
     if power > -300:

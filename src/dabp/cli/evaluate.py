@@ -23,7 +23,9 @@ def evaluate(
     top: Top = 10,
     lift: Annotated[
         str | None,
-        typer.Option("--lift", help="What `dabp presolve FILE` wrote, if the solution is one of that smaller problem."),
+        typer.Option(
+            "--lift", metavar="FILE", help="The file of `dabp presolve`, if the solution is one of that problem."
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -72,7 +74,7 @@ def evaluate(
         facts = {"problem": problem.name, "cost": cost if feasible else None, "violated": violated, "factors": rows}
         print(json.dumps(facts, allow_nan=False))
     else:
-        _print(problem.name, cost, violated, lines)
+        print_factors(problem.name, cost, violated, lines)
         if math.isfinite(cost) and not feasible:
             print(f"not feasible: the file asks for a total better than {number(problem.limit)}")
     if not feasible:
@@ -98,7 +100,8 @@ def lifted(problem: Problem, smaller: Problem, assignment: Assignment) -> Assign
     return reduction.lift(assignment)
 
 
-def _print(name: str, cost: float, violated: int, lines: list[FactorCost]) -> None:
+def print_factors(name: str, cost: float, violated: int, lines: list[FactorCost]) -> None:
+    """Print the cost of a solution and a table of factors."""
     from rich.table import Table
 
     from dabp.cli.display import console

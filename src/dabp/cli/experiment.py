@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import signal
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dabp.cli.paths import check_apart, check_output
+from dabp.cli.options import report as report_lines
+from dabp.cli.paths import check_write
+from dabp.cli.plot import save_figure
 from dabp.driver.interruption import ENDING
 from dabp.errors import ParameterError, suggestion
+
+if TYPE_CHECKING:
+    from dabp.lab.experiments.experiment_plan import Plan
+    from dabp.lab.experiments.store import Results
 
 app = typer.Typer(
     help="Run plans of experiments, and make tables, figures and reports of their results.", rich_markup_mode=None
@@ -41,19 +46,18 @@ def run(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder that results are kept in.")] = Path("results"),
     jobs: Annotated[int, typer.Option(help="Runs at a time on this machine.", min=1, max=1000)] = 1,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, tcp://host:8786, to run there instead.")
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler, tcp://host:8786, to run there instead.")
     ] = None,
     retry_failed: Annotated[bool, typer.Option(help="Run failed runs again.")] = False,
     trust: Trust = None,
 ) -> None:
-    """Run what is missing of a plan; stop and call again at will. Exit code 1 if runs of the plan have failed."""
+    """Run what is missing of a plan; the same command continues. Exit code 1 if runs of the plan have failed."""
     from dabp.lab.experiments.experiment_plan import load_plan
     from dabp.lab.experiments.run_plan import run_plan
     from dabp.problem.shown import shown
 
     loaded = load_plan(plan, trust or ())
-    command = ["dabp", *sys.argv[1:]]
-    with _interruptible(), _progress_bar(shown(loaded.title)) as progress:
+    with _interruptible(), progress_bar(shown(loaded.title)) as progress:
         try:
             state = run_plan(
                 loaded,
@@ -62,25 +66,22 @@ def run(
                 scheduler=scheduler,
                 retry_failed=retry_failed,
                 trust=trust or (),
-                command=command,
+                command=["dabp", *sys.argv[1:]],
                 progress=progress,
             )
         except KeyboardInterrupt:
-            typer.echo(f"Stopped. What has finished is in {output}; the same command goes on from there.", err=True)
+            report_lines([f"finished runs are in {output}; the same command continues"])
             raise typer.Exit(130) from None
+    before = f" ({state.failed_before} of them failed: --retry-failed tries again)" if state.failed_before else ""
     typer.echo(
-        f"{state.done} run, {state.skipped} already there{_failed_before(state.failed_before)}, "
+        f"{state.done} run, {state.skipped} already there{before}, "
         f"{state.failed} failed, of {state.total}; "
         f"'dabp lab experiment table {output}' shows them"
     )
     if state.failed:
-        typer.echo(f"last failure: {shown(state.last_failure)}", err=True)
+        report_lines([f"last failure: {shown(state.last_failure)}"])
     if state.failed or state.failed_before:
         raise typer.Exit(1)
-
-
-def _failed_before(count: int) -> str:
-    return f" ({count} of them failed: --retry-failed tries again)" if count else ""
 
 
 @app.command()
@@ -92,14 +93,15 @@ def table(
 ) -> None:
     """Mean cost per constraint, gap to the best, time, confidence and failures."""
     from dabp.lab.experiments.results_table import FORMATS, rows
-    from dabp.lab.experiments.store import Results
 
     if format not in FORMATS:
         raise ParameterError(f"there is no format {format!r}{suggestion(format, FORMATS)}")
-    check_output(output)
-    check_apart({"--output": output}, [results])
-    source = Results(results)
-    _emit(FORMATS[format](rows(source, source.plan(plan))), output)
+    check_write(output, [results])
+    text = FORMATS[format](rows(*_opened(results, plan)))
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8", newline="\n")
 
 
 @app.command()
@@ -112,27 +114,15 @@ def plot(
     """Draw a figure of the results, a panel per group of instances."""
     from dabp.lab.experiments.figures import FIGURES
     from dabp.lab.experiments.figures import figure as make_figure
-    from dabp.lab.experiments.store import Results
     from dabp.plots.drawing import draw_figure, label_order
-    from dabp.plots.style import take_names_literally
 
     if figure == "list":
         typer.echo("\n".join(FIGURES))
         return
     target = output or Path(f"{figure}.svg")
-    check_output(target)
-    check_apart({"--output": target}, [results])
-    source = Results(results)
-    made = make_figure(figure, source, source.plan(plan))
-    drawn = draw_figure(made, label_order(made))
-    take_names_literally(drawn)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=r"Glyph \d+")  # a name in a script that the font has not
-            drawn.savefig(target, dpi=150)
-    except ValueError as error:
-        raise ParameterError(f"{target} cannot be drawn: {error}") from None
-    typer.echo(f"wrote {target}", err=True)
+    check_write(target, [results])
+    made = make_figure(figure, *_opened(results, plan))
+    save_figure(draw_figure(made, label_order(made)), target)
 
 
 @app.command()
@@ -145,10 +135,9 @@ def report(
     from dabp.lab.experiments.report import write_report
     from dabp.lab.experiments.store import Results
 
-    check_output(output, replaced=True)
-    check_apart({"--output": output}, [results])
+    check_write(output, [results], replaced=True)
     write_report(Results(results), output, title)
-    typer.echo(f"wrote {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
+    report_lines([f"wrote {output} ({output.stat().st_size / 1000:.0f} kB)"])
 
 
 @app.command()
@@ -160,11 +149,9 @@ def compare(
 ) -> None:
     """Compare two solvers on the same instances: wins, draws, losses and Wilcoxon's signed-rank test."""
     from dabp.lab.experiments.results_table import compare as pair
-    from dabp.lab.experiments.store import Results
     from dabp.problem.shown import shown
 
-    source = Results(results)
-    found = pair(source, source.plan(plan), first, second)
+    found = pair(*_opened(results, plan), first, second)
     test = found.test
     typer.echo(f"{shown(first)} against {shown(second)}: {found.wins} wins, {found.draws} draws, {found.losses} losses")
     typer.echo(f"mean difference of cost per constraint {found.mean_difference:+.4f}")
@@ -177,12 +164,10 @@ def compare(
 def check(results: ResultsPath, plan: PlanName = None) -> None:
     """Make every instance again and compute the costs of the recorded answers; exit code 1 if one does not hold."""
     from dabp.lab.experiments.reproduction import verify
-    from dabp.lab.experiments.store import Results
     from dabp.problem.shown import shown
 
-    source = Results(results)
     count = wrong = 0
-    for verdict in verify(source, source.plan(plan)):
+    for verdict in verify(*_opened(results, plan)):
         count += 1
         if verdict.wrong is not None:
             wrong += 1
@@ -201,11 +186,9 @@ def rerun(
 ) -> None:
     """Repeat one run with the seed and the limits that it had, and print both answers; results stay as they are."""
     from dabp.lab.experiments.reproduction import repeat, run_of
-    from dabp.lab.experiments.store import Results
     from dabp.problem.shown import shown
 
-    source = Results(results)
-    chosen = source.plan(plan)
+    source, chosen = _opened(results, plan)
     if not key:
         for run in chosen.runs:
             typer.echo(f"{run.key[:12]}  seed {run.seed}  {shown(run.label)}  {shown(run.group)}")
@@ -237,10 +220,9 @@ def pack(
     """Put a folder's plans and results into one compressed file, which every command here reads."""
     from dabp.lab.experiments.store import Results
 
-    check_output(output, replaced=True)
-    check_apart({"--output": output}, [results])
+    check_write(output, [results], replaced=True)
     count = Results(results).pack(output)
-    typer.echo(f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)", err=True)
+    report_lines([f"wrote {count} results to {output} ({output.stat().st_size / 1000:.0f} kB)"])
 
 
 @app.command()
@@ -255,19 +237,19 @@ def unpack(
     if results.is_dir():
         raise ParameterError(f"{results} is a folder already: 'run -o {results}' goes on from it")
     count = source.unpack(output)
-    typer.echo(f"wrote {count} results into {output}", err=True)
+    report_lines([f"wrote {count} results into {output}"])
 
 
-def _emit(text: str, output: Path | None) -> None:
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
-        output.write_text(text, encoding="utf-8", newline="\n")
+def _opened(results: Path, plan: str | None) -> tuple[Results, Plan]:
+    from dabp.lab.experiments.store import Results
+
+    source = Results(results)
+    return source, source.plan(plan)
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """End an experiment on SIGTERM, and its counterparts on Windows, as on Ctrl-C: workers end, results stay."""
+    """End an experiment on SIGTERM, or Ctrl-Break on Windows, as on Ctrl-C: workers end, results stay."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -281,34 +263,22 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def _progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
+def progress_bar(title: str) -> Iterator[Callable[..., None] | None]:
     """A bar with the estimated end and the failures so far, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress
 
     from dabp.cli.display import console
     from dabp.lab.experiments.run_plan import Progress as State
 
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[failures]}", style="red", markup=False),
-        console=console(stderr=True),
+    columns = (
+        *(progress.TextColumn("{task.description}", markup=False), progress.BarColumn(), progress.MofNCompleteColumn()),
+        *(progress.TimeElapsedColumn(), progress.TextColumn("left"), progress.TimeRemainingColumn()),
+        progress.TextColumn("{task.fields[failures]}", style="red", markup=False),
     )
-    with bar:
+    with progress.Progress(*columns, console=console(stderr=True)) as bar:
         task = bar.add_task(title, total=None, failures="")
 
         def show(state: State) -> None:

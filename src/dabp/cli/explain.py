@@ -58,9 +58,9 @@ def explain(
     from dabp.driver.conflict import conflict as find
 
     problem = read_problem(file, format, max_cells, max_bytes)
-    held = pairs(fix or [], "--fix")
-    check_fixed(problem, held)
-    found = find(problem, time_limit=time, fix=held)
+    fixed = pairs(fix or [], "--fix")
+    check_fixed(problem, fixed)
+    found = find(problem, time_limit=time, fix=fixed)
     if as_json:
         print(json.dumps({"problem": problem.name, **_facts(found)}))
     else:
@@ -70,7 +70,6 @@ def explain(
 
 
 def _facts(found: Conflict | None) -> dict[str, object]:
-    """What is known, as JSON values."""
     if found is None:
         return {"conflict": None, "proved": True, "minimal": None, "sentence": "the problem is feasible"}
     listed = [

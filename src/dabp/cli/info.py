@@ -37,16 +37,17 @@ def info(
     if as_json:
         print(json.dumps(facts, allow_nan=False))
         return
-    _print(facts)
+    print_facts(facts)
 
 
-def _print(facts: dict[str, Any], indent: str = "") -> None:
+def print_facts(facts: dict[str, Any], indent: str = "") -> None:
+    """Print the facts of `describe`, a line each."""
     from dabp.problem.shown import shown
 
     for key, value in facts.items():
         if key == "presolved":
             print(f"{indent}{key}:")
-            _print(value, indent + "  ")
+            print_facts(value, indent + "  ")
         else:
             print(f"{indent}{key:12s} {shown(_words(key, value))}")
 

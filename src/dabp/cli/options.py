@@ -78,7 +78,7 @@ def pairs(texts: list[str], option: str) -> dict[str, str]:
 
 
 def check_fixed(problem: Problem, fixed: Mapping[str, Label], option: str = "--fix") -> None:
-    """Complain about a variable or a value that the problem does not have, and name the nearest."""
+    """Raise an error for a variable or a value that the problem does not have, with the nearest name."""
     for name, value in fixed.items():
         if name not in problem.names.variables:
             near = suggestion(name, problem.names.variables) if problem.num_variables <= 20_000 else ""

@@ -1,4 +1,4 @@
-"""The files that a command will need, looked at before its work: an answer found in hours must have a place to go."""
+"""Checks of the files of a command before its work: an answer that takes hours must have a file to go to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dabp.errors import FormatError, ParameterError
 
 
 def check_problems(files: Iterable[str], format: str | None) -> None:
-    """Complain, in the words of the readers, about a problem file of unknown format or one that cannot be read."""
+    """Raise `FormatError` for a problem file of unknown format or one that cannot be read."""
     from dabp.formats import format_of
 
     for file in files:
@@ -22,10 +22,7 @@ def check_problems(files: Iterable[str], format: str | None) -> None:
 
 
 def check_input(place: str | Path | None) -> None:
-    """Complain, in the words of the readers, if a file cannot be read; None and ``-`` are no files.
-
-    It is not opened: a pipe can be opened only once.
-    """
+    """Raise `FormatError` if a file cannot be read, without opening it; None and ``-`` are no files."""
     if place is None or str(place) == "-":
         return
     if not os.path.exists(place):
@@ -37,7 +34,7 @@ def check_input(place: str | Path | None) -> None:
 
 
 def check_target(place: str, format: str | None) -> None:
-    """Complain if a problem cannot be written to a place: unknown format, or `check_output`."""
+    """Raise `FormatError` if a problem cannot be written to a file, or its format is unknown."""
     from dabp.formats import format_of
 
     try:
@@ -48,9 +45,9 @@ def check_target(place: str, format: str | None) -> None:
 
 
 def check_output(place: str | Path | None, *, replaced: bool = False) -> None:
-    """Complain if a file cannot be written, without writing it; None and ``-`` are no files.
+    """Raise `FormatError` if a file cannot be written, without writing it; None and ``-`` are no files.
 
-    `replaced` says that it is written beside and renamed, which takes a folder that can be written to.
+    A file that is `replaced` is written beside and renamed, which needs write access to the folder.
     """
     if place is None or str(place) == "-":
         return
@@ -59,8 +56,16 @@ def check_output(place: str | Path | None, *, replaced: bool = False) -> None:
         raise FormatError(f"it cannot be written ({os.strerror(obstacle)})", source=str(place))
 
 
+def check_write(
+    place: str | Path | None, read: Iterable[str | Path | None], option: str = "--output", *, replaced: bool = False
+) -> None:
+    """Raise an error if a file cannot be written or would replace one that is read."""
+    check_output(place, replaced=replaced)
+    check_apart({option: place}, read)
+
+
 def check_answer(place: str | Path | None) -> None:
-    """`check_output` for an answer, whose name must tell its form."""
+    """`check_output` for an answer, whose suffix must be one of the solution formats."""
     from dabp.formats.solution import holds_values_only
 
     check_output(place)
@@ -69,9 +74,9 @@ def check_answer(place: str | Path | None) -> None:
 
 
 def check_apart(written: Mapping[str, str | Path | None], read: Iterable[str | Path | None]) -> None:
-    """Complain if what is written would replace what is read, or two things would be written to one file.
+    """Raise `ParameterError` if a written file is one that is read, or two options write one file.
 
-    `written` is by option. Links are followed; devices and ``-`` hold nothing that could be lost.
+    `written` is by option. Links are followed; devices and ``-`` are no files.
     """
     inputs = {same for place in read if (same := _identity(place)) is not None}
     options: dict[str, str] = {}
@@ -85,9 +90,9 @@ def check_apart(written: Mapping[str, str | Path | None], read: Iterable[str | P
 
 
 def places(files: Sequence[str], target: Path | None, suffix: str, option: str) -> list[Path | None]:
-    """Where what belongs to each problem file goes: the file `target`, or in the folder `target` one named after each.
+    """The file to write for each problem file: `target`, or for several a file of the problem's name in it as a folder.
 
-    What several files are given for is a folder, which is made if it is not there.
+    The folder is made if it does not exist.
     """
     if target is None:
         return [None] * len(files)
@@ -106,7 +111,7 @@ def places(files: Sequence[str], target: Path | None, suffix: str, option: str) 
 
 
 def _identity(place: str | Path | None) -> str | None:
-    """One text for all names of a file; None for no file."""
+    """The same text for all names of a file; None for no file."""
     if place is None or str(place) == "-" or (os.path.exists(place) and not os.path.isfile(place)):
         return None
     path = os.path.realpath(place)
@@ -122,7 +127,6 @@ def _stem(file: str) -> str:
 
 
 def _obstacle(path: Path, replaced: bool) -> int | None:
-    """The error that writing would end with, as far as that can be told."""
     folder = path.parent
     if path.is_dir():
         return errno.EISDIR

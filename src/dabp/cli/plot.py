@@ -6,16 +6,17 @@ import os
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from dabp.cli.options import Format, MaxBytes, MaxCells, ProblemFile, read_problem, report
-from dabp.cli.paths import check_apart, check_output
+from dabp.cli.paths import check_write
 from dabp.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from dabp.driver.trace import Trace
 
@@ -35,8 +36,7 @@ def problem(
     max_bytes: MaxBytes = None,
 ) -> None:
     """Draw the factor graph of a small problem, the shape of a large one."""
-    check_output(output)
-    check_apart({"--output": output}, [file])
+    check_write(output, [file])
     read = read_problem(file, format, max_cells, max_bytes)
     from dabp.plots.factor_graph import plot_problem
 
@@ -48,9 +48,8 @@ def trace(
     file: Annotated[Path, typer.Argument(help="Trace written by `dabp solve --trace`.")], output: Output = None
 ) -> None:
     """Draw cost against iteration, and how damping and weights moved (DABP)."""
-    check_output(output)
-    check_apart({"--output": output}, [file])
-    loaded = _load(file)
+    check_write(output, [file])
+    loaded = load_trace(file)
     from dabp.plots.trace import plot_trace
 
     _finish(plot_trace(loaded), output)
@@ -58,26 +57,27 @@ def trace(
 
 @app.command()
 def compare(
-    files: Annotated[list[str], typer.Argument(help="Traces, as FILE or NAME=FILE.")], output: Output = None
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Traces, as FILE or NAME=FILE.")],
+    output: Output = None,
 ) -> None:
     """Draw the best cost against time for several runs."""
-    check_output(output)
     named = [_named(file) for file in files]
-    check_apart({"--output": output}, [path for _, path in named])
-    shown = Counter(name for name, _ in named)  # two files of one name are told apart by their folders
-    traces = {name if shown[name] == 1 else str(path): _load(path) for name, path in named}
+    check_write(output, [path for _, path in named])
+    shown = Counter(name for name, _ in named)  # two files of one name get their paths as names
+    traces = {name if shown[name] == 1 else str(path): load_trace(path) for name, path in named}
     from dabp.plots.compare import plot_compare
 
     _finish(plot_compare(traces), output)
 
 
 def _named(file: str) -> tuple[str, Path]:
-    """A curve's name and its trace; a file that is there is one, whatever signs are in its name."""
+    """A curve's name and the file of its trace; an existing file may have = in its name."""
     name, equals, path = file.partition("=")
     return (name, Path(path)) if equals and not os.path.exists(file) else (Path(file).stem, Path(file))
 
 
-def _load(file: Path) -> Trace:
+def load_trace(file: Path) -> Trace:
+    """Read a trace; raises `FormatError` if the file is missing or damaged."""
     from dabp.driver.trace import Trace
 
     try:
@@ -91,7 +91,7 @@ def _load(file: Path) -> Trace:
 
 
 def _plausible(trace: Trace) -> Trace:
-    """A trace whose moments can stand on an axis; `ValueError` for other numbers, `TypeError` for none."""
+    """A trace whose times and iterations fit on an axis; raises `ValueError` or `TypeError` for others."""
     for time, iteration, _ in (*trace.improvements, *trace.bounds, *((*block, 0.0) for block in trace.blocks)):
         if not (0 <= time < 1e12 and 0 <= iteration < 2**53 and iteration == int(iteration)):
             raise ValueError(f"an event at {time} s, iteration {iteration}")
@@ -99,25 +99,28 @@ def _plausible(trace: Trace) -> Trace:
 
 
 def _finish(ax: Axes, output: Path | None) -> None:
+    from matplotlib import pyplot as plt
+    from matplotlib.backend_bases import FigureManagerBase
+
+    figure = cast("Figure", ax.figure)
+    if output is not None:
+        save_figure(figure, output)
+    elif type(figure.canvas).manager_class.show is FigureManagerBase.show:  # the backends that have no windows
+        raise ParameterError("there is no screen to show a picture on; give a file with --output FILE")
+    else:
+        plt.show()
+    plt.close(figure)
+
+
+def save_figure(figure: Figure, output: Path) -> None:
+    """Write a Matplotlib figure, whose format the suffix tells."""
     from dabp.plots.style import take_names_literally
 
-    figure = ax.figure
     take_names_literally(figure)
-    from matplotlib import pyplot as plt
-
-    if output is None:
-        from matplotlib.backend_bases import FigureManagerBase
-
-        if type(figure.canvas).manager_class.show is FigureManagerBase.show:  # the backends that have no windows
-            raise ParameterError("there is no screen to show a picture on; give a file with --output FILE")
-        plt.show()
-        return
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=r"Glyph \d+")  # a name in a script that the font has not
-            figure.savefig(str(output), dpi=150)  # type: ignore[union-attr]
+            figure.savefig(str(output), dpi=150)
     except ValueError as error:
         raise FormatError(f"cannot write this kind of picture: {error}", source=str(output)) from None
-    finally:
-        plt.close(figure)
     report([f"wrote {output}"])

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dabp.cli.answers import Telling
 from dabp.cli.completion import complete_parameter, complete_solver
+from dabp.cli.display import AnswerPrinter
 from dabp.cli.options import AsJson, Fix, Format, MaxBytes, MaxCells, check_fixed, pairs, read_problem, report
 from dabp.cli.paths import check_answer, check_apart, check_input, check_output, check_problems, places
 from dabp.driver.interruption import Interruption
@@ -21,7 +21,6 @@ from dabp.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
     from dabp.driver.result import Result
-    from dabp.driver.trace import Trace
     from dabp.problem import Label, Problem
 
 Solver = Annotated[
@@ -85,11 +84,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the answer only
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
 Evidence = Annotated[
     list[str] | None,
-    typer.Option(
-        *("--evidence",),
-        metavar="FILE|NAME=VALUE",
-        help="Values that were observed, as a file or one by one; repeatable.",
-    ),
+    typer.Option("--evidence", metavar="FILE|NAME=VALUE", help="Observed values, as a file or one by one; repeatable."),
 ]
 
 
@@ -105,8 +100,8 @@ class _Files:
     resume: bool
 
     def check(self, problems: list[str], format: str | None) -> None:
-        """Complain before anything is solved."""
-        from dabp.formats.evidence import beside, is_text
+        """Raise an error for a file that cannot be read or written."""
+        from dabp.formats.evidence import is_text
 
         if len(problems) > 1 and (self.checkpoint or self.initial):
             raise ParameterError("--checkpoint and --initial go with one file")
@@ -117,17 +112,15 @@ class _Files:
         for evidence in self.evidence:
             if not is_text(evidence):
                 check_input(evidence)
-        for found in () if self.evidence else filter(None, map(beside, problems)):
-            print(f"dabp: {found} is not used; --evidence {found} fixes what it observes", file=sys.stderr)
         check_output(self.checkpoint, replaced=True)
 
     def remarks(self, problems: list[str]) -> list[str]:
         """Files beside the problems that look like evidence and are not used."""
         unused = [] if self.evidence else [f"{file}.evid" for file in problems if os.path.exists(f"{file}.evid")]
-        return [f"{file} is not used; --evidence {file} holds what it says" for file in unused]
+        return [f"{file} is not used; --evidence {file} reads it" for file in unused]
 
     def written(self, problems: list[str]) -> list[tuple[Path | None, Path | None]]:
-        """Where each problem's answer and trace go, once it is clear that they can."""
+        """The files of each problem's answer and trace, checked to be writable."""
         answers = places(problems, self.output, ".json", "--output")
         traces = places(problems, self.trace, ".jsonl", "--trace")
         for answer, trace in zip(answers, traces, strict=True):
@@ -188,7 +181,7 @@ def solve(
         "resume": resume,
     }
     beside.check(files, format)
-    display = Telling.of(files, format, as_json=as_json, quiet=quiet, verbose=verbose)
+    display = AnswerPrinter.of(files, format, as_json=as_json, quiet=quiet, verbose=verbose)
     if not (display.quiet or display.as_json):
         report(beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
@@ -200,9 +193,9 @@ def _solve_all(
     solver: str,
     options: dict[str, Any],
     beside: _Files,
-    display: Telling,
+    display: AnswerPrinter,
 ) -> None:
-    """Solve one problem after the other; whatever fails beside them, answers that were found are shown."""
+    """Solve the problems in their order; answers are printed also if something fails later."""
     announcement = "" if display.as_json or display.quiet else _announced(solver, options)
     rows: list[tuple[Problem, Result]] = []
     try:
@@ -210,11 +203,11 @@ def _solve_all(
             begun = perf_counter()
             problem = source()
             with Interruption() as interruption:  # also while the answer is written: it is not lost to a signal
-                held = {**options, **_given(problem, options["fix"], beside)}
-                held["time_limit"] = _left(options["time_limit"], perf_counter() - begun)
+                given = {**options, **_given(problem, options["fix"], beside)}
+                given["time_limit"] = seconds_left(options["time_limit"], perf_counter() - begun)
                 if announcement and not rows:
                     report([f"{announcement} (--time)"])
-                result = _solved(problem, solver, held, display)
+                result = _solved(problem, solver, given, display)
                 rows.append((problem, result))
                 files = _save(problem, result, *written)
                 if files and not (display.as_json or display.quiet):
@@ -228,8 +221,8 @@ def _solve_all(
         raise typer.Exit(1)
 
 
-def _left(limit: float | None, reading: float) -> float | None:
-    """What is left of the time after a file was read, if that took 5 % of it or more; a solve has at least half."""
+def seconds_left(limit: float | None, reading: float) -> float | None:
+    """The time limit less the seconds of reading, if those are 5 % of it or more; at least half the limit."""
     if limit is None or not limit > 0 or reading < 0.05 * limit:
         return limit
     return max(limit - reading, limit / 2)
@@ -243,7 +236,6 @@ def _size(text: str | None) -> str | None:
 
 
 def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[str, float]:
-    """Whether to relax, and at which prices."""
     if prices and not relax:
         raise ParameterError("--price goes with --relax")
     if relax and format == "maxsat":
@@ -256,7 +248,7 @@ def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[s
 
 
 def _announced(solver: str, options: dict[str, Any]) -> str:
-    """What is said before a solve that nothing given on the command line is sure to end."""
+    """The announcement of the default time limit, empty if the options are sure to end the solve."""
     from dabp.driver.stopping import Limits
     from dabp.solvers import make_solver
 
@@ -264,7 +256,7 @@ def _announced(solver: str, options: dict[str, Any]) -> str:
 
 
 def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, Any]:
-    """What is held and what to start from, looked up in the problem before anything is announced."""
+    """Fixed values, of evidence and `fix`, and the start."""
     from dabp.formats.solution import read_solution
 
     observed = _observed(problem, beside.evidence)
@@ -274,43 +266,40 @@ def _given(problem: Problem, fix: dict[str, Any], beside: _Files) -> dict[str, A
         variable = problem.names.variable_index(name)
         label = problem.names.labels(variable)[problem.names.value_index(variable, value)]
         if observed.setdefault(name, label) != label:
-            raise ParameterError(f"--fix holds {name!r} at {label!r}, the evidence at {observed[name]!r}")
+            raise ParameterError(f"--fix sets {name!r} to {label!r} and the evidence to {observed[name]!r}")
     return {"fix": observed, "initial": start}
 
 
 def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
     from dabp.formats.evidence import is_text, read_evidence
 
-    held: dict[int, int] = {}
+    fixed: dict[int, int] = {}
     for one in evidence:
         try:
             found = read_evidence(one, problem)
         except FormatError as error:
             raise ParameterError(f"--evidence {one}: {error.message}") if is_text(one) else error from None
         for variable, value in found.items():
-            if held.setdefault(variable, value) != value:
+            if fixed.setdefault(variable, value) != value:
                 raise ParameterError(f"--evidence gives variable {problem.names.variable(variable)!r} two values")
-    return {problem.names.variable(i): problem.names.labels(i)[v] for i, v in held.items()}
+    return {problem.names.variable(i): problem.names.labels(i)[v] for i, v in fixed.items()}
 
 
-def _solved(problem: Problem, solver: str, options: dict[str, Any], shown: Telling) -> Result:
+def _solved(problem: Problem, solver: str, options: dict[str, Any], display: AnswerPrinter) -> Result:
     from dabp.driver.live import LiveLine
     from dabp.driver.solve import solve as run
 
-    with LiveLine(verbose=shown.verbose, shown=not shown.quiet) as line:
+    with LiveLine(verbose=display.verbose, shown=not display.quiet) as line:
         return run(problem, solver, callbacks=[line], **options)
 
 
 def _save(problem: Problem, result: Result, output: Path | None, trace: Path | None) -> list[Path]:
-    """Write what was asked for, each whether or not the other can be, the answer first; the files that were written."""
+    """Write the answer and the trace, each also if the other fails; returns the files that were written."""
     written: list[Path] = []
     failures: list[FormatError] = []
-    for path, write in (
-        (output, partial(_write_answer, problem, result)),
-        (trace, partial(_write_trace, result.trace)),
-    ):
+    for path, write in ((output, _write_answer), (trace, _write_trace)):
         try:
-            if path is not None and write(path):
+            if path is not None and write(problem, result, path):
                 written.append(path)
         except FormatError as error:
             failures.append(error)
@@ -320,7 +309,6 @@ def _save(problem: Problem, result: Result, output: Path | None, trace: Path | N
 
 
 def _write_answer(problem: Problem, result: Result, path: Path) -> bool:
-    """Write a solution, unless there is none and a file of values cannot say so; whether it is written."""
     from dabp.formats.solution import holds_values_only, write_solution
 
     if result.assignment is None and holds_values_only(path):
@@ -330,9 +318,9 @@ def _write_answer(problem: Problem, result: Result, path: Path) -> bool:
     return True
 
 
-def _write_trace(trace: Trace, path: Path) -> bool:
+def _write_trace(_: Problem, result: Result, path: Path) -> bool:
     try:
-        trace.save(path)
+        result.trace.save(path)
     except OSError as error:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=str(path)) from None
     return True

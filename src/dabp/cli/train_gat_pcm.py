@@ -23,14 +23,14 @@ def train_gat_pcm(
     output: Annotated[Path, typer.Argument(help="File for the parameters (.safetensors); a .json goes beside it.")],
     steps: Annotated[int, typer.Option(help="Updates.")] = 4000,
     batch_size: Annotated[int, typer.Option(help="Subtrees in an update.")] = 32,
-    learning_rate: Annotated[float, typer.Option(help="Of Adam, before it falls along a cosine.")] = 2e-3,
-    weight_decay: Annotated[float, typer.Option(help="Of Adam.")] = 5e-5,
+    learning_rate: Annotated[float, typer.Option(help="First learning rate of Adam; it falls along a cosine.")] = 2e-3,
+    weight_decay: Annotated[float, typer.Option(help="Weight decay of Adam.")] = 5e-5,
     focus: Annotated[float, typer.Option(help="How much more good values weigh; 0 is plain squared error.")] = 1.0,
     offset_weight: Annotated[float, typer.Option(help="Weight of the error that all values share.")] = 0.01,
-    max_variables: Annotated[int, typer.Option(help="Of a training problem.")] = 16,
-    max_domain: Annotated[int, typer.Option(help="Values of a variable in a training problem.")] = 15,
-    seed: Annotated[int, typer.Option(help="Same seed and threads, same parameters.")] = 0,
-    threads: Annotated[int, typer.Option(help="Of torch.")] = 1,
+    max_variables: Annotated[int, typer.Option(help="Most variables of a training problem.")] = 16,
+    max_domain: Annotated[int, typer.Option(help="Most values of a variable of a training problem.")] = 15,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    threads: Annotated[int, typer.Option(help="Threads of PyTorch.")] = 1,
     validate_every: Annotated[int, typer.Option(help="Steps between measurements and checkpoints.")] = 100,
 ) -> None:
     """Pretrain the cost model of gat-pcm-lns on small random problems with exact labels.
@@ -46,18 +46,17 @@ def train_gat_pcm(
 
     torch.set_num_threads(threads)
     examples = Examples(max_variables=max_variables, max_domain=max_domain)
-    trainer = Trainer(
-        Pretraining(
-            steps=steps,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            focus=focus,
-            offset_weight=offset_weight,
-            seed=seed,
-            examples=examples,
-        )
+    settings = Pretraining(
+        steps=steps,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        weight_decay=weight_decay,
+        focus=focus,
+        offset_weight=offset_weight,
+        seed=seed,
+        examples=examples,
     )
+    trainer = Trainer(settings)
     if checkpoint.exists():
         trainer.load(checkpoint)
         print(f"dabp: continuing from step {trainer.step} ({checkpoint})", file=sys.stderr)

@@ -19,18 +19,17 @@ from dabp.safe_files import replacing
 def train_policy(
     output: Annotated[Path, typer.Argument(help="File for the policy (.json).")],
     instances: Annotated[int, typer.Option(help="Problems of each family.", min=1)] = 3,
-    generations: Annotated[int, typer.Option(help="Of evolution, for each family and length.", min=1)] = 10,
+    generations: Annotated[int, typer.Option(help="Generations for each family and length.", min=1)] = 10,
     population: Annotated[int, typer.Option(help="Schedules in a generation.", min=4)] = 8,
-    seed: Annotated[int, typer.Option(help="Same seed, same policy.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.", min=0)] = 0,
     share: Annotated[
-        str, typer.Option(help="Which part of the families to do here: 0/2 and 1/2 make the whole.")
+        str, typer.Option(metavar="PART", help="The share of the families to train here: 0/2 and 1/2 make the whole.")
     ] = "0/1",
 ) -> None:
     """Train the policy of bp-learned by evolution over families of problems.
 
-    Results are kept beside OUTPUT (.progress) as they come, and the same command continues; the policy is written
-    once all are there, by whichever share is last. All shares have the same other options. What is written is for
-    `dabp solve FILE --solver bp-learned --param policy=OUTPUT`.
+    Results are kept beside OUTPUT (.progress), and the same command continues; the last share writes the policy. All
+    shares need the same other options. `dabp solve FILE --solver bp-learned --param policy=OUTPUT` uses the policy.
     """
     require("cma", "training the policy")
     from dabp.lab.policies.training import Training, fitted, results, task_of, tasks, text_of, train

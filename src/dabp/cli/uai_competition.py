@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from dabp.driver.stopping import Progress
     from dabp.problem import Assignment
 
-DEFAULT_SECONDS = 60.0
-"""The time if INF_TIME is not set."""
-
 
 def uai(
     model: Annotated[Path, typer.Argument(help="Model file (.uai, .LG).")],
@@ -36,7 +33,7 @@ def uai(
 
     if task.upper() != "MPE":
         raise ParameterError(f"the task is MPE, not {task!r}; no other is supported")
-    seconds = _setting("INF_TIME", DEFAULT_SECONDS)
+    seconds = _setting("INF_TIME", 60.0)
     memory = _setting("INF_MEMORY", None)
     problem = read(model, "lg" if ".lg" in model.name.lower() else "uai")
     observed = read_evidence(evidence, problem)
@@ -79,7 +76,6 @@ def _setting(name: str, default: float | None) -> float | None:
 
 
 def _replace(path: Path, assignment: Assignment) -> None:
-    """Write so that the file is whole at every moment."""
     from dabp.formats.solution import as_mpe
     from dabp.safe_files import replacing
 

@@ -1,7 +1,7 @@
 """Boards on which workers of one solve write what they know: a folder, or a Dask scheduler.
 
-Who started the workers is the board's host. What a worker has told outlives it: files of a folder, messages that
-lie with the scheduler. `Board` is the host's side, `Place` the worker's, which is sent to it.
+The host is the process that started the workers. `Board` is the host's side, `Place` a worker's, which is sent to it.
+What a worker has written outlives the worker: as a file of the folder, or as a message in the scheduler's queue.
 """
 
 from __future__ import annotations
@@ -20,65 +20,59 @@ from dabp.driver.peers import Known
 from dabp.driver.stopping import Progress
 from dabp.errors import SolverError
 
-INTERVAL = 0.5
+LOOK_SECONDS = 0.5
 """Seconds between a worker's looks at the board."""
-PATIENCE = 5.0
-"""Seconds in which a scheduler has answered."""
 ENDED = "ended"
-"""The name of the file, and the content of the message, that ends all workers."""
+"""The name of the file, and the content of the Dask variable, that ends all workers."""
 
 
 class Place(ABC):
-    """A worker's side, `Peers` for its solve: it tells what is new at most every `INTERVAL` seconds, and looks."""
+    """A worker's side, `Peers` for its solve: every `LOOK_SECONDS` it writes and reads what is new."""
 
     def __init__(self, worker: int):
         self.worker = worker
         self.ended = False
-        self._looked = -INTERVAL
-        self._told: tuple[float | None, float | None] = (None, None)
+        self._looked = -LOOK_SECONDS
+        self._written: tuple[float | None, float | None] = (None, None)
 
     def exchange(self, progress: Progress) -> list[Known]:
-        """See `Peers`."""
+        """Write and read, unless the last time was less than `LOOK_SECONDS` ago."""
         now = time.monotonic()
-        if now - self._looked < INTERVAL:
+        if now - self._looked < LOOK_SECONDS:
             return []
         self._looked = now
-        self.tell(progress)
+        if (progress.cost, progress.bound) != self._written:
+            with contextlib.suppress(OSError):  # a full disk must not end the search: written again at the next look
+                self.put(Known(progress.assignment, progress.bound).to_bytes())
+                self._written = (progress.cost, progress.bound)
         return self.look()
 
-    def tell(self, progress: Progress) -> None:
-        """Put on the board what was not told before."""
-        if (progress.cost, progress.bound) != self._told:
-            with contextlib.suppress(OSError):  # a full disk must not end the search: told again at the next look
-                self.put(Known(progress.assignment, progress.bound).to_bytes())
-                self._told = (progress.cost, progress.bound)
-
     @abstractmethod
-    def put(self, told: bytes) -> None:
-        """Put this on the board."""
+    def put(self, data: bytes) -> None:
+        """Write the worker's knowledge on the board."""
 
     @abstractmethod
     def look(self) -> list[Known]:
-        """What others have put there since the last look; sets `ended`."""
+        """What others have written since the last look; sets `ended`."""
 
     @abstractmethod
     def over(self) -> bool:
-        """Whether the host has ended the solve; what others have put there stays to be seen."""
+        """Whether the host has ended the solve; consumes nothing that others wrote."""
 
 
 class Board(ABC):
-    """The host's side."""
+    """The host's side of a board."""
 
     @abstractmethod
     def place(self, worker: int) -> Place:
-        """What a worker is given."""
+        """The side of one worker."""
 
     @abstractmethod
     def gather(self) -> list[Known]:
-        """What workers have told since the last time."""
+        """What workers have written since the last call."""
 
     def publish(self, known: Known) -> None:  # noqa: B027 - workers that see each other need no publication
-        """Let all workers know."""
+        """Show all workers the best assignment and bound."""
 
     @abstractmethod
     def end(self) -> None:
@@ -86,7 +80,7 @@ class Board(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Take the board away."""
+        """Remove the board; a worker that still runs takes its absence for the end."""
 
 
 class FolderPlace(Place):
@@ -94,51 +88,27 @@ class FolderPlace(Place):
 
     def __init__(self, folder: Path, worker: int):
         super().__init__(worker)
-        self._files = Files(folder, f"{worker}.known")
-
-    def put(self, told: bytes) -> None:
-        """Replace the worker's file at once: nobody reads half of one."""
-        self._files.write(told)
-
-    def look(self) -> list[Known]:
-        """The files that changed."""
-        self.ended = self.over()
-        return self._files.changed()
-
-    def over(self) -> bool:
-        """See `Place`."""
-        return self._files.ended
-
-
-class Files:
-    """The files of a folder that hold what workers know."""
-
-    def __init__(self, folder: Path, own: str = ""):
-        self._folder, self._own = folder, own
+        self._folder = folder
         self._seen: dict[str, tuple[int, int]] = {}
 
-    @property
-    def ended(self) -> bool:
-        """Whether the host has ended the solve, or is gone with its folder."""
-        return not self._folder.is_dir() or (self._folder / ENDED).exists()
-
-    def write(self, told: bytes) -> None:
-        """Replace one's own file."""
+    def put(self, data: bytes) -> None:
+        """Replace the worker's file whole."""
         with contextlib.suppress(FileNotFoundError):  # the folder, when the host has gone
             handle, name = tempfile.mkstemp(dir=self._folder, prefix=".writing-")
             try:
                 with os.fdopen(handle, "wb") as stream:
-                    stream.write(told)
-                Path(name).replace(self._folder / self._own)
+                    stream.write(data)
+                Path(name).replace(self._folder / f"{self.worker}.known")
             except OSError:
                 Path(name).unlink(missing_ok=True)
                 raise
 
-    def changed(self) -> list[Known]:
-        """What others' files hold that are new or have changed since they were read; what is none of ours is left."""
+    def look(self) -> list[Known]:
+        """The files that are new or have changed since they were read; files that cannot be read are left."""
+        self.ended = self.over()
         found = []
         for path in sorted(self._folder.glob("*.known")):
-            if path.name == self._own or not path.is_file():
+            if path.name == f"{self.worker}.known" or not path.is_file():
                 continue
             with contextlib.suppress(OSError, SolverError):
                 status = path.stat()
@@ -149,6 +119,10 @@ class Files:
                     found.append(Known.from_bytes(content))
         return found
 
+    def over(self) -> bool:
+        """Whether the file `ENDED` is there, or the folder is not."""
+        return not self._folder.is_dir() or (self._folder / ENDED).exists()
+
 
 class FolderBoard(Board):
     """A folder of its own, temporary unless one is given: for workers on this machine, or with a shared disk."""
@@ -157,69 +131,70 @@ class FolderBoard(Board):
         if folder is not None:
             Path(folder).mkdir(parents=True, exist_ok=True)
         self._folder = Path(tempfile.mkdtemp(prefix="dabp-together-", dir=folder))
-        self._files = Files(self._folder)
+        self._reader = self.place(-1)
 
     def place(self, worker: int) -> FolderPlace:
-        """See `Board`."""
+        """A place in the same folder."""
         return FolderPlace(self._folder, worker)
 
     def gather(self) -> list[Known]:
-        """See `Board`."""
-        return self._files.changed()
+        """What workers' files hold that is new."""
+        return self._reader.look()
 
     def end(self) -> None:
-        """See `Board`; workers end by their own clocks where there is no room for the file."""
+        """Write the file `ENDED`; on a full disk workers end by their own clocks."""
         with contextlib.suppress(OSError):
             (self._folder / ENDED).touch()
 
     def close(self) -> None:
-        """Remove the folder; a worker that is still there sees by that that it has ended."""
+        """Remove the folder, which ends workers that still run."""
         shutil.rmtree(self._folder, ignore_errors=True)
         if self._folder.is_dir():  # Windows keeps what a worker has open
             self.end()
 
 
 class DaskPlace(Place):
-    """Messages to the host through the scheduler's queue, and the best that is known in its variable."""
+    """Messages to the host through the scheduler's queue, and the best that is known in its variables."""
 
     def __init__(self, name: str, worker: int):
         super().__init__(worker)
         self._name, self._version = name, 0
 
-    def put(self, told: bytes) -> None:
-        """Into the queue, which lies with the scheduler."""
+    def put(self, data: bytes) -> None:
+        """Send a message to the host."""
         from distributed import Queue, get_client
 
-        Queue(self._name, client=get_client()).put(told)
+        Queue(self._name, client=get_client()).put(data)
 
     def look(self) -> list[Known]:
-        """The variable's version first, which is small; the rest if it is new. Without them the host has gone."""
-        from distributed import Variable, get_client
-
-        client = get_client()
+        """The version, which is small, and the rest if the version is new."""
         try:
-            version = Variable(f"{self._name}-version", client=client).get(timeout=PATIENCE)
+            version = self._read("version")
             self.ended = version == ENDED
             if self.ended or version == self._version:
                 return []
             self._version = version
-            return [Known.from_bytes(Variable(f"{self._name}-best", client=client).get(timeout=PATIENCE))]
+            return [Known.from_bytes(self._read("best"))]
         except TimeoutError:
             self.ended = True
             return []
 
     def over(self) -> bool:
-        """See `Place`."""
-        from distributed import Variable, get_client
-
+        """Whether the version is `ENDED`, or the variable is gone."""
         try:
-            return bool(Variable(f"{self._name}-version", client=get_client()).get(timeout=PATIENCE) == ENDED)
+            return bool(self._read("version") == ENDED)
         except TimeoutError:
             return True
 
+    def _read(self, variable: str) -> Any:
+        """Raises `TimeoutError` if the scheduler has no such variable any more: the host has gone."""
+        from distributed import Variable, get_client
+
+        return Variable(f"{self._name}-{variable}", client=get_client()).get(timeout=5.0)
+
 
 class DaskBoard(Board):
-    """A queue and two variables of a Dask scheduler: nothing but the scheduler must be reached by workers and host."""
+    """A queue and two variables of a Dask scheduler: workers and host need to reach the scheduler only."""
 
     def __init__(self, client: Any):
         from distributed import Queue, Variable
@@ -231,25 +206,25 @@ class DaskBoard(Board):
         self._newest.set(0)
 
     def place(self, worker: int) -> DaskPlace:
-        """See `Board`."""
+        """A place with the same scheduler."""
         return DaskPlace(self._name, worker)
 
     def gather(self) -> list[Known]:
-        """See `Board`."""
-        return [Known.from_bytes(told) for told in self._queue.get(batch=True)]
+        """All messages in the queue."""
+        return [Known.from_bytes(data) for data in self._queue.get(batch=True)]
 
     def publish(self, known: Known) -> None:
-        """The whole before its number, so that who sees a number finds at least that."""
+        """Write the best before its version: a worker that reads a version finds at least that."""
         self._version += 1
         self._best.set(known.to_bytes())
         self._newest.set(self._version)
 
     def end(self) -> None:
-        """See `Board`."""
+        """Set the version to `ENDED`."""
         self._newest.set(ENDED)
 
     def close(self) -> None:
-        """Leave nothing with the scheduler; a worker that is still there sees by that that it has ended."""
-        for left in (self._best, self._newest):
-            left.delete()
+        """Delete the queue and the variables, which ends workers that still run."""
+        self._best.delete()
+        self._newest.delete()
         self._queue.close()

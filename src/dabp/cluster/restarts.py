@@ -6,6 +6,7 @@ Anything with the interface of `concurrent.futures.Executor` will do; ``distribu
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import queue
 import threading
@@ -19,39 +20,44 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dabp.driver.arguments import as_count, as_seed, checked_problem
+from dabp.driver.arguments import as_count_to, as_seed, checked_problem
 from dabp.driver.result import Result
 from dabp.driver.solve import solve
 from dabp.driver.stopping import Limits
-from dabp.errors import DabpError, ParameterError, SolverError, suggestion
+from dabp.errors import DabpError, SolverError, refuse_unknown
 from dabp.problem import Problem
 from dabp.problem.model import Model
 from dabp.problem.views import Label
 from dabp.solvers.base import Solver
 from dabp.solvers.status import Status
 
-GRACE = 10.0
-"""Seconds after the time limit, the first answer or an interrupt that answers under way are waited for."""
-COMPILING = 300.0
-"""Seconds more for the first answer: workers start slowly, and the compilation of a kernel cannot be stopped."""
-PROOFS = (Status.OPTIMAL, Status.INFEASIBLE)
+GRACE_SECONDS = 10.0
+"""Seconds to wait for running workers after the time limit, the first answer or an interrupt."""
+COMPILING_SECONDS = 300.0
+"""More seconds to wait for the first answer: workers start slowly, and compiling a kernel cannot be stopped."""
 
+_PROOFS = (Status.OPTIMAL, Status.INFEASIBLE)
 _stopped = ""
-"""In a worker process: the call that a signal has ended, whose other restarts are not begun any more."""
+"""In a worker process: the call that a signal has ended, whose other restarts do not start any more."""
 
 
-class Options(TypedDict, total=False):
-    """What else a restart may be given, as for `dabp.solve`; callbacks and checkpoints stay with single solves."""
+class WorkerOptions(TypedDict, total=False):
+    """Keyword arguments of each worker's solve, as for `dabp.solve`."""
 
     params: Mapping[str, Any] | None
-    max_iterations: int | None
     target: float | None
-    stagnation: int | None
     memory_limit: int | str | None
     threads: int
     initial: Mapping[str, Label] | ArrayLike | Result | None
     fix: Mapping[str, Label] | None
     presolve: bool | None
+
+
+class Options(WorkerOptions, total=False):
+    """Keyword arguments of each restart, as for `dabp.solve`; callbacks and checkpoints go with single solves only."""
+
+    max_iterations: int | None
+    stagnation: int | None
 
 
 def solve_restarts(
@@ -64,30 +70,32 @@ def solve_restarts(
     time_limit: float | None = None,
     **options: Unpack[Options],
 ) -> Result:
-    """Solve `restarts` times with seeds of their own, and give the best answer and the best bound.
+    """Solve `restarts` times with different seeds; returns the best answer and the best bound.
 
-    The seeds depend on `seed` and the number of the restart only, so that the answer does not depend on how many
-    workers there are (limits by time aside). A proof ends the rest. A restart that is lost with its worker is noted
-    and left out; if all are lost, the last one's error is raised. Ctrl-C ends those under way, and the best of what
-    they give within `GRACE` seconds is the answer.
+    The seeds depend on `seed` and the number of the restart only: without a time limit the answer does not depend on
+    the number of workers. A proof ends the other restarts. A restart that is lost with its worker is noted and left
+    out; if all are lost, the last one's error is raised. Ctrl-C ends running restarts, and the answer is the best of
+    those that end within ten seconds.
 
     Parameters
     ----------
     problem, solver, options
-        As for `dabp.solve`; see `Options` for those that go with restarts.
+        As for `dabp.solve`; see `Options`.
     restarts
-        How many.
+        Number of restarts, at most 100,000.
     executor
-        Who runs them.
+        Runs the restarts.
     seed
         Decides the restarts' seeds.
     time_limit
-        Seconds for all of them together: one that starts later gets what is left, one that comes too late is
-        skipped, the first aside. On several machines this needs clocks that agree.
+        Seconds for all restarts together: one that starts later gets the time left, one that starts too late is
+        skipped, except the first. On several machines this needs clocks that agree.
     """
     started = time.perf_counter()
     problem = checked_problem(problem)
-    _check(problem, restarts, seed, time_limit, options)
+    refuse_unknown("solve_restarts", options, Options.__annotations__)
+    restarts, seed = as_count_to(100_000, "restarts", restarts), as_seed(seed)
+    Limits(time=time_limit)
     deadline = None if time_limit is None else time.time() + time_limit
     stop, call = threading.Event(), uuid.uuid4().hex
     # Threads see no signals; those of other processes do by themselves.
@@ -103,7 +111,7 @@ def solve_restarts(
     best = dataclasses.replace(_best(under_way.found, problem.maximize, seed, solver), problem=problem)
     return dataclasses.replace(
         best,
-        status=Status.INTERRUPTED if interrupted and best.status not in PROOFS else best.status,
+        status=Status.INTERRUPTED if interrupted and best.status not in _PROOFS else best.status,
         iterations=sum(result.iterations for result in under_way.found.values()),
         runtime=time.perf_counter() - started,
         seed=seed,
@@ -111,61 +119,50 @@ def solve_restarts(
     )
 
 
-def _check(problem: Problem, restarts: int, seed: int, time_limit: float | None, options: Mapping[str, Any]) -> None:
-    """Refuse at once what every restart would refuse."""
-    if as_count("restarts", restarts, 1) is None:
-        raise ParameterError("restarts is a whole number of at least 1, not None")
-    as_seed(seed)
-    Limits(time=time_limit)
-    for name in options:
-        if name not in Options.__annotations__:
-            raise ParameterError(f"restarts take no {name!r}{suggestion(name, Options.__annotations__)}")
-
-
 class _UnderWay:
-    """The restarts that an executor has been given, and what has come back of them."""
+    """The restarts that an executor has, and those that have ended."""
 
     def __init__(self) -> None:
         self.found: dict[int, Result] = {}
         self.errors: list[BaseException] = []
-        self._decided = False  # by a proof, or by a mistake that all restarts share
+        self._decided = False  # by a proof, or by a mistake of the caller
         self._waiting: dict[int, Future[Result | None]] = {}
         self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def run(
         self, executor: Executor, tasks: Iterable[tuple[Any, ...]], stop: threading.Event, time_limit: float | None
     ) -> bool:
-        """Hand the restarts out and collect them, `stop` set at the end; True if Ctrl-C came between."""
+        """Submit and collect the restarts, then set `stop`; True if Ctrl-C interrupted this."""
         interrupted = False
         try:
             for index, task in enumerate(tasks):
-                self.add(index, executor.submit(_restart, *task))
-            self.collect(None if time_limit is None else time_limit + GRACE, for_first=COMPILING)
+                self._waiting[index] = future = executor.submit(_restart, *task)
+                future.add_done_callback(functools.partial(self._note, index))
+            self.collect(None if time_limit is None else time_limit + GRACE_SECONDS, for_first=COMPILING_SECONDS)
         except KeyboardInterrupt:
             interrupted = True
             stop.set()
             self.cancel()
-            self.recover()
-            self.collect(GRACE)
+            for index in [index for index, future in self._waiting.items() if future.done()]:
+                self._take(index)  # it had ended when the interrupt came
+            self.collect(GRACE_SECONDS)
         finally:
             stop.set()
             self.cancel()
         return interrupted
 
     def notes(self, restarts: int) -> list[str]:
-        """How many of all came back, and what became of the others."""
+        """How many restarts ended, and why others were lost."""
         lost = [f"a restart was lost: {_text(error)}" for error in self.errors]
         return [f"{len(self.found)} of {restarts} restarts ended", *lost]
 
-    def add(self, index: int, future: Future[Result | None]) -> None:
-        """Wait for one more."""
-        self._waiting[index] = future
-        future.add_done_callback(lambda _: self._ended.put(index))
+    def _note(self, index: int, _: Future[Result | None]) -> None:
+        self._ended.put(index)
 
     def collect(self, patience: float | None, for_first: float = 0.0) -> None:
-        """Take what comes within `patience` seconds (None: whenever), until one decides for all or none is left.
+        """Take results for `patience` seconds (None: no limit), until one decides for all or none is left.
 
-        As long as there is no answer, they are `for_first` more; one that comes so late leaves others `GRACE`.
+        Until the first answer the limit is `for_first` seconds later, and at least `GRACE_SECONDS` after it.
         """
         until = math.inf if patience is None else time.monotonic() + patience
         while self._waiting and not self._decided:
@@ -177,22 +174,16 @@ class _UnderWay:
                 self.errors.append(LateError("a restart did not end in time"))
                 return
             if self.found and not answered:
-                until = max(until, time.monotonic() + GRACE)
+                until = max(until, time.monotonic() + GRACE_SECONDS)
 
     def cancel(self) -> None:
-        """Forget those that have not begun."""
+        """Forget the restarts that have not started."""
         for index, future in list(self._waiting.items()):
             if not future.done() and future.cancel():
                 del self._waiting[index]
 
-    def recover(self) -> None:
-        """Take those that had ended when an interrupt came between."""
-        for index, future in list(self._waiting.items()):
-            if future.done():
-                self._take(index)
-
     def _take(self, index: int) -> None:
-        """Keep what a restart has ended with: a result, None if it was too late, or an error of it or its worker."""
+        """Keep a restart's result, which is None if it started too late, or its error."""
         future = self._waiting.get(index)
         if future is None:
             return
@@ -202,7 +193,7 @@ class _UnderWay:
             self._decided |= isinstance(error, DabpError)
         elif (result := future.result()) is not None:
             self.found[index] = result
-            self._decided |= result.status in PROOFS
+            self._decided |= result.status in _PROOFS
         del self._waiting[index]
 
 
@@ -234,10 +225,7 @@ def _restart(
     call: str,
     first: bool,
 ) -> Result | None:
-    """One restart, in a worker; None if its time was up before it began, or a signal has ended the call.
-
-    The first is begun however late (workers take seconds to start), so that there is an answer.
-    """
+    """One restart, in a worker; None if it starts too late and is not the first, or a signal has ended the call."""
     global _stopped
     left = None if deadline is None else max(deadline - time.time(), 0.0)
     if call == _stopped or (left == 0 and not first):
@@ -258,7 +246,7 @@ def _best(found: Mapping[int, Result], maximize: bool, seed: int, solver: str | 
         name = solver if isinstance(solver, str) else type(solver).__name__
         return Result(None, None, Status.INTERRUPTED, None, 0, 0.0, seed, name)
     sign = -1.0 if maximize else 1.0
-    proved = [result for result in found.values() if result.status in PROOFS]
+    proved = [result for result in found.values() if result.status in _PROOFS]
     bounds = [sign * result.bound for result in found.values() if result.bound is not None]
     index = min(found, key=lambda i: (_rank(found[i], sign), i))
     best = proved[0] if proved else found[index]

@@ -1,4 +1,4 @@
-"""Checks of what a caller gives to `solve` and its relatives: one sentence instead of an error from inside."""
+"""Checks of the arguments of `solve` and its relatives: one sentence instead of an error from inside."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from typing import Any
 from dabp.errors import ParameterError, ProblemError
 from dabp.problem import Problem
 from dabp.problem.model import Model
+from dabp.solvers import make_solver
 from dabp.solvers.base import Solver
 
 LARGEST_COUNT = 2**62
-"""Kernels count in 64 bits; larger counts are taken as this one, which no solve reaches."""
-LEAST_THREADS = 8
-"""A caller may ask for this number of threads, or for one for each core if there are more cores."""
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-"""Units of an amount of memory, in bytes."""
+"""Kernels count in 64 bits; larger counts become this one, which no solve reaches."""
 
 
 def as_number(name: str, value: object) -> float | None:
@@ -48,18 +45,27 @@ def as_count(name: str, value: object, least: int = 0) -> int | None:
     return min(count, LARGEST_COUNT)
 
 
+def as_count_to(most: int, name: str, value: object) -> int:
+    """A whole number of 1 to `most`."""
+    count = as_count(name, value, 1)
+    if count is None or count > most:
+        raise ParameterError(f"{name} is a whole number of at least 1 and at most {most:,}, not {shortened(value)}")
+    return count
+
+
 def as_bytes(name: str, value: object) -> int | None:
     """An amount of memory in bytes: a number of bytes, or text with a unit such as ``"2GB"`` or ``"512 MiB"``."""
     if not isinstance(value, str):
         return as_count(f"the {name} limit", value)
+    units = {None: 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
     match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([KMG]?I?B)?\s*", value.upper())
-    if match is None or (match[2] or "") not in UNITS:
+    if match is None or match[2] not in units:
         raise ParameterError(f"the {name} limit is an amount like '2GB' or '512MiB', not {shortened(value)}")
-    return min(int(float(match[1]) * UNITS[match[2] or ""]), LARGEST_COUNT)
+    return min(int(float(match[1]) * units[match[2]]), LARGEST_COUNT)
 
 
 def as_cost(name: str, value: object) -> float | None:
-    """A number that costs can be compared with, or None."""
+    """A number, infinite or finite, or None."""
     if value is None:
         return None
     number = _real(value)
@@ -76,22 +82,22 @@ def as_seed(value: object) -> int:
 
 
 def available_cores() -> int:
-    """Cores that this process may use: fewer than the machine's in a container or a batch job."""
+    """Number of cores that this process may use, in a container or a batch job fewer than the machine has."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     if sys.platform == "win32":
         import psutil
 
         return len(psutil.Process().cpu_affinity())
-    return os.cpu_count() or 1  # macOS binds no process to cores
+    return os.cpu_count() or 1  # macOS does not bind processes to cores
 
 
 def as_threads(value: object, solver: Solver) -> int:
-    """Threads of a solve: by default all cores if the solver is `parallel`, else one; never many more than cores."""
+    """Threads of a solve: by default all cores if the solver is `parallel`, else one; at most 8 or the cores."""
     count = as_count("threads", value, 1)
     if count is None:
         return available_cores() if solver.parallel else 1
-    return min(count, max(LEAST_THREADS, available_cores()))
+    return min(count, max(8, available_cores()))
 
 
 def checked_problem(problem: object) -> Problem:
@@ -101,16 +107,21 @@ def checked_problem(problem: object) -> Problem:
     if isinstance(problem, Model):
         return problem.build()
     if isinstance(problem, str | os.PathLike):
-        raise ProblemError("a file has to be read first: give dabp.read(file)")
-    raise ProblemError(f"a Problem can be solved, not {shortened(problem)}")
+        raise ProblemError("a file name is no problem; give dabp.read(file)")
+    raise ProblemError(f"a problem is a dabp.Problem or a dabp.Model, not {shortened(problem)}")
 
 
-def check_solver(solver: object, params: object) -> None:
-    """Refuse what is neither a solver nor a solver's name, and parameters without names."""
+def chosen_solver(solver: object, params: object) -> tuple[Solver, str]:
+    """The solver and its name, given as a `Solver` or as a name with parameters."""
     if not isinstance(solver, str | Solver):
         raise ParameterError(f"a solver is a name (`dabp solvers` lists them) or a Solver, not {shortened(solver)}")
     if params is not None and not (isinstance(params, Mapping) and all(isinstance(key, str) for key in params)):
         raise ParameterError(f"params are values by name, as {{'damping': 0.5}}, not {shortened(params)}")
+    if isinstance(solver, str):
+        return make_solver(solver, params), solver
+    if params:
+        raise ParameterError("params go with a solver's name; a Solver object has its own")
+    return solver, type(solver).__name__
 
 
 def check_fix(fix: object) -> None:
@@ -143,7 +154,7 @@ def shortened(value: object) -> str:
 
 
 def _real(value: object) -> float | None:
-    """A number as a float, None for what is no number or too large for a float."""
+    """A number as a float; None for values that are no number or too large."""
     if not isinstance(value, Real):
         return None
     try:

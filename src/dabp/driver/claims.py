@@ -1,4 +1,4 @@
-"""Checks of what a search claims: costs are recomputed, and bounds and statuses must agree with them."""
+"""Checks of a search's claims: costs are recomputed, and bounds and statuses must agree with them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dabp.solvers.status import OWN_LIMIT, Status
 
 
 def take(step: Step, run: RunningSolve, prepared: Preparation) -> Ended | None:
-    """Record a block, keep its best assignment, tighten the bound; why the search has ended, if it has."""
+    """Record a block, keep its best assignment, tighten the bound; returns why the search has ended, if it has."""
     step = prepared.in_costs(step)
     run.record(step)
     if step.best is not None:
@@ -41,7 +41,7 @@ def keep(assignment: Assignment, run: RunningSolve, prepared: Preparation, *, cl
 
 
 def _check(claimed: float, actual: float, run: RunningSolve, *, exact: bool) -> None:
-    """Refuse a cost that differs from the claimed one; lifted from a reduced problem it may be lower."""
+    """Refuse a wrong claim; an assignment that was lifted from a reduced problem may cost less than claimed."""
     off = 0.0 if actual == claimed else abs(actual - claimed) if exact else actual - claimed
     slack = 1e-6 * max(1.0, abs(claimed)) + 1e3 * run.problem.facts.rounding(claimed) if math.isfinite(claimed) else 0.0
     if not off <= slack:
@@ -51,12 +51,12 @@ def _check(claimed: float, actual: float, run: RunningSolve, *, exact: bool) -> 
 
 
 def ending(finished: Status | None, run: RunningSolve) -> Status | None:
-    """The status if the search has ended: its own, or what cost, bound and limit prove together."""
+    """The status if the search has ended: its own, or the one that cost, bound and limit prove together."""
     cost, bound = run.progress.cost, run.progress.bound
     if finished is Status.OPTIMAL:
         return _optimal(run)
     if finished is Status.INFEASIBLE and cost is not None:
-        raise SolverError(f"solver {run.solver!r} calls infeasible what has an assignment of cost {cost}")
+        raise SolverError(f"solver {run.solver!r} reported infeasible, but there is an assignment of cost {cost}")
     if bound is not None:
         if run.problem.facts.excludes(bound):
             return Status.INFEASIBLE
@@ -67,12 +67,12 @@ def ending(finished: Status | None, run: RunningSolve) -> Status | None:
 
 def _optimal(run: RunningSolve) -> Status:
     """The status of a search that calls its best assignment optimal, checked against what is known."""
-    cost, told, bound = run.progress.cost, run.told, run.progress.bound
+    cost, own, bound = run.progress.cost, run.search_cost, run.progress.bound
     if cost is None and run.problem.limit is not None:  # the optimum of all assignments is not better than it
         return Status.INFEASIBLE if bound is not None and run.problem.facts.excludes(bound) else Status.CONVERGED
-    if cost is None or told is None:
-        raise SolverError(f"solver {run.solver!r} calls optimal what it gave no assignment for")
-    if run.sign * (told - cost) > run.problem.facts.rounding(cost):
-        raise SolverError(f"solver {run.solver!r} calls {told} optimal, where {cost} is known")
+    if cost is None or own is None:
+        raise SolverError(f"solver {run.solver!r} reported optimal without an assignment")
+    if run.sign * (own - cost) > run.problem.facts.rounding(cost):
+        raise SolverError(f"solver {run.solver!r} reported {own} optimal, but {cost} is known")
     run.tighten(run.sign * cost)
     return Status.OPTIMAL

@@ -1,8 +1,8 @@
 """Why a problem is infeasible: few constraints that contradict each other, minimal under removal.
 
-Constraints are taken away in chunks, then in smaller ones, and stay away where the rest is still infeasible. One
-without which the rest is feasible is needed, and stays needed as others go; when all are, the set is minimal. At any
-moment what is left is a proved conflict.
+Constraints are removed in chunks, then in smaller ones, as long as the rest is still infeasible. A constraint without
+which the rest is feasible is needed, and remains so when others are removed; when all are needed, the set is minimal.
+At any moment the constraints that are left are a proved conflict.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Conflict:
     constraints
         Their names.
     scopes
-        The variables of each.
+        The variables of each constraint.
     proved
-        Whether it is proved that they cannot; if not, these are all that there are.
+        Whether it is proved that they cannot all hold; if not, these are all hard constraints.
     minimal
-        Whether any of them can be left out for the others to be satisfiable: proved, one by one.
+        Whether it is proved that without any one of them the others can hold.
     """
 
     constraints: tuple[str, ...]
@@ -45,12 +45,12 @@ class Conflict:
 
     @property
     def sentence(self) -> str:
-        """What is known, in words."""
+        """The finding as a sentence."""
         count = len(self.constraints)
         if not self.proved:
             return "a limit was reached before it was clear whether the constraints contradict each other"
         if not count:
-            return "what is given leaves no assignment, whatever the hard constraints"
+            return "fixed values and the limit on the total leave no assignment, whatever the hard constraints"
         if self.minimal and count == 1:
             return "this constraint allows nothing"
         if self.minimal:
@@ -71,13 +71,13 @@ def conflict(
     Parameters
     ----------
     problem
-        What is, perhaps, infeasible. Factors with one name are one constraint; a limit on the total is given.
+        A problem that may be infeasible. Factors with one name are one constraint; a limit on the total always holds.
     time_limit
-        Seconds for all of it; None for no limit.
+        Seconds for the whole call; None for no limit.
     fix
-        Variables held at a value: given, too, and no part of the conflict.
+        Values that variables keep, by name; they always hold.
     seed
-        Of the solves that decide what is feasible.
+        Seed of the solves that decide what is feasible.
     """
     check_fix(fix)
     filtering = _Filter(checked_problem(problem), Guard(as_number("time", time_limit)), fix, seed)
@@ -85,7 +85,7 @@ def conflict(
 
 
 class _Filter:
-    """The constraints that are left, and which of them are known to be needed."""
+    """The constraints that are left, and the names of those that are known to be needed."""
 
     def __init__(self, problem: Problem, guard: Guard, fix: Mapping[str, Label] | None, seed: int):
         self._problem, self._guard, self._fix, self._seed = problem, guard, fix, seed
@@ -93,22 +93,21 @@ class _Filter:
         self._needed: set[str] = set()
 
     def result(self) -> Conflict | None:
-        """From all constraints to few."""
         verdict = self._verdict(self.left)
         if verdict is Status.CONVERGED:
             return None
         if verdict is not Status.INFEASIBLE:
-            return self._told(proved=False, minimal=False)
+            return self._conflict(proved=False, minimal=False)
         size = max(1, len(self.left) // 2)
         while waiting := [one for one in self.left if one.name not in self._needed]:
             for start in range(0, len(waiting), size):
                 if not self._try(waiting[start : start + size]):
-                    return self._told(proved=True, minimal=False)
+                    return self._conflict(proved=True, minimal=False)
             size = max(1, size // 2)
-        return self._told(proved=True, minimal=True)
+        return self._conflict(proved=True, minimal=True)
 
     def _try(self, chunk: Sequence[Constraint]) -> bool:
-        """Take some away if the rest is infeasible without them; False if that stays unclear."""
+        """Remove constraints if the rest is infeasible without them; False if a limit leaves that unclear."""
         names = {one.name for one in chunk} - self._needed
         if not names:
             return True
@@ -121,7 +120,7 @@ class _Filter:
         return verdict in (Status.INFEASIBLE, Status.CONVERGED)
 
     def _verdict(self, constraints: Sequence[Constraint]) -> Status:
-        """INFEASIBLE, CONVERGED for feasible, or LIMIT."""
+        """INFEASIBLE, LIMIT, or CONVERGED for feasible."""
         if self._guard.over:
             return Status.LIMIT
         result = solve(
@@ -137,12 +136,12 @@ class _Filter:
         return Status.INFEASIBLE if result.status is Status.INFEASIBLE else Status.LIMIT
 
     def _learn(self, assignment: Assignment) -> None:
-        """An assignment that violates one of those left only, shows that this one is needed."""
+        """An assignment that violates only one of the constraints shows that this one is needed."""
         broken = violated(self._problem, self.left, assignment)
         if len(broken) == 1 and self._problem.limit is None:
             self._needed.add(broken[0].name)
 
-    def _told(self, *, proved: bool, minimal: bool) -> Conflict:
+    def _conflict(self, *, proved: bool, minimal: bool) -> Conflict:
         scopes = []
         for one in self.left:
             seen = dict.fromkeys(v for factor in one.factors for v in self._problem.auxiliaries.visible_scope(factor))

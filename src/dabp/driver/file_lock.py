@@ -1,4 +1,4 @@
-"""A lock that one process at a time holds: ``FILE.lock``, with `fcntl` on POSIX and `msvcrt` on Windows."""
+"""A lock between processes and threads: ``FILE.lock``, with `fcntl` on POSIX and `msvcrt` on Windows."""
 
 from __future__ import annotations
 
@@ -14,26 +14,12 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-WAIT = 0.02
-"""Seconds between two attempts to take a lock that another holds."""
-
 
 class Lock:
-    """``FILE.lock`` held by one owner at a time. The system frees the lock of a process that was killed.
+    """The lock of a file, which has one owner at a time; the system frees the lock of a process that was killed.
 
-    A file system without locks gives the lock to everyone.
-
-    Parameters
-    ----------
-    path
-        The file that the lock is for.
-    wait
-        Wait until the lock is free, instead of raising `BlockingIOError`.
-
-    Raises
-    ------
-    BlockingIOError
-        Another holds it.
+    If the lock is taken, entering raises `BlockingIOError`, or waits if `wait` is set. A file system without locks
+    gives the lock to everyone.
     """
 
     def __init__(self, path: Path, *, wait: bool = False):
@@ -49,11 +35,11 @@ class Lock:
             except BlockingIOError:
                 if not self._wait:
                     raise
-                time.sleep(WAIT)
+                time.sleep(0.02)
         return self
 
     def _take(self) -> int | None:
-        """The locked file, None if its owner has just removed it; raises `BlockingIOError`."""
+        """The descriptor of the locked file, None if the file was removed meanwhile; raises `BlockingIOError`."""
         descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o644)
         try:
             _lock(descriptor)
@@ -72,11 +58,11 @@ class Lock:
     def __exit__(self, *_: object) -> None:
         if self._descriptor is None:
             return
-        if sys.platform == "win32":  # an open file cannot be removed: whoever locks it next keeps it
+        if sys.platform == "win32":  # an open file cannot be removed
             os.close(self._descriptor)
-            _remove(self._path)
-        else:  # whoever waits for the lock sees that the file is gone
-            _remove(self._path)
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+        if sys.platform != "win32":  # closed last: a waiting process sees that the file is gone
             os.close(self._descriptor)
         self._descriptor = None
 
@@ -90,8 +76,3 @@ def _lock(descriptor: int) -> None:
             raise BlockingIOError(errno.EAGAIN, "another process holds the lock") from error
     else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()

@@ -20,17 +20,11 @@ from dabp.problem.views import Label
 
 PRICED_ENTRIES = 500_000
 """Problems with more scope entries per second of the time left than this do not compute the first guess's cost."""
-DESCENT_PART = 0.05
-"""Part of the time left that the descent in the visible variables may take."""
-CANDIDATES = 256
-"""Assignments whose costs the descent computes together."""
-PATIENCE = 12
-"""Rounds of `CANDIDATES` without an improvement after which the descent ends, beyond those that try all values."""
 
 
 @dataclass(frozen=True)
 class FirstAnswers:
-    """What the caller gave to start from: variables with fixed values, and an assignment."""
+    """The caller's fixed values and start."""
 
     fix: Mapping[str, Label] | None
     initial: Mapping[str, Label] | ArrayLike | Result | None
@@ -55,8 +49,8 @@ class FirstAnswers:
         if len(problem.scope_variables) <= PRICED_ENTRIES * guard.seconds_left:
             run.price_guess()
             if self.initial is None and problem.auxiliaries.count and run.progress.cost is None:
-                held = np.fromiter(fixed, dtype=np.int64)
-                found = visible_descent(problem, guess, held, guard.within(DESCENT_PART * guard.seconds_left))
+                kept = np.fromiter(fixed, dtype=np.int64)
+                found = visible_descent(problem, guess, kept, guard.within(0.05 * guard.seconds_left))
                 cost = float(problem.cost(found))
                 run.offer(found, cost)
                 return found if math.isfinite(cost) else None
@@ -70,7 +64,7 @@ class FirstAnswers:
         return start
 
     def _given(self) -> Mapping[str, Label] | ArrayLike:
-        """The start; of an earlier result its labels by name, because that may be a result of a related problem."""
+        """The start; of an earlier result its labels by name, since its problem may be a related one."""
         if not isinstance(self.initial, Result):
             return self.initial if self.initial is not None else ()
         if self.initial.values is None:
@@ -90,14 +84,14 @@ def first_guess(problem: Problem, fixed: Mapping[int, int] | None = None) -> Ass
     return guess
 
 
-def visible_descent(problem: Problem, guess: Assignment, held: Indices, guard: Guard) -> Assignment:
+def visible_descent(problem: Problem, guess: Assignment, kept: Indices, guard: Guard) -> Assignment:
     """The best assignment found from `guess` and from all variables at one value, by violations, then by cost.
 
-    A candidate differs from the best in one or two visible variables that are not `held`. Auxiliary variables are
+    A candidate differs from the best in one or two visible variables that are not `kept`. Auxiliary variables are
     computed from the visible ones in every candidate: a search that moves one variable at a time cannot change a term
     of a sum that is stated through partial sums.
     """
-    free = np.setdiff1d(np.flatnonzero(problem.domain_sizes[: problem.auxiliaries.num_visible] > 1), held)
+    free = np.setdiff1d(np.flatnonzero(problem.domain_sizes[: problem.auxiliaries.num_visible] > 1), kept)
     values = np.arange(min(int(problem.domain_sizes.max(initial=1)), 16))
     starts = np.repeat(guess[None], 1 + len(values), axis=0)
     starts[1:, free] = np.minimum(values[:, None], problem.domain_sizes[free] - 1)
@@ -105,8 +99,8 @@ def visible_descent(problem: Problem, guess: Assignment, held: Indices, guard: G
     if not len(free):
         return best
     rng, failed = generator(0, 0xF1257), 0
-    rows = max(1, min(CANDIDATES, 4_000_000 // max(1, len(problem.scope_variables))))  # bounds the memory
-    patience = PATIENCE + -(-2 * int(problem.domain_sizes[free].sum()) // rows)
+    rows = max(1, min(256, 4_000_000 // max(1, len(problem.scope_variables))))  # bounds the memory
+    patience = 12 + -(-2 * int(problem.domain_sizes[free].sum()) // rows)  # rounds without an improvement
     for _ in range(500):
         if guard.over or failed >= patience:
             break

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM as a question that every stage of a solve asks."""
+"""SIGINT and SIGTERM as a flag that every stage of a solve reads."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 ENDING: tuple[signal.Signals, ...] = (signal.SIGTERM,)
-"""The signals by which another program ends this one."""
+"""Signals that ask the program to end."""
 if sys.platform == "win32":
     ENDING += (signal.SIGBREAK,)  # Ctrl-Break, and a closed window
 
 
 class Interruption:
-    """SIGINT and the `ENDING` signals as a flag: the first asks the solve to end with its best answer.
+    """SIGINT and the `ENDING` signals as a flag: the first sets `requested`, and the solve ends with its best answer.
 
-    The second SIGINT raises `KeyboardInterrupt`, as in any Python program: a notebook's kernel lives on. The second
-    `ENDING` signal ends the program. Outside the main thread signals are left alone. In processes of `multiprocessing`
-    the `ENDING` signals are left alone: a pool whose process has died sends SIGTERM to the others and reads no more
-    from them, so that a large answer would be sent for ever. What one around it was asked before it began, it was
-    asked, too.
+    The second SIGINT raises `KeyboardInterrupt`, so that a notebook's kernel lives on. The second `ENDING` signal ends
+    the program. Outside the main thread signals are left alone, and in processes of `multiprocessing` the `ENDING`
+    signals: a pool whose process has died sends SIGTERM to the others and reads no more from them, and a large answer
+    would be sent for ever. An interrupt received by an enclosing `Interruption` before counts as received by this one.
     """
 
     def __init__(self) -> None:
@@ -49,9 +48,7 @@ class Interruption:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._previous.items():
-            # None: it was set by something that is not Python, which cannot be put back.
+            # A handler of None was not set by Python and cannot be restored.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)

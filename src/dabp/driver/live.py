@@ -1,35 +1,17 @@
-"""The line that shows how a solve goes while it runs: in a terminal, in a notebook, nowhere else."""
+"""The line that shows how a solve goes while it runs: in a terminal or a notebook, nowhere else."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from dabp.compiling import compiling
 from dabp.driver.result import relative_gap
 from dabp.driver.stopping import Progress
 from dabp.driver.wording import number, percent
 from dabp.problem.shown import shown
-
-if TYPE_CHECKING:
-    from rich.live import Live
-
-COMPILING = "compiling kernels, once on this machine; the time limit waits"
-REFRESH_SECONDS = 0.25
-"""How often a notebook's line is sent anew."""
-
-
-class Screen(Protocol):
-    """Where the line is."""
-
-    def show(self, text: str, *, at_once: bool = False) -> None:
-        """Replace the text; `at_once` also if it was replaced a moment ago."""
-
-    def close(self) -> None:
-        """Nothing more will be shown."""
 
 
 class LiveLine:
@@ -38,15 +20,15 @@ class LiveLine:
     Parameters
     ----------
     verbose
-        Also a line for each member of a portfolio.
+        Also a line for each member of `auto`.
     shown
-        False shows nothing, wherever it is.
+        False shows nothing.
     """
 
     def __init__(self, *, verbose: bool = False, shown: bool = True):
         self._verbose = verbose
         self._shown = shown
-        self._screen: Screen | None = (_notebook() or _terminal()) if shown else None
+        self._screen = (_notebook() or _terminal()) if shown else None
         self._members: dict[str, dict[str, Any]] = {}
 
     def __enter__(self) -> LiveLine:
@@ -57,15 +39,16 @@ class LiveLine:
         return self
 
     def compiling(self) -> None:
-        """Say that kernels compile, and that the time limit does not count it; where there is no screen, once."""
+        """Say that kernels compile and that the time limit does not count it; without a screen only once."""
+        text = "compiling kernels, once on this machine; the time limit waits"
         if self._screen is not None:
-            self._screen.show(COMPILING, at_once=True)
+            self._screen.show(text, at_once=True)
         elif self._shown:
             compiling.notice = None
-            sys.stderr.write(f"dabp: {COMPILING}\n")
+            sys.stderr.write(f"dabp: {text}\n")
 
     def __call__(self, progress: Progress) -> None:
-        """The driver's callback."""
+        """Show the progress; the driver calls this after each block."""
         if self._screen is None:
             return
         lines = [line_of(progress)]
@@ -76,16 +59,14 @@ class LiveLine:
             lines += [_member_line(name, record) for name, record in sorted(self._members.items())]
         self._screen.show("\n".join(lines))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         compiling.notice = None
         if self._screen is not None:
             self._screen.close()
 
 
 def line_of(progress: Progress) -> str:
-    """How a solve stands, in one line."""
+    """A solve's progress in one line."""
     gap = relative_gap(progress.cost, progress.bound)
     parts = ["searching", f"cost {number(progress.cost)}"]
     if progress.bound is not None:
@@ -98,14 +79,19 @@ def line_of(progress: Progress) -> str:
 
 
 def _member_line(name: str, record: dict[str, Any]) -> str:
-    facts = [f"{key} {number(v) if isinstance(v, int | float) else v}" for key, v in record.items() if key != "member"]
+    facts = []
+    for key, value in record.items():
+        if key == "seconds":
+            facts.append(f"{value:.1f} s")
+        elif key != "member":
+            facts.append(f"{key} {number(value) if isinstance(value, int | float) else value}")
     return shown(f"  {name:16s} {'  '.join(facts)}")
 
 
 class _Terminal:
     """A line on standard error that goes away when the solve has ended."""
 
-    def __init__(self, live: Live):
+    def __init__(self, live: Any):
         self._live = live
         live.start()
 
@@ -119,7 +105,7 @@ class _Terminal:
 
 
 class _Notebook:
-    """A line below the cell, the last of which stays."""
+    """A line below the cell, the last of which stays; it is sent four times a second."""
 
     def __init__(self, display: Any):
         self._handle = display(_Plain(""), display_id=True)
@@ -128,7 +114,7 @@ class _Notebook:
     def show(self, text: str, *, at_once: bool = False) -> None:
         self._text = text
         now = time.monotonic()
-        if at_once or now - self._shown_at >= REFRESH_SECONDS:
+        if at_once or now - self._shown_at >= 0.25:
             self._shown_at = now
             self._handle.update(_Plain(text))
 
@@ -146,17 +132,16 @@ class _Plain:
         return self._text
 
 
-def _notebook() -> Screen | None:
-    """The notebook that this runs in, if it does; a terminal's IPython is a terminal."""
+def _notebook() -> _Notebook | None:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if shell is None or not hasattr(shell, "kernel"):
+    if shell is None or not hasattr(shell, "kernel"):  # IPython in a terminal
         return None
     from IPython.display import display
 
     return _Notebook(display)
 
 
-def _terminal() -> Screen | None:
+def _terminal() -> _Terminal | None:
     if not sys.stderr.isatty():
         return None
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""Others that work on the same problem at the same time: what a solve tells them and hears of them."""
+"""Exchange of assignments and bounds with other solves of the same problem that run at the same time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dabp.solvers.base import Search
 
 @dataclass(frozen=True)
 class Known:
-    """What somebody knows: an assignment and a bound, in the problem's own direction."""
+    """An assignment and a bound that another solve knows, in the problem's own direction."""
 
     assignment: Assignment | None = None
     bound: float | None = None
 
     def to_bytes(self) -> bytes:
-        """Small and safe to load: values take a byte each where domains allow it."""
+        """The bytes of a safetensors file, with value indices in the smallest integer type."""
         arrays = {}
         if self.assignment is not None:
             least = np.min_scalar_type(int(self.assignment.max(initial=0)))
@@ -38,51 +38,51 @@ class Known:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Known:
-        """What `to_bytes` made; `SolverError` if it is anything else."""
+        """Read the bytes of `to_bytes`; `SolverError` for others."""
         try:
             arrays = safetensors.numpy.load(data)
             assignment, bound = arrays.get("assignment"), arrays.get("bound")
             if assignment is not None and assignment.dtype.kind not in "iu":
-                raise ValueError("an assignment of no whole numbers")
+                raise ValueError("its assignment has values that are no whole numbers")
             return cls(
                 None if assignment is None else assignment.astype(np.int64).ravel(),
                 None if bound is None else float(bound.item()),
             )
         except (safetensors.SafetensorError, ValueError, TypeError, KeyError) as error:
-            raise SolverError(f"another worker told what cannot be read: {error}") from None
+            raise SolverError(f"another worker sent what cannot be read: {error}") from None
 
 
 class Peers(Protocol):
-    """Whom a solve exchanges what it knows with; asked after each block."""
+    """The other solves, with which the driver exchanges knowledge after each block."""
 
     def exchange(self, progress: Progress) -> list[Known]:
-        """Tell what is new here, hear what is new there."""
+        """Send what is new in `progress`; returns what is new elsewhere."""
 
     @property
     def ended(self) -> bool:
-        """Whether somebody has ended the solve for all."""
+        """Whether the solve has ended for all."""
 
 
-def hear(peers: Peers, search: Search, run: RunningSolve, prepared: Preparation) -> Ended | None:
-    """Exchange with peers; what they found is costed here and offered to the search. The status if that proves all.
+def exchange(peers: Peers, search: Search, run: RunningSolve, prepared: Preparation) -> Ended | None:
+    """Exchange with peers and offer their assignments to the search; returns why the solve has ended, if it has.
 
-    A bound is believed as it is told: whoever told it is this program.
+    Costs are computed here; bounds are believed.
     """
-    heard = peers.exchange(run.progress)
-    for known in heard:
+    received = peers.exchange(run.progress)
+    for known in received:
         if known.assignment is not None:
             _take(known.assignment, search, run, prepared)
         if known.bound is not None:
             run.tighten(run.sign * known.bound)
-    status = ending(None, run) if heard else None
+    status = ending(None, run) if received else None
     return None if status is None else Ended(status)
 
 
-def _take(told: Assignment, search: Search, run: RunningSolve, prepared: Preparation) -> None:
+def _take(received: Assignment, search: Search, run: RunningSolve, prepared: Preparation) -> None:
     try:
-        assignment = run.problem.names.checked(told)
+        assignment = run.problem.names.checked(received)
     except DabpError as error:
-        raise SolverError(f"another worker told an assignment of another problem: {error}") from None
+        raise SolverError(f"another worker sent an assignment of another problem: {error}") from None
     cost, before = float(run.problem.cost(assignment)), run.progress.cost
     if before is not None and run.sign * cost >= run.sign * before:
         return

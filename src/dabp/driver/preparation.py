@@ -1,4 +1,4 @@
-"""What the search is given: the problem after fixing, rescaling and presolve, and the way back for answers."""
+"""The problem that a search solves, after fixing, rescaling and presolve, and the way back for answers."""
 
 from __future__ import annotations
 
@@ -16,30 +16,17 @@ from dabp.problem.reduction import Conditioned, Reduction
 from dabp.problem.units import InUnits
 from dabp.solvers.base import Step
 
-PRESOLVE_PART = 0.08
-"""Part of the time left that presolve may take."""
-LOADING_SECONDS = 2.0
-"""Seconds that the first presolve of a process may take, because it loads kernels from the disk."""
-LOADING_PART = 0.3
-"""Part of the time left that the first presolve of a process may take at most."""
+PRESOLVE_SHARE = 0.08
+"""Share of the time left that presolve may take."""
 _loaded = False
+"""Whether a presolve of this process has loaded its kernels."""
 
 
 class Preparation:
-    """The problem that a search solves, a minimisation, and how its assignments become the user's.
+    """The minimisation that a search solves, and how its assignments become the user's.
 
-    Parameters
-    ----------
-    problem
-        The user's.
-    fixed
-        Fixed variables: variable index → value index.
-    presolve
-        Whether to simplify exactly.
-    guard
-        Ends presolve early.
-    units
-        Whether decimal costs become integers and the constant is left out, which solvers that prove bounds need.
+    `fixed` maps variable to value indices; `guard` ends presolve early. With `units` decimal costs become integers and
+    the constant is left out, which solvers that prove bounds need.
     """
 
     def __init__(
@@ -66,30 +53,30 @@ class Preparation:
 
         global _loaded
         left = guard.seconds_left
-        share = PRESOLVE_PART * left
-        if not _loaded:
-            share, _loaded = max(share, min(LOADING_SECONDS, LOADING_PART * left)), True
-        step = simplify(self.reduced, guard=guard.within(share))
+        seconds = PRESOLVE_SHARE * left
+        if not _loaded:  # loading kernels from the disk takes time, too
+            seconds, _loaded = max(seconds, min(2.0, 0.3 * left)), True
+        step = simplify(self.reduced, guard=guard.within(seconds))
         self._reductions.append(step)
         self.notes += step.summary
 
     @property
     def reduced(self) -> Problem:
-        """What the search solves."""
+        """The problem that the search solves."""
         return self._reductions[-1].problem if self._reductions else minimized(self.original)
 
     @property
     def infeasible(self) -> bool:
-        """Whether presolve has proved that no assignment is feasible."""
+        """Whether presolve has proved the problem infeasible."""
         return any(getattr(step, "infeasible", False) for step in self._reductions)
 
     @property
     def exact(self) -> bool:
-        """Whether the search's assignments cost the same as the user's; otherwise the user's may be better."""
+        """Whether a lifted assignment costs exactly what the search says; otherwise it may cost less."""
         return all(step is self.units for step in self._reductions)
 
     def in_costs(self, step: Step) -> Step:
-        """A step with costs and bound as those of the user's problem, minimised."""
+        """A step with costs and bound in the units of the user's problem, minimised."""
         if self.units is None:
             return step
         bound = None if step.bound is None else self.units.cost(step.bound)
@@ -104,7 +91,7 @@ class Preparation:
         return assignment
 
     def project(self, assignment: Assignment) -> Assignment:
-        """An assignment for the search from one of the user's; its cost may be lower, and values may have to change."""
+        """The search's assignment nearest to one of the user's; its cost may be lower."""
         for step in self._reductions:
             assignment = step.project(assignment)
         return assignment

@@ -1,4 +1,4 @@
-"""Solving what may be infeasible: the relaxed problem is solved, and the answer told in the user's terms."""
+"""Solving a problem that may be infeasible: a relaxed problem is solved, and its answer translated back."""
 
 from __future__ import annotations
 
@@ -13,21 +13,9 @@ from dabp.problem.facts import within_limit
 from dabp.problem.relaxation import Relaxation
 from dabp.solvers.status import Status
 
-SHOWN = 8
-"""Names of violated constraints in a note; the result has all of them."""
-
 
 class Relaxing:
-    """The problem that is solved in place of the user's, and what its result means to them.
-
-    Parameters
-    ----------
-    problem
-        The user's.
-    relax
-        False to leave it as it is; True to violate as few hard constraints as possible; prices by name for the
-        cheapest violations.
-    """
+    """The problem that is solved in place of the user's: relaxed if `relax` is true or has prices by name."""
 
     def __init__(self, problem: Problem, relax: bool | Mapping[str, float]):
         if not isinstance(relax, bool | Mapping):
@@ -38,7 +26,7 @@ class Relaxing:
         self.problem = problem if self._relaxation is None else self._relaxation.problem
 
     def translated(self, result: Result) -> Result:
-        """The result of the relaxed problem as one of the user's, with what it violates."""
+        """The result of the relaxed problem as one of the user's problem, with the violated constraints."""
         relaxation = self._relaxation
         if relaxation is None or result.assignment is None:
             return result
@@ -46,9 +34,9 @@ class Relaxing:
         cost = relaxation.cost(result.assignment)
         proved = result.status is Status.OPTIMAL
         bound = result.bound if not broken and relaxation.weighed else cost if proved and relaxation.weighed else None
-        notes = [*result.notes, self._told(relaxation, [one.name for one in broken], relaxation.price(broken), proved)]
+        notes = [*result.notes, self._note(relaxation, [one.name for one in broken], relaxation.price(broken), proved)]
         if broken and not relaxation.weighed:
-            notes.append("costs are too large beside the violations: they were not minimised")
+            notes.append("costs are too large beside the violations and were not minimised")
         limit = relaxation.original.limit
         if limit is not None and not within_limit(relaxation.original, cost, result.assignment if not broken else None):
             notes.append(f"the total is not better than the limit of {number(limit)}, which was relaxed, too")
@@ -56,12 +44,11 @@ class Relaxing:
         given = relaxation.original
         return dataclasses.replace(result, cost=cost, bound=bound, notes=tuple(notes), violated=names, problem=given)
 
-    def _told(self, relaxation: Relaxation, names: list[str], price: float, proved: bool) -> str:
-        """What is violated, for people."""
+    def _note(self, relaxation: Relaxation, names: list[str], price: float, proved: bool) -> str:
         count = len(relaxation.constraints)
         if not names:
             return f"none of the {count:,} hard constraints is violated"
-        listed = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else "")
+        listed = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
         verb = "is" if len(names) == 1 else "are"
         if self._prices:
             how = f" at a price of {number(price)}" + (", the least there can be" if proved else "; less may do")

@@ -1,4 +1,4 @@
-"""What a solve gives back."""
+"""The result of a solve."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.driver.arguments import as_count
 from dabp.driver.summary import card_of, text_of
 from dabp.driver.trace import Trace
 from dabp.errors import ProblemError
@@ -49,38 +50,38 @@ class Result:
     assignment: Assignment | None
     """The best assignment as value indices, [N]; None if none without a forbidden combination was found."""
     cost: float | None
-    """What it costs."""
+    """The cost of the assignment."""
     status: Status
     """Why the solve ended; `sentence` says it in words."""
     bound: float | None
-    """What no assignment is better than, as far as it is proved."""
+    """The proved bound: no assignment is better."""
     iterations: int
-    """How many the solver made; what one is, its page says."""
+    """Number of iterations; the solver's page says what an iteration is."""
     runtime: float
-    """Seconds, those before a resume included."""
+    """Seconds, including those before a resume."""
     seed: int
-    """Of all randomness."""
+    """Seed of all randomness."""
     solver: str
     """The solver's name."""
     values: dict[str, Label] | None = None
-    """The best assignment by name (or key) and label."""
+    """The best assignment: label by variable name (or key)."""
     trace: Trace = field(default_factory=Trace, repr=False)
-    """How cost and bound developed."""
+    """The history of cost and bound."""
     notes: tuple[str, ...] = ()
-    """What was done, a line each (what presolve removed, who found the answer, who proved it)."""
+    """Sentences about the solve: what presolve removed, which member of `auto` found the answer, what proved it."""
     limit: str | None = None
     """What ended the solve if its status is LIMIT, else None: "time limit", "iteration limit", "memory limit",
     "target cost", "no improvement", or of the solver's own "restarts done" or "own iterations done"."""
     problem: Problem | None = field(default=None, compare=False)
-    """What was solved; None in a result that came through a pickle, which does not carry it."""
+    """The solved problem; None in an unpickled result, since pickles leave it out."""
 
     violated: tuple[str, ...] | None = None
-    """Of a relaxed solve, the names of the hard constraints that the assignment violates; None of others."""
+    """Names of the hard constraints that the assignment of a relaxed solve violates; None for other solves."""
 
     messages: int | None = None
-    """What a distributed run would have sent (BP, DSA, MGM, MGM-2, GDBA: docs/formats/yaml.md), None for others."""
+    """Messages that a distributed run would have sent (BP, DSA, MGM, MGM-2, GDBA), None for other solvers."""
     message_size: int | None = None
-    """Numbers in these messages."""
+    """Number of numbers in these messages."""
 
     beliefs: tuple[NDArray[np.float64], ...] | None = None
     """For each variable the probability of each of its values, from belief propagation at a temperature; else None."""
@@ -101,7 +102,7 @@ class Result:
         return self.cost is not None and not self.violated
 
     def to_dict(self, problem: Problem) -> dict[str, Any]:
-        """The answer as JSON values: what ``--json`` prints and solution files hold; unknown is null."""
+        """The result as JSON values, as in ``--json`` and solution files; None for what is unknown."""
         known = self.cost is not None and problem.facts.num_constraints > 0
         return {
             "problem": problem.name,
@@ -124,17 +125,16 @@ class Result:
         }
 
     def _named_beliefs(self, problem: Problem) -> dict[str, list[float]]:
-        """By name; probabilities in the order of the values."""
         names = [problem.names.variable(i) for i in range(len(self.beliefs or ()))]
         return {name: each.tolist() for name, each in zip(names, self.beliefs or (), strict=True)}
 
     def explain(self, limit: int | None = None) -> list[FactorCost]:
-        """Cost functions by what they cost in this answer, the violated and then the costliest first."""
+        """Factors with their costs in this answer, violated ones first, then by falling cost."""
         if self.problem is None:
             raise ProblemError("this result came without its problem: problem.explain(result.assignment) says the same")
         if self.assignment is None:
             raise ProblemError("there is no assignment to explain")
-        return self.problem.explain(self.assignment, limit)
+        return self.problem.explain(self.assignment, as_count("limit", limit))
 
     def to_frame(self) -> Any:
         """The assignment as a pandas frame, a row per variable: ``variable`` and ``value``."""
@@ -145,9 +145,8 @@ class Result:
         return text_of(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
         return card_of(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickles leave the problem out: workers of a cluster send results to somebody who has it."""
+        """Leave the problem out: workers of a cluster send results to a host that has it."""
         return {key: value for key, value in self.__dict__.items() if key != "problem"}

@@ -1,10 +1,11 @@
-"""One solve as it stands: the incumbent, the bound, the trace and the notes, in the user's units and direction."""
+"""The state of one solve: incumbent, bound, trace and notes, in the user's units and direction."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,29 +22,10 @@ from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """What a run resumes from, its trace left out."""
-
-    elapsed: float
-    iterations: int
-    last_improvement: int
-    bound: float | None
-    assignment: Assignment | None
-    cost: float | None
-
-
 class RunningSolve:
-    """The best assignment and bound of one solve, and how they came.
+    """The best assignment and bound of one solve, and its trace, in the units and direction of the user's `problem`.
 
-    Parameters
-    ----------
-    problem
-        The user's, in whose units and direction everything here is.
-    solver, seed
-        For the result and for messages.
-    clock
-        Started with the solve.
+    `clock` started with the solve; `solver` and `seed` are for the result and for messages.
     """
 
     def __init__(self, problem: Problem, solver: str, seed: int, clock: Clock):
@@ -54,8 +36,8 @@ class RunningSolve:
         self.notes: list[str] = []
         self.traffic: Traffic | None = None
         self.beliefs: tuple[NDArray[np.float64], ...] | None = None
-        self.told: float | None = None
-        """The best cost that the search has given or was given: what it may call optimal."""
+        self.search_cost: float | None = None
+        """The best cost that the search has found or was given: it may call only this one optimal."""
         self._unpriced: Assignment | None = None
         self._guessed = False  # whether the incumbent is none of the search's
         self._earlier = 0.0  # seconds before a resume
@@ -79,11 +61,11 @@ class RunningSolve:
         self.notes += step.notes
 
     def guess(self, assignment: Assignment) -> None:
-        """Take an answer of the driver's own, whose cost is not known yet."""
+        """Keep an answer of the driver, whose cost is not known yet."""
         self._unpriced = assignment
 
     def price_guess(self) -> None:
-        """Add up what the guess costs, and offer it."""
+        """Compute the cost of the guess and offer it."""
         if self._unpriced is not None:
             guess, self._unpriced = self._unpriced, None
             self.offer(guess, float(self.problem.cost(guess)), guessed=True)
@@ -91,15 +73,14 @@ class RunningSolve:
     def offer(self, assignment: Assignment, cost: float, *, guessed: bool = False) -> None:
         """Keep an assignment, whose cost the caller has computed, if it is feasible and beats the incumbent.
 
-        `guessed` says that the search does not know it: no proof of the search's is about it.
+        The search does not know a `guessed` assignment, so the search's proofs do not hold for it.
         """
         progress = self.progress
         if not math.isfinite(cost) or not within_limit(self.problem, cost, assignment):
             return
-        if not guessed and (self.told is None or self.sign * cost < self.sign * self.told):
-            self.told = cost
+        if not guessed and (self.search_cost is None or self.sign * cost < self.sign * self.search_cost):
+            self.search_cost = cost
         if self._guessed and not guessed and cost == progress.cost:
-            # What the search proves is of its own assignment.
             progress.assignment, self._guessed = self._kept(assignment), False
         if not self._beats(cost):
             return
@@ -111,22 +92,22 @@ class RunningSolve:
             self.tighten(self.sign * progress.bound)
 
     def _kept(self, assignment: Assignment) -> Assignment:
-        """An incumbent that callbacks see: what they do with it must not change the answer."""
+        """A read-only copy without auxiliary variables: callbacks see the incumbent and must not change it."""
         kept = self.problem.auxiliaries.visible(assignment).copy()
         kept.flags.writeable = False
         return kept
 
     def adopt(self, assignment: Assignment, cost: float) -> None:
-        """Take over an incumbent from before a resume, if it is better: no improvement of this run's."""
+        """Take over a better incumbent from before a resume, which is not recorded as an improvement."""
         if self._beats(cost):
             self.progress.assignment, self.progress.cost = assignment, cost
-            self.told, self._guessed = cost, False
+            self.search_cost, self._guessed = cost, False
 
     def _beats(self, cost: float) -> bool:
         return self.progress.cost is None or self.sign * cost < self.sign * self.progress.cost
 
     def tighten(self, bound: float) -> None:
-        """Take a lower bound of the minimisation: monotone, rounded up for integers, never past the incumbent."""
+        """Take a lower bound of the minimisation, rounded up for integers, monotone, at most the incumbent."""
         progress = self.progress
         if not math.isfinite(bound):
             return
@@ -147,23 +128,23 @@ class RunningSolve:
             self.trace.bounds.append((self.elapsed, progress.iterations, signed))
 
     def shown(self) -> Progress:
-        """A copy of the progress for a callback: what the callback writes into it changes no result."""
+        """A copy of the progress: callbacks that write into it change no result."""
         return dataclasses.replace(self.progress)
 
     def close(self, search: Search, beliefs: tuple[NDArray[np.float64], ...] | None, status: Status) -> None:
-        """Store what a search that has ended says of itself."""
+        """Store the summary, the traffic and the beliefs of a search that has ended."""
         self.notes += search.summary()
         self.traffic = search.traffic()
         self.believe(beliefs, status)
 
     def believe(self, beliefs: tuple[NDArray[np.float64], ...] | None, status: Status) -> None:
-        """Keep what a search that ended so believes, if there is something to believe."""
+        """Keep the beliefs of a search that ended with `status`, if they are numbers and the problem is feasible."""
         if beliefs is None:
             return
         if status is Status.INFEASIBLE:
-            self.notes.append("no beliefs: no assignment is feasible, so that no value is probable")
+            self.notes.append("no beliefs: the problem is infeasible")
         elif beliefs and not np.isfinite(np.concatenate(beliefs)).all():
-            self.notes.append("no beliefs: messages are no numbers any longer; another cost_scale may help")
+            self.notes.append("no beliefs: messages became infinite or NaN; another cost_scale may help")
         else:
             self.beliefs = beliefs
             if status is not Status.OPTIMAL:
@@ -173,25 +154,29 @@ class RunningSolve:
             if self.progress.cost is None:
                 self.notes.append("no feasible assignment was found: if there is none, the beliefs mean nothing")
 
-    def state(self) -> Snapshot:
-        """What `restore` needs, at the end of the last recorded block."""
+    def state(self) -> dict[str, Any]:
+        """The values that `restore` needs, at the end of the last recorded block."""
         at = self.progress
-        assignment = None if at.assignment is None else at.assignment.copy()
-        elapsed = self._earlier + at.time
-        return Snapshot(elapsed, at.iterations, at.last_improvement, at.bound, assignment, at.cost)
+        best = {} if at.assignment is None else {"best": at.assignment.copy(), "best_cost": at.cost}
+        return {
+            "elapsed": self._earlier + at.time,
+            "iterations": at.iterations,
+            "last_improvement": at.last_improvement,
+            "bound": at.bound,
+            **best,
+        }
 
-    def restore(self, state: Snapshot) -> None:
-        """Go on from a state of a run on the same problem."""
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from the `state` of a run on the same problem."""
         progress = self.progress
-        self._earlier = state.elapsed
-        progress.iterations, progress.last_improvement = state.iterations, state.last_improvement
-        progress.bound = state.bound
-        if state.assignment is not None:
-            progress.assignment, progress.cost = state.assignment, state.cost
-            self.told, self._guessed = state.cost, False
+        self._earlier, progress.bound = state["elapsed"], state["bound"]
+        progress.iterations, progress.last_improvement = state["iterations"], state["last_improvement"]
+        if "best" in state:
+            progress.assignment, progress.cost = state["best"], state["best_cost"]
+            self.search_cost, self._guessed = progress.cost, False
 
     def result(self, ended: Ended) -> Result:
-        """The answer as it is now."""
+        """The result of the run as it is now."""
         progress = self.progress
         if progress.cost is None:
             self.price_guess()

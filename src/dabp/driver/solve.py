@@ -15,12 +15,12 @@ from typing import Any, TypedDict, Unpack
 from numpy.typing import ArrayLike
 
 from dabp.compiling import compiling
-from dabp.driver.arguments import as_callbacks, as_seed, as_threads, check_fix, check_solver, checked_problem
+from dabp.driver.arguments import as_callbacks, as_seed, as_threads, check_fix, checked_problem, chosen_solver
 from dabp.driver.checkpoint.saving import Checkpoint, Saving, saving_to
 from dabp.driver.claims import keep, take
 from dabp.driver.first_answers import FirstAnswers, first_guess
 from dabp.driver.interruption import Interruption
-from dabp.driver.peers import Peers, hear
+from dabp.driver.peers import Peers, exchange
 from dabp.driver.preparation import Preparation
 from dabp.driver.relaxing import Relaxing
 from dabp.driver.result import Result
@@ -31,7 +31,6 @@ from dabp.problem import Problem
 from dabp.problem.guard import INTERRUPTED, TIME, Guard
 from dabp.problem.model import Model
 from dabp.problem.views import Label
-from dabp.solvers import make_solver
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
 from dabp.solvers.numbers import checked_step
@@ -40,14 +39,9 @@ from dabp.solvers.status import Status
 Callback = Callable[[Progress], Any]
 """Called after each block; a true answer ends the solve with status INTERRUPTED."""
 
-NOTICEABLE = 0.05
-"""Preparations that take at least this part of the time limit are subtracted from the time a search plans with."""
-WORTH_A_NOTE = 1.0
-"""Compilations of at least this many seconds are reported in a note."""
-
 
 class Options(TypedDict, total=False):
-    """Keyword arguments of `solve` beside those of its signature."""
+    """Keyword arguments of `solve` in addition to its signature's."""
 
     max_iterations: int | None
     """End after this number of iterations."""
@@ -56,15 +50,15 @@ class Options(TypedDict, total=False):
     stagnation: int | None
     """End after this number of iterations without an improvement."""
     memory_limit: int | str | None
-    """End when the process holds this number of bytes; units may be written, as in ``"2GB"``."""
+    """End when the process uses more memory: bytes, or text with a unit such as ``"2GB"``."""
     initial: Mapping[str, Label] | ArrayLike | Result | None
     """An assignment to start from: labels by variable name, value indices, or an earlier result."""
     fix: Mapping[str, Label] | None
-    """Values that variables keep, by name."""
+    """Values that variables keep, by variable name."""
     relax: bool | Mapping[str, float]
     """If not all hard constraints can hold, violate the fewest (True), or the cheapest by these prices by name."""
     presolve: bool | None
-    """Whether to simplify the problem exactly first; None: as the solver asks for it."""
+    """Whether to simplify the problem exactly first; None: as the solver declares."""
     callbacks: Iterable[Callback]
     """Functions that are called with a `Progress` after each block."""
     resume: bool
@@ -96,16 +90,16 @@ def solve(
     solver, params
         A name (see ``dabp solvers``) with parameters, or a `Solver`.
     time_limit
-        Seconds from this call, preparations included; `math.inf` for no limit. If nothing else is sure to end the
-        solve, 30.
+        Seconds from this call, preparations included; `math.inf` for no limit. The default is 30 if nothing else is
+        sure to end the solve.
     seed
         Seed of all randomness: runs with the same seed and limits on iterations only have the same result.
     threads
-        Cores to use; by default all that are available for `auto`, one for other solvers.
+        Cores to use; by default all available ones for `auto`, one for other solvers.
     limits
         A `Limits` object instead of `time_limit` and the limits in `options`.
     checkpoint
-        A file that the state is saved to every few seconds, or a `Checkpoint`.
+        A file to which the state is saved every few seconds, or a `Checkpoint`.
     options
         `max_iterations`, `target`, `stagnation`, `memory_limit`, `initial`, `fix`, `relax`, `presolve`, `callbacks`,
         `resume` and `display`: see `Options`.
@@ -133,7 +127,7 @@ def solve_among(
             ended = _Solve(request, run, guard, saving, callbacks, peers).ended()
         if ended.limit == TIME and request.limits_note:
             run.notes.append(f"{request.limits_note} (time_limit; math.inf for none)")
-        if (seconds := compiling.seconds - compiled) > WORTH_A_NOTE:
+        if (seconds := compiling.seconds - compiled) > 1.0:
             advice = "once on this machine; `dabp doctor --compile` compiles all"
             run.notes.append(f"compiling kernels took {seconds:.0f} s, which no limit counts, {advice}")
         return relaxing.translated(run.result(ended))
@@ -159,16 +153,10 @@ class Request:
 
     @classmethod
     def of(cls, problem: Problem, solver: str | Solver, options: Mapping[str, Any]) -> Request:
-        """Check the arguments of `solve`; `DabpError` with one sentence for the first that is wrong."""
+        """Check the arguments of `solve`; raises `DabpError` for the first that is wrong."""
         refuse_unknown("solve", options, KEYWORDS)
-        check_solver(solver, params := options.get("params"))
+        chosen, name = chosen_solver(solver, options.get("params"))
         check_fix(fix := options.get("fix"))
-        if isinstance(solver, str):
-            chosen, name = make_solver(solver, params), solver
-        elif params:
-            raise ParameterError("params go with a solver's name; a Solver object has its own")
-        else:
-            chosen, name = solver, type(solver).__name__
         checkpoint = Checkpoint.of(options.get("checkpoint"), options.get("resume", False))
         if checkpoint is not None and not chosen.checkpoints:
             raise ParameterError(f"solver {name!r} does not support checkpoints")
@@ -190,7 +178,7 @@ class Request:
         )
 
     def saving(self) -> contextlib.AbstractContextManager[Saving]:
-        """The checkpoint's file, locked for as long as the solve runs; one that saves nothing if there is none."""
+        """The checkpoint's file, locked while the solve runs."""
         return saving_to(self.checkpoint, self.problem, self.first.fix, f"{self.solver!r} seed {self.seed}")
 
     @contextlib.contextmanager
@@ -207,7 +195,7 @@ class Request:
 
 @dataclass(frozen=True)
 class _Solve:
-    """One solve in its stages, each of which asks the guard; results are stored in `run`."""
+    """The stages of one solve, which all ask the guard; results are stored in `run`."""
 
     request: Request
     run: RunningSolve
@@ -226,10 +214,10 @@ class _Solve:
         run.notes += prepared.notes
         if prepared.infeasible:
             if run.progress.cost is not None:
-                raise SolverError(f"presolve calls infeasible what has an assignment of cost {run.progress.cost}")
+                raise SolverError(f"presolve reported infeasible, but an assignment costs {run.progress.cost}")
             return Ended(Status.INFEASIBLE)
         if (reason := guard.reason) is not None:
-            keep(first_guess(prepared.reduced), run, prepared)  # presolve may have removed values the first guess has
+            keep(first_guess(prepared.reduced), run, prepared)  # presolve may have removed values of the first guess
             return Ended.by(reason)
         projected = None if initial is None else prepared.project(initial)
         if projected is not None:
@@ -244,17 +232,20 @@ class _Solve:
         return ended
 
     def _budget(self) -> Budget:
-        """What the search may use; short preparations are not subtracted, so that plans do not depend on the clock."""
+        """The search's budget, its time less a preparation that took 5 % of the limit or more.
+
+        Shorter preparations are not subtracted, so that a search's plans do not depend on the clock.
+        """
         limits, spent = self.request.limits, self.run.clock.now
         left = limits.seconds
-        if left is not None and spent >= NOTICEABLE * left:
-            left = max(left - spent, NOTICEABLE * left)
+        if left is not None and spent >= 0.05 * left:
+            left = max(left - spent, 0.05 * left)
         return Budget(left, limits.iterations, limits.bytes, self.request.threads, self.guard)
 
     def _loop(self, search: Search, prepared: Preparation) -> Ended:
         """Step until the search has finished or something ends it."""
         run, saving, limits = self.run, self.saving, self.request.limits
-        ended, told, stepped, idleness = None, False, False, Idleness(run.solver)
+        ended, stopped, stepped, idleness = None, False, False, Idleness(run.solver)
         saving.begin(search, run, prepared.reduced)
         while (reason := self.guard.reason or limits.reached(run.progress, maximize=run.problem.maximize)) is None:
             step = checked_step(search)
@@ -262,10 +253,10 @@ class _Solve:
             run.progress.time_left = self.guard.seconds_left
             if ended is None:  # a search that has ended is resumed from before its end, and ends again
                 saving.boundary(search, run, prepared.reduced)
-                ended = None if self.peers is None else hear(self.peers, search, run, prepared)
+                ended = None if self.peers is None else exchange(self.peers, search, run, prepared)
             answers = [callback(run.shown()) for callback in self.callbacks]
-            told = any(answers) or (self.peers is not None and self.peers.ended)
-            if ended is not None or told:
+            stopped = any(answers) or (self.peers is not None and self.peers.ended)
+            if ended is not None or stopped:
                 break
             idleness.look(step, run.clock.now)
         if stepped or not saving.resumed:
@@ -273,7 +264,7 @@ class _Solve:
         if ended is None and (pending := search.pending()) is not None:
             keep(pending, run, prepared)  # not in the checkpoint: a resumed search finds it again
         if ended is None:
-            return Ended.by(INTERRUPTED if told else reason)
+            return Ended.by(INTERRUPTED if stopped else reason)
         if ended.status is Status.LIMIT:  # a limit of the caller may have ended the search from inside
             reached = limits.reached(run.progress, maximize=run.problem.maximize) or self.guard.reason
             return ended if reached is None else Ended.by(reached)

@@ -1,4 +1,4 @@
-"""What ends a solve: time, iterations, a target cost, stagnation and memory."""
+"""Limits that end a solve: time, iterations, a target cost, stagnation and memory."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ from dabp.solvers.status import Status
 DEFAULT_SECONDS = 30.0
 """The time limit of a solve that no given limit is sure to end."""
 IDLE_STEPS = 1000
-"""Steps in a row that may give nothing."""
-IDLE_SECONDS = 1e-3
-"""Mean duration of a step from which on a search that gives nothing is taken to wait for something."""
+"""Number of steps in a row that may give nothing and take less than a millisecond each."""
 LIMIT_OPTIONS = {
     "time": "time_limit",
     "iterations": "max_iterations",
@@ -38,7 +36,7 @@ LIMIT_OPTIONS = {
 
 @dataclass
 class Progress:
-    """How far a solve is, for stopping rules and callbacks, in the problem's own units and direction."""
+    """The progress of a solve, for stopping rules and callbacks, in the problem's own units and direction."""
 
     time: float = 0.0
     """Seconds since the solve was called."""
@@ -51,7 +49,7 @@ class Progress:
     bound: float | None = None
     """Proved bound: no assignment is better."""
     last_improvement: int = 0
-    """The number of iterations when the incumbent last improved."""
+    """Iterations done when the incumbent last improved."""
     improved: bool = False
     """Whether the last block improved the incumbent."""
     block: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
@@ -76,18 +74,18 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What may end a solve before its solver does; None is no limit."""
+    """Limits of a solve; None is no limit."""
 
     time: float | None = None
     """Seconds of wall clock; `math.inf` also turns the default limit off."""
     iterations: int | None = None
     """Iterations of the solver."""
     target: float | None = None
-    """A cost: an answer that is as good ends the solve."""
+    """A cost: an answer that is as good as this ends the solve."""
     stagnation: int | None = None
     """Iterations since the last improvement."""
     memory: int | str | None = None
-    """Bytes that the process holds; units may be written, as in ``"2GB"``."""
+    """Memory of the process: bytes, or text with a unit such as ``"2GB"``."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "time", as_number("time", self.time))
@@ -121,7 +119,7 @@ class Limits:
         return cast(int | None, self.memory)
 
     def for_solver(self, solver: Solver, name: str) -> tuple[Limits, str]:
-        """With a time limit if nothing else is sure to end `solver`, and why; no reason if no limit is added."""
+        """These limits, with a time limit if nothing else is sure to end `solver`, and why one was added, or ""."""
         counted = self.iterations is not None or self.stagnation is not None
         if self.time is not None or (counted and solver.iterations_end):
             return self, ""
@@ -131,7 +129,7 @@ class Limits:
         return dataclasses.replace(self, time=DEFAULT_SECONDS), f"{why}, stopping after {DEFAULT_SECONDS:g} s"
 
     def guard(self, interruption: Interruption, clock: Clock) -> Guard:
-        """What every stage of a solve that began with `clock` asks whether to stop."""
+        """The guard that every stage of a solve asks; the time limit counts from the start of `clock`."""
         left = None if self.seconds is None else max(0.0, self.seconds - clock.now)
         return Guard(left, self.bytes, lambda: interruption.requested)
 
@@ -149,21 +147,19 @@ class Limits:
 
 
 class Idleness:
-    """Detects a search whose steps give nothing and take no time: it would never end."""
+    """Detects a search whose steps give nothing and take no time, which would never end."""
 
     def __init__(self, solver: str):
         self._solver = solver
         self._steps, self._since = 0, 0.0
 
     def look(self, step: Step, now: float) -> None:
-        """Raise `SolverError` after `IDLE_STEPS` steps that gave nothing and took less than `IDLE_SECONDS` each."""
+        """Raise `SolverError` after `IDLE_STEPS` short steps that gave nothing."""
         if len(step.costs) or step.best is not None or step.bound is not None or step.records or step.finished:
             self._steps = 0
             return
         if self._steps == 0:
             self._since = now
         self._steps += 1
-        if self._steps > IDLE_STEPS and now - self._since < IDLE_SECONDS * self._steps:
-            raise SolverError(
-                f"solver {self._solver!r} gave nothing in {self._steps} steps and waits for nothing: it would not end"
-            )
+        if self._steps > IDLE_STEPS and now - self._since < 1e-3 * self._steps:
+            raise SolverError(f"solver {self._solver!r} gave nothing in {self._steps} short steps: it would not end")

@@ -1,4 +1,4 @@
-"""A result as people read it: ten lines of text, or a notebook's card."""
+"""A result for people: about ten lines of text, or a card in a notebook."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 WIDTH = 88
 """Columns of the text."""
-NOTES, NOTE = 3, 300
-"""Notes that the text shows, and letters of one on the card."""
+NOTES = 3
+"""Number of notes that the text shows."""
 _COLOURS = {
     "OPTIMAL": "#2e7d32",
     "CONVERGED": "#1565c0",
@@ -22,11 +22,11 @@ _COLOURS = {
     "INTERRUPTED": "#8a5a00",
     "INFEASIBLE": "#b3261e",
 }
-"""Of the status, dark enough for white letters on any page."""
+"""Status → background colour, dark enough for white letters."""
 
 
 def facts_of(result: Result) -> list[tuple[str, str]]:
-    """What is known, by name."""
+    """Rows of a name and a value: cost, bound, solver, time."""
     known = result.feasible or result.violated
     rows = [("cost", number(result.cost) if known else "no feasible assignment found")]
     if result.violated:
@@ -40,44 +40,41 @@ def facts_of(result: Result) -> list[tuple[str, str]]:
 
 
 def text_of(result: Result) -> str:
-    """About ten lines."""
+    """The text of a result in about ten lines."""
     lines = [f"{result.status.value}: {result.sentence}"]
     lines += [f"  {name:11s} {value}" for name, value in facts_of(result)]
     if result.values is not None:
         lines.append(f"  {'assignment':11s} {_assignment(result, WIDTH - 14)}")
     for place, note in enumerate(result.notes[:NOTES]):
-        text = shown(note)
-        lines.append(
-            f"  {'' if place else 'notes':11s} {text if len(text) <= WIDTH - 14 else f'{text[: WIDTH - 15]}…'}"
-        )
+        lines.append(f"  {'' if place else 'notes':11s} {_cut(note, WIDTH - 14)}")
     if len(result.notes) > NOTES:
         lines.append(f"  {'':11s} … and {len(result.notes) - NOTES} more in .notes")
     return "\n".join(lines)
 
 
-def _cut(text: str, room: int) -> str:
-    """Text that is safe to print, at most so long."""
+def _cut(text: str, width: int) -> str:
+    """Text that is safe to print, in at most `width` characters."""
     plain = shown(text)
-    return plain if len(plain) <= room else f"{plain[: room - 1]}…"
+    return plain if len(plain) <= width else f"{plain[: width - 1]}…"
 
 
 def _assignment(result: Result, width: int) -> str:
-    """As many values as fit in a line, and how many do not."""
+    """The values that fit in a line, and the number of the others."""
     values = result.values or {}
     parts: list[str] = []
-    room = width - len(" … and 1,000,000 more")
+    left = width - len(" … and 1,000,000 more")
     for name, label in values.items():
-        part = _cut(f"{name}={label}", room if not parts else WIDTH)
-        if parts and len(part) + 1 > room:
+        part = _cut(f"{name}={label}", left if not parts else WIDTH)
+        if parts and len(part) + 1 > left:
             break
         parts.append(part)
-        room -= len(parts[-1]) + 1
+        left -= len(part) + 1
     rest = len(values) - len(parts)
     return " ".join(parts) + (f" … and {rest:,} more" if rest else "")
 
 
 def card_of(result: Result) -> str:
-    """The card: status, facts, how the cost fell, the assignment and notes."""
+    """The HTML of a card: status, facts, best cost against time, assignment and notes."""
     status = result.status.value
     badge = (
         f'<span style="background:{_COLOURS[status]};color:#fff;border-radius:4px;padding:0 .5em">{status}</span>'
@@ -91,13 +88,13 @@ def card_of(result: Result) -> str:
         [(name, escaped(value)) for name, value in facts_of(result)],
         _falling(result),
         listed("Assignment", ("variable", "value"), rows, len(values) - len(rows)),
-        listed("Notes", ("what was done",), notes, len(result.notes) - len(notes), longest=NOTE),
+        listed("Notes", ("what was done",), notes, len(result.notes) - len(notes), longest=300),
         aside=badge,
     )
 
 
 def _falling(result: Result) -> str:
-    """How the best cost changed with time, as a line of a few centimetres; nothing if it did not."""
+    """The best cost against time as a small SVG picture; empty if there are fewer than three improvements."""
     costs = [(seconds, cost) for seconds, _, cost in result.trace.improvements if abs(cost) < 1e300]
     if len(costs) < 3:
         return ""

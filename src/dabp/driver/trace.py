@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from dabp.problem.frames import frame
 from dabp.safe_files import replacing
 
-KEPT = 1_000_000
-"""Iterations whose costs are kept one by one."""
-FINE = 1e-3
-"""Later blocks are joined until they take this part of the time so far: some thousands a day."""
+KEPT_COSTS = 1_000_000
+"""Number of iterations whose costs are all kept."""
+JOINED_SHARE = 1e-3
+"""Later blocks are joined until they take this share of the time so far, which makes some thousands a day."""
 
 
 class Point(NamedTuple):
-    """One iteration of a trace: its number (from 1), the seconds then, and its own candidate's cost."""
+    """One iteration of a trace: its number from 1, its time in seconds, the cost of its candidate."""
 
     iteration: int
     time: float
@@ -33,13 +33,13 @@ class Point(NamedTuple):
 class Trace:
     """Every iteration's cost, every improvement, and what solvers record about themselves.
 
-    `iteration_costs` are of the iterations' own candidates (inf = infeasible, −inf when maximising); beyond the first
-    million iterations only the best of each block is kept, and stands for all of it, and blocks become longer: a
-    portfolio makes a hundred thousand a second, and may run for days. `improvements` are (time, iteration, cost) of
-    each new incumbent, `bounds` (time, iteration, bound), `blocks` (time, iterations so far) of each, and
-    `records` dictionaries such as a DABP window's loss and damping. Costs are in the problem's own units and direction.
+    `iteration_costs` are costs of the iterations' own candidates (inf = infeasible, −inf when maximising). Beyond the
+    first million iterations only the best of each block is kept and stands for the whole block. `improvements` are
+    (time, iteration, cost) of each new incumbent, `bounds` (time, iteration, bound), `blocks` (time, iterations so
+    far) of each block, and `records` dictionaries such as a DABP window's loss and damping. Costs are in the problem's
+    own units and direction.
 
-    As a sequence it holds a `Point` for each iteration that is kept: ``trace[0]``, ``trace[-10:]``, ``len(trace)``.
+    As a sequence a trace has a `Point` for each kept iteration: ``trace[0]``, ``trace[-10:]``, ``len(trace)``.
     """
 
     blocks_of_costs: list[NDArray[np.float64]] = field(default_factory=list)
@@ -51,37 +51,28 @@ class Trace:
 
     @property
     def iterations(self) -> int:
-        """How many iterations were recorded."""
+        """Number of recorded iterations."""
         return self.blocks[-1][1] if self.blocks else 0
 
     @property
     def iteration_costs(self) -> NDArray[np.float64]:
         """The cost of each iteration's own candidate, in order."""
-        counts = np.diff([0, *(end for _, end in self.blocks)])
-        whole = [
-            costs if len(costs) == count else np.full(count, costs[0])
-            for costs, count in zip(self.blocks_of_costs, counts.tolist(), strict=True)
-        ]
-        return np.concatenate(whole) if whole else np.zeros(0)
+        counts = np.diff([0, *(end for _, end in self.blocks)]).tolist()
+        whole = [np.resize(costs, count) for costs, count in zip(self.blocks_of_costs, counts, strict=True)]
+        return np.concatenate([np.zeros(0), *whole])
 
     @property
     def iteration_times(self) -> NDArray[np.float64]:
         """Seconds at each iteration, interpolated inside a block."""
-        if not self.blocks:
-            return np.zeros(0)
-        times, counts = np.array(self.blocks).T
-        seconds: NDArray[np.float64] = np.interp(
-            np.arange(1, int(counts[-1]) + 1), np.append(0.0, counts), np.append(0.0, times)
-        )
-        return seconds
+        return self._seconds(np.arange(1, self.iterations + 1))
 
     @property
     def points(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Iterations (from 1) and costs of what is kept: of a block with one cost for all, its first iteration."""
-        starts = [0, *(end for _, end in self.blocks[:-1])]
+        """Kept iterations (from 1) and their costs; a block with one cost for all counts as its first iteration."""
+        starts = [1, *(end + 1 for _, end in self.blocks[:-1])]
         places = [start + np.arange(len(costs)) for start, costs in zip(starts, self.blocks_of_costs, strict=False)]
-        empty: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-        return 1 + np.concatenate([*empty, *places]), np.concatenate([np.zeros(0), *self.blocks_of_costs])
+        empty = np.zeros(0, dtype=np.int64)
+        return np.concatenate([empty, *places]), np.concatenate([np.zeros(0), *self.blocks_of_costs])
 
     def running_best(self) -> list[tuple[float, int, float]]:
         """(time, iteration, cost) of each iteration that was better than all before it.
@@ -92,9 +83,8 @@ class Trace:
         signed = -costs if self.maximize else costs
         best = np.minimum.accumulate(signed)
         better = np.flatnonzero(np.isfinite(best) & (best < np.concatenate([[np.inf], best])[:-1]))
-        times, ends = np.array([(0.0, 0), *self.blocks]).T
-        seconds = np.interp(iterations[better], ends, times)
-        return list(zip(seconds.tolist(), iterations[better].tolist(), costs[better].tolist(), strict=True))
+        seconds = self._seconds(iterations[better]).tolist()
+        return list(zip(seconds, iterations[better].tolist(), costs[better].tolist(), strict=True))
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks_of_costs))
@@ -110,28 +100,24 @@ class Trace:
 
     def __getitem__(self, key: int | slice) -> Point | list[Point]:
         iterations, costs = self.points
+        chosen = iterations[key]
         if isinstance(key, slice):
-            chosen = iterations[key]
-            return [
-                Point(*row) for row in zip(chosen.tolist(), self._seconds(chosen), costs[key].tolist(), strict=True)
-            ]
-        place = range(len(iterations))[key]
-        return Point(int(iterations[place]), self._seconds(iterations[place : place + 1])[0], float(costs[place]))
+            rows = zip(chosen.tolist(), self._seconds(chosen).tolist(), costs[key].tolist(), strict=True)
+            return [Point(*row) for row in rows]
+        return Point(int(chosen), float(self._seconds(chosen)), float(costs[key]))
 
     def __iter__(self) -> Iterator[Point]:
         return iter(self[:])
 
-    def _seconds(self, iterations: NDArray[np.int64]) -> list[float]:
-        """When these iterations were, interpolated inside of blocks."""
+    def _seconds(self, iterations: NDArray[np.int64]) -> NDArray[np.float64]:
         times, ends = np.array([(0.0, 0), *self.blocks]).T
-        moments: list[float] = np.interp(iterations, ends, times).tolist()
-        return moments
+        return np.asarray(np.interp(iterations, ends, times))
 
     def to_frame(self) -> Any:
         """A pandas frame, a row per kept iteration: ``iteration``, ``time``, ``cost``, ``best`` and ``bound``.
 
-        `best` is the best cost so far, a guess or a start from before the first iteration included; `bound` what was
-        proved by then, NaN before anything was.
+        `best` is the best cost so far, including a guess or a start from before the first iteration; `bound` is the
+        proved bound by then, NaN before the first.
         """
         iterations, costs = self.points
         better = np.fmax if self.maximize else np.fmin
@@ -146,7 +132,7 @@ class Trace:
     def _known(
         events: list[tuple[float, int, float]], iterations: NDArray[np.int64], before: float
     ) -> NDArray[np.float64]:
-        """The last of these events' values by each of the iterations; `before` where there was none."""
+        """The last event's value at each iteration; `before` where there was no event yet."""
         values = np.array([before, *(value for _, _, value in events)])
         return values[np.searchsorted([iteration for _, iteration, _ in events], iterations, side="right")]
 
@@ -160,8 +146,12 @@ class Trace:
         if len(costs):
             kept = np.asarray(costs, dtype=np.float64)
             count = self.iterations + len(kept)
-            if count > KEPT:
-                if self.iterations > KEPT and len(self.blocks) > 1 and time - self.blocks[-2][0] < FINE * time:
+            if count > KEPT_COSTS:
+                if (
+                    self.iterations > KEPT_COSTS
+                    and len(self.blocks) > 1
+                    and time - self.blocks[-2][0] < JOINED_SHARE * time
+                ):
                     self.blocks.pop()
                     kept = np.concatenate([self.blocks_of_costs.pop(), kept])
                 kept = (np.max if self.maximize else np.min)(kept, keepdims=True)
@@ -169,19 +159,22 @@ class Trace:
             self.blocks.append((time, count))
 
     def so_far(self) -> Callable[[], dict[str, Any]]:
-        """Remember where the trace stands; what comes back makes the columns up to here, whenever it is called."""
+        """A function that returns the columns up to now, also when the trace has grown since."""
         earlier, improvements = max(len(self.blocks) - 1, 0), len(self.improvements)
         bounds, records = len(self.bounds), len(self.records)
         last = self.blocks[-1:], self.blocks_of_costs[-1:]  # later blocks may be joined to it
+
+        def table(rows: list[Any], width: int) -> NDArray[np.float64]:
+            return np.array(rows, dtype=np.float64).reshape(-1, width)
 
         def columns() -> dict[str, Any]:
             costs = [*self.blocks_of_costs[:earlier], *last[1]]
             return {
                 "trace.costs": np.concatenate([np.zeros(0), *costs]),
                 "trace.kept": np.array([len(part) for part in costs], dtype=np.int64),
-                "trace.blocks": _columns([*self.blocks[:earlier], *last[0]], 2),
-                "trace.improvements": _columns(self.improvements[:improvements], 3),
-                "trace.bounds": _columns(self.bounds[:bounds], 3),
+                "trace.blocks": table([*self.blocks[:earlier], *last[0]], 2),
+                "trace.improvements": table(self.improvements[:improvements], 3),
+                "trace.bounds": table(self.bounds[:bounds], 3),
                 "trace_records": self.records[:records],
             }
 
@@ -200,7 +193,7 @@ class Trace:
         """JSON lines: one object per block, improvement, bound and record."""
         start = 0
         for (time, end), costs in zip(self.blocks, self.blocks_of_costs, strict=True):
-            line = {"type": "block", "time": time, "first": start + 1, "costs": _plain(costs)}
+            line = {"type": "block", "time": time, "first": start + 1, "costs": [*map(_number, costs.tolist())]}
             yield json.dumps(line if len(costs) == end - start else {**line, "count": end - start})
             start = end
         for kind, rows in (("improvement", self.improvements), ("bound", self.bounds)):
@@ -227,28 +220,16 @@ class Trace:
                 row = json.loads(line)
                 kind = row.pop("type")
                 if kind == "block":
-                    costs = np.array([_float(c) for c in row["costs"]])
+                    costs = np.array([*map(float, row["costs"])])
                     trace.blocks_of_costs.append(costs)
                     trace.blocks.append((row["time"], trace.iterations + row.get("count", len(costs))))
                 elif kind == "record":
                     trace.records.append(row)
                 else:
                     rows = trace.improvements if kind == "improvement" else trace.bounds
-                    rows.append((row["time"], row["iteration"], _float(row["value"])))
+                    rows.append((row["time"], row["iteration"], float(row["value"])))
         return trace
-
-
-def _columns(rows: list[Any], width: int) -> NDArray[np.float64]:
-    return np.array(rows, dtype=np.float64).reshape(-1, width)
 
 
 def _number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
-
-
-def _plain(costs: NDArray[np.float64]) -> list[float | str]:
-    return [_number(c) for c in costs.tolist()]
-
-
-def _float(value: float | str) -> float:
-    return float(value)

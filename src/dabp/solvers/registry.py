@@ -51,12 +51,7 @@ def _loaded(module: str, class_name: str) -> type[Solver]:
 
 
 SOLVERS: dict[str, Entry] = {
-    "bp": Entry(
-        "belief_propagation.bp",
-        "BeliefPropagation",
-        "min-sum belief propagation, exact on forests",
-        {"damping": 0.0},
-    ),
+    "bp": Entry("belief_propagation.bp", "BeliefPropagation", "min-sum belief propagation, exact on forests"),
     "dbp": Entry(
         "belief_propagation.bp", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
     ),

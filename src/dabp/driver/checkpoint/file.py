@@ -23,35 +23,35 @@ from dabp.errors import CheckpointError
 from dabp.safe_files import replacing
 from dabp.solvers.base import State
 
-_OURS = "dabp-checkpoint"
-KIND = f"{_OURS}-2"
+KIND = "dabp-checkpoint-2"
+"""Identifies the layout of the file."""
 VERSION = str(sys.modules["dabp"].__version__)
-"""The program's; the package is there before any module of it, and importing it from here would be a cycle."""
+"""The program's version: only the same version continues a checkpoint."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a checkpoint belongs to: it is continued with these, or not at all."""
+    """The problem and the solver of a checkpoint; only the same two continue it."""
 
     problem: str
-    """Identifies the problem and what was fixed in it."""
+    """A hash of the problem and its fixed variables."""
     solver: str
     """The solver with its parameters, and the seed."""
 
 
 def previous(path: Path) -> Path:
-    """Where the generation before `path` is kept."""
+    """The file that keeps the generation before `path`."""
     real = Path(os.path.realpath(path))
     return real.with_name(real.name + ".previous")
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether a file is a checkpoint of ours, of whatever version; a damaged one is not."""
+    """Whether a file is an undamaged checkpoint of any version of dabp."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as stream:
-            return str((stream.metadata() or {}).get("kind")).startswith(_OURS)
+            return str((stream.metadata() or {}).get("kind")).startswith("dabp-checkpoint")
     except (SafetensorError, OSError, ValueError):
         return False
 
@@ -113,7 +113,7 @@ def _load(path: Path, origin: Origin) -> State:
 
 def _check_header(header: dict[str, str], origin: Origin) -> None:
     kind, version = header.get("kind", ""), header.get("version", "0.1")
-    if not kind.startswith(_OURS):
+    if not kind.startswith("dabp-checkpoint"):
         raise CheckpointError("not a dabp checkpoint")
     if kind != KIND or version != VERSION:
         raise CheckpointError(f"was made by dabp {version}; this is {VERSION}, which cannot continue it")

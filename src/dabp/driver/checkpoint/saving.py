@@ -13,9 +13,8 @@ from pathlib import Path
 
 from dabp.driver.arguments import as_path
 from dabp.driver.checkpoint import file
-from dabp.driver.checkpoint.contents import Captured, adopt, identity, restore
+from dabp.driver.checkpoint.contents import Captured, adopt, check, identity, restore
 from dabp.driver.checkpoint.file import Origin
-from dabp.driver.checkpoint.form import check
 from dabp.driver.file_lock import Lock
 from dabp.driver.running import RunningSolve
 from dabp.errors import CheckpointError, ParameterError
@@ -31,10 +30,10 @@ CAPTURE_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A file that the state of a solve is saved to every few seconds and at the end."""
+    """A file to which a solve saves its state every few seconds and at the end."""
 
     path: str | Path
-    """The file; what a crash interrupts is still in ``FILE.previous``."""
+    """The file; the state before is in ``FILE.previous``."""
     resume: bool = False
     """Whether to continue from the file."""
 
@@ -50,15 +49,7 @@ class Checkpoint:
 
 
 class Saving:
-    """Copies the state at the search's boundaries, writes it every few seconds and at the end.
-
-    Parameters
-    ----------
-    checkpoint
-        Where to; None saves nothing.
-    origin
-        What the state belongs to: a file of another is refused.
-    """
+    """Copies the state at the search's boundaries, writes it every few seconds and at the end; no file, no writes."""
 
     def __init__(self, checkpoint: Checkpoint | None = None, origin: Origin | None = None):
         self._path = None if checkpoint is None else Path(checkpoint.path)
@@ -75,7 +66,7 @@ class Saving:
         return self._contents is not None
 
     def read(self, run: RunningSolve) -> None:
-        """Read the file to continue from, if there is one; its best answer becomes the run's."""
+        """Read the file to continue from; its best answer becomes the run's."""
         if self._path is None or not self._resume:
             return
         self._contents, warning = file.load(self._path, self._origin, lambda contents: check(contents, run.problem))
@@ -84,10 +75,7 @@ class Saving:
         adopt(self._contents, run)
 
     def resume(self, search: Search, run: RunningSolve, reduced: Problem) -> None:
-        """Restore the search and the run from the file that was read, if one was.
-
-        A search whose preparation was stopped restores nothing: the file stays, and its best answer is known.
-        """
+        """Restore the search and the run from the file; a search whose preparation was stopped restores nothing."""
         if self._contents is None or not search.at_boundary:
             return
         try:
@@ -113,10 +101,9 @@ class Saving:
             self._last_save = now
 
     def finish(self, search: Search, run: RunningSolve, reduced: Problem, *, ended: bool) -> None:
-        """Write the last boundary and the incumbent when the solve ends, for whatever reason.
+        """Write the last boundary and the incumbent when the solve ends.
 
-        `ended` says that the search itself has ended: the state from before its end is kept, so that a resumed search
-        ends again.
+        If the search itself has `ended`, the state from before its end is kept, so that a resumed search ends again.
         """
         if self._path is None:
             return
@@ -151,9 +138,9 @@ def saving_to(
     if path.is_dir() or not path.absolute().parent.is_dir():
         reason = "it is a folder" if path.is_dir() else "its folder does not exist"
         raise CheckpointError(f"{path}: cannot write the checkpoint: {reason}")
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         try:
-            held.enter_context(Lock(path))
+            stack.enter_context(Lock(path))
         except BlockingIOError:
             raise CheckpointError(f"{path}: another solve is saving its state there; choose another file") from None
         except OSError as error:
