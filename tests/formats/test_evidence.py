@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dabp.errors import FormatError
-from dabp.formats.evidence import beside, is_text, read_evidence
+from dabp.formats.evidence import is_text, read_evidence
 from dabp.problem import Problem
 
 _PROBLEM = Problem([2, 3, 2], labels=[("no", "yes"), None, (1.5, 2.5)], variable_names=["a", "b c", "d"], name="p")
@@ -73,13 +73,6 @@ def test_evidence_in_an_option_names_itself(text: str) -> None:
     """There is no file and no line to name."""
     with pytest.raises(FormatError, match=f"^evidence '{text}': "):
         read_evidence(text, _PROBLEM)
-
-
-def test_evidence_beside_a_model(tmp_path: Path) -> None:
-    """The competitions put X.uai.evid beside X.uai."""
-    assert beside(str(tmp_path / "x.uai")) is None
-    (tmp_path / "x.uai.evid").write_text("1 0 1")
-    assert beside(str(tmp_path / "x.uai")) == str(tmp_path / "x.uai.evid")
 
 
 def test_files_come_first(tmp_path: Path) -> None:

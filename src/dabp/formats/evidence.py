@@ -24,12 +24,6 @@ def is_text(evidence: str) -> bool:
     return "=" in evidence and not os.path.exists(evidence)
 
 
-def beside(model: str) -> str | None:
-    """The evidence file that UAI competitions put beside a model, ``X.uai.evid``, if it is there."""
-    path = f"{model}.evid"
-    return path if os.path.isfile(path) else None
-
-
 def read_evidence(place: Place, problem: Problem) -> dict[int, int]:
     """Variable → value index of an evidence file, or of a text such as ``smoke=yes``."""
     if isinstance(place, str) and is_text(place):
