@@ -34,7 +34,6 @@ ELSEWHERE = {
     "kernels/presolve/arc_consistency": "presolve/test_consistency",
     "kernels/presolve/dominated_values": "presolve/test_dominance",
     "kernels/presolve/table_sums": "presolve/test_restriction",
-    "solvers/belief_propagation/message_search": "solvers/belief_propagation/test_solver",
     "solvers/belief_propagation/message_search": "solvers/belief_propagation/test_bp",
     "solvers/every_kernel": "solvers/test_kernel_build",
     "solvers/dual/general_passes": "solvers/dual/test_message_passing",
