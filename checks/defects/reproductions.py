@@ -67,7 +67,7 @@ def d02() -> None:
         '[[solvers]]\nsolver = "subprocess:Popen"\nparameters = { args = ["touch", "executed"] }\n',
         encoding="utf-8",
     )
-    command("experiment", "run", "plan.toml", "-o", "results")
+    command("lab", "experiment", "run", "plan.toml", "-o", "results")
     time.sleep(1)
     assert not list(Path.cwd().rglob("executed")), "the program was executed"
 
@@ -204,9 +204,9 @@ def d15() -> None:
         '[[solvers]]\nsolver = "mgm"\n',
         encoding="utf-8",
     )
-    command("experiment", "run", "plan.toml", "-o", "results")
+    command("lab", "experiment", "run", "plan.toml", "-o", "results")
     next(Path("results/runs").glob("*.jsonl")).write_text("")
-    done = command("experiment", "table", "results")
+    done = command("lab", "experiment", "table", "results")
     assert done.returncode == 0, done.stderr[-200:]
 
 

@@ -35,7 +35,8 @@ def chain(kills: int, rng: random.Random) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "plan.toml").write_text(PLAN)
-        words = [sys.executable, "-m", "checks.kills.child", "experiment", "run", "plan.toml", "--jobs", "2", "-o"]
+        words = [sys.executable, "-m", "checks.kills.child", "lab", "experiment", "run", "plan.toml"]
+        words += ["--jobs", "2", "-o"]
         code, _, err = Process([*words, "calm"], folder).ended(600)
         if code != 0:
             yield f"the undisturbed experiment ended with {code}: {err[-200:]}"

@@ -13,14 +13,12 @@ import numpy as np
 from dabp.driver.arguments import as_count, checked_problem
 from dabp.driver.result import Result
 from dabp.driver.solve import solve
+from dabp.driver.stopping import DEFAULT_SECONDS
 from dabp.errors import ParameterError
 from dabp.problem import Problem
 from dabp.problem.differences import differing
 from dabp.problem.model import Model
 from dabp.solvers.status import Status
-
-DEFAULT_SECONDS = 30.0
-"""For all answers together where no limit is given."""
 
 
 def solve_several(
