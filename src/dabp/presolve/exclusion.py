@@ -40,8 +40,7 @@ def exclusions(problem: Problem, guard: Guard | None = None) -> list[Exclusion]:
     found = [
         (gain, clique)
         for gain, clique in excluding.cliques(guard)
-        if (concerned := len(np.unique(variables[clique]))) > 2
-        and len(clique) <= 3 * concerned
+        if (concerned := len(np.unique(variables[clique]))) > 2 and len(clique) <= 3 * concerned
     ]
     found.sort(key=lambda gained: -gained[0] / len(gained[1]))
     times = np.zeros(len(values), dtype=np.int64)
