@@ -53,7 +53,8 @@ class Child:
 
     def _send(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], guard: Guard) -> None:
         typed: dict[str, NDArray[Any]] = {
-            key: column.astype(_number_type(column), copy=False) for key, column in columns.items()
+            key: column.astype(np.float64 if column.dtype.kind == "f" else np.int64, copy=False)
+            for key, column in columns.items()
         }
         described = [[key, "d" if column.dtype == np.float64 else "q", len(column)] for key, column in typed.items()]
         stream = self._process.stdin
@@ -130,7 +131,3 @@ class Child:
         self._reader.join()
         process.stdout.close()
         self._errors.close()
-
-
-def _number_type(column: NDArray[Any]) -> type:
-    return np.float64 if column.dtype.kind == "f" else np.int64

@@ -82,19 +82,14 @@ class _Cells:
             yield slice(first, last), self.offsets[first:last] - self.offsets[first], self._problem.pool[positions]
             first = last
 
-    def above(self) -> Iterator[tuple[slice, Indices, NDArray[np.float64]]]:
-        """The same with costs above the least of their table, inf where forbidden."""
-        for tables, starts, costs in self._pieces():
-            lengths = np.diff(np.append(starts, len(costs)))
-            yield tables, starts, costs - np.repeat(self.lowest[tables], lengths)
-
     def rounded(self, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """All cells as integers (inf where forbidden), and the most that rounding raises a cell of each table."""
         whole = self.offsets[-1] == len(self._problem.pool)
         if whole and self._problem.facts.integral and scale == 1.0 and not self.lowest.any():
             return self._problem.pool, np.zeros(len(self._used))
         pool, added = np.empty(int(self.offsets[-1])), np.empty(len(self._used))
-        for tables, starts, above in self.above():
+        for tables, starts, costs in self._pieces():
+            above = costs - np.repeat(self.lowest[tables], np.diff(np.append(starts, len(costs))))
             rounded = np.rint(above * scale)
             pool[self.offsets[tables.start] : self.offsets[tables.stop]] = rounded  # inf where forbidden
             forbidden = np.isinf(above)
