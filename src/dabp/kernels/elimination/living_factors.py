@@ -12,8 +12,8 @@ from dabp.kernels.rows import grown
 
 Array = Any
 
-WIDEST = 16
-"""No new factor has more variables."""
+MAX_SCOPE = 12
+"""The most neighbours of a variable that is eliminated, and variables of a new factor."""
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ class Index(NamedTuple):
     @classmethod
     def of(cls, variables: int, factors: int, entries: int) -> Index:
         """An index for a problem of this size, before `link`; NumPy allocates large pages, kernels do not."""
-        number = np.int32 if max(factors, entries, WIDEST * variables) < 2**31 else np.int64
+        number = np.int32 if max(factors, entries, MAX_SCOPE * variables) < 2**31 else np.int64
         return cls(
             row=np.zeros(variables + 1, dtype=np.int64),
             living=np.empty(variables, dtype=np.int64),
@@ -131,7 +131,7 @@ def no_factors(num_variables: int, num_given: int) -> Factors:
     """No new factors, with memory for one for each variable."""
     scope_start, table_start = np.empty(num_variables + 1, np.int64), np.empty(num_variables + 1, np.int64)
     scope_start[0] = table_start[0] = 0
-    length = num_variables + WIDEST
+    length = num_variables + MAX_SCOPE
     scopes, owner, following = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
     return Factors(num_given, num_given, scope_start, table_start, 0, scopes, owner, following, 0, np.zeros(16))
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_inner, inner, kernel
 from dabp.kernels.elimination.living_factors import (
+    MAX_SCOPE,
     Factors,
     Floats,
     Given,
@@ -25,8 +26,6 @@ Array = Any
 
 MAX_FACTORS = 16
 """The most factors of a variable that is eliminated."""
-MAX_SCOPE = 12
-"""The most neighbours of a variable that is eliminated."""
 
 
 class Cheap(NamedTuple):
