@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dabp.graph.components import component_labels
 from dabp.kernels.elimination import living_factors
-from dabp.kernels.elimination.living_factors import Given, Room, link
+from dabp.kernels.elimination.living_factors import Given, Index, link
 from dabp.kernels.elimination.small_degree import Cheap, eliminate, read_back
 from dabp.presolve import rule
 from dabp.presolve.assembly import Factors, rebuilt, unary_factors, with_variables
@@ -87,11 +87,11 @@ class Eliminated:
         scopes, offsets = _scopes(problem, higher)
         tables = handed_over(problem.pool_offsets[problem.factor_table[higher]])
         given = Given(problem.domain_sizes, unary, starts, scopes, offsets, tables, problem.pool)
-        room = Room.of(problem.num_variables, len(higher), int(given.scope_offsets[-1] - given.scope_offsets[0]))
+        index = Index.of(problem.num_variables, len(higher), int(given.scope_offsets[-1] - given.scope_offsets[0]))
         allowance = _allowance(problem) if components else np.zeros(problem.num_variables)
         cheap = Cheap(256, 4.0, allowance, UNLIMITED if components else _dear(problem, given))
-        link(given, room)
-        constant, self._log, factors, effort.left = eliminate(given, room, cheap, effort.left)
+        link(given, index)
+        constant, self._log, factors, effort.left = eliminate(given, index, cheap, effort.left)
         constant += nullary_costs(problem)
         self.removed = self._log.num_steps
         self._sizes = problem.domain_sizes
@@ -104,8 +104,8 @@ class Eliminated:
         if self.removed <= least or self.infeasible:
             return
         unary[np.repeat(gone, problem.domain_sizes)] = 0.0
-        old = higher[np.flatnonzero(room.alive[: len(higher)])]
-        new = np.flatnonzero(room.alive[len(higher) : factors.num_factors])
+        old = higher[np.flatnonzero(index.alive[: len(higher)])]
+        new = np.flatnonzero(index.alive[len(higher) : factors.num_factors])
         added = unary_factors(unary, starts), _new_factors(factors, new)
         self.problem = with_variables(rebuilt(problem, old, added, problem.constant + constant), self.variables)
 

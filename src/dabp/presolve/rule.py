@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Protocol
 
 from dabp.presolve.effort import Efforts
-from dabp.problem import Assignment, Problem
+from dabp.problem import Problem
 from dabp.problem.columns import Indices
+from dabp.problem.reduction import Reduction
 
 MANY_VALUES = 20_000
 """A problem with this many values is only reduced where that removes a part of at least `NEGLIGIBLE`: rebuilding takes
@@ -25,22 +26,13 @@ class InfeasibleError(Exception):
     """A rule has proved that no assignment is feasible."""
 
 
-class Stage(Protocol):
-    """A problem reduced by a rule."""
+class Stage(Reduction, Protocol):
+    """A problem reduced by a rule; a feasible assignment, projected, stays feasible and never costs more."""
 
-    problem: Problem
     variables: Indices
     """The variables that are left, in their original numbers."""
     removed: int
     """Variables or values that the rule removed."""
-
-    def lift(self, assignment: Assignment) -> Assignment:
-        """From the reduced problem to the original, at the same cost."""
-        ...
-
-    def project(self, assignment: Assignment) -> Assignment:
-        """From the original to the reduced problem; a feasible assignment stays feasible and never costs more."""
-        ...
 
 
 class Rule(Protocol):

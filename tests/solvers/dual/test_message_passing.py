@@ -161,30 +161,17 @@ def test_trees_are_tight() -> None:
         assert (best == bound == optimum) if status is Status.OPTIMAL else optimum == np.inf
 
 
-def test_a_saved_state_continues_bit_for_bit() -> None:
-    """Stopped after some passes and resumed, the bound takes the same course."""
-    problem = drawn_problem(np.random.default_rng(3), dense=True, hard=0.0, integral=False)
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_saved_state_continues_bit_for_bit(joined: bool) -> None:
+    """Stopped after some passes and resumed, the bound takes the same course, also after values were removed."""
+    problem = crowded(13) if joined else drawn_problem(np.random.default_rng(3), dense=True, hard=0.0, integral=False)
     solver = Dual(tolerance=0.0, patience=10_000)
     first, second = (solver.start(problem, seed=0, budget=Budget()) for _ in range(2))
+    if joined:
+        assert first._tighten(3)
+        assert len(first._steps) > len(first._base_steps)
     for _ in range(5):
         first._pass()  # a step's number of passes depends on the clock
-    second.load_state_dict(first.state_dict())
-    for _ in range(5):
-        assert first._pass() == second._pass()
-        for one in (first, second):
-            one._certify()
-        assert first.bound == second.bound > -np.inf
-
-
-def test_a_state_saved_after_joining_continues_bit_for_bit() -> None:
-    """Also where the joint tables have taken values out."""
-    problem = crowded(13)
-    solver = Dual(tolerance=0.0, patience=10_000)
-    first, second = (solver.start(problem, seed=0, budget=Budget()) for _ in range(2))
-    assert first._tighten(3)
-    assert len(first._steps) > len(first._base_steps)
-    for _ in range(5):
-        first._pass()
     second.load_state_dict(first.state_dict())
     for _ in range(5):
         assert first._pass() == second._pass()

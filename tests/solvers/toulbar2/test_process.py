@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -41,55 +42,50 @@ def test_killed_child_is_an_error(hard: Problem) -> None:
     assert not children()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_signals_leave_no_process(number: int, tmp_path: Path) -> None:
-    """SIGINT and SIGTERM give the incumbent; after these and SIGKILL toulbar2's processes are gone."""
-    script = tmp_path / "run.py"
-    script.write_text(
-        textwrap.dedent("""
-        import dabp
-        problem = dabp.generate("random-cop", variables=60, domain=15, density=0.25, seed=1)
-        announce = lambda progress: print("found", flush=True) if progress.improved else None
-        result = dabp.solve(problem, "toulbar2", time_limit=60, callbacks=[announce])
-        print(result.status.name, result.cost, flush=True)
-        """)
-    )
+@contextlib.contextmanager
+def running(folder: Path, body: str, first_line: str) -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
+    """A process that solves a hard problem, once it has printed a line, and its children; all must end."""
+    problem = 'problem = dabp.generate("random-cop", variables=60, domain=15, density=0.25, seed=1)'
+    script = folder / "run.py"
+    script.write_text(f"import dabp\n{problem}\n{textwrap.dedent(body)}")
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout.readline() == "found\n"
+        assert run.stdout.readline() == first_line
         started = psutil.Process(run.pid).children(recursive=True)
-        assert len(started) == 2
-        os.kill(run.pid, number)
-        said = run.stdout.read().split()
+        yield run, started
         run.wait(timeout=60)
-    if number != signal.SIGKILL:
-        assert said[-2] == "INTERRUPTED"
     assert not psutil.wait_procs(started, timeout=30)[1]
 
 
-def test_a_paused_one_does_not_outlive_who_paused_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_signals_leave_no_process(number: int, tmp_path: Path) -> None:
+    """SIGINT and SIGTERM give the incumbent; after these and SIGKILL toulbar2's processes are gone."""
+    body = """
+        announce = lambda progress: print("found", flush=True) if progress.improved else None
+        result = dabp.solve(problem, "toulbar2", time_limit=60, callbacks=[announce])
+        print(result.status.name, result.cost, flush=True)
+    """
+    with running(tmp_path, body, "found\n") as (run, started):
+        assert len(started) == 2
+        os.kill(run.pid, number)
+        assert number == signal.SIGKILL or run.stdout.read().split()[-2] == "INTERRUPTED"
+
+
+def test_a_paused_worker_does_not_outlive_its_parent(tmp_path: Path) -> None:
     """The guard stays awake: when the parent is killed it kills the worker, stopped or not."""
-    script = tmp_path / "run.py"
-    script.write_text(
-        textwrap.dedent("""
-        import time, dabp
+    body = """
+        import time
         from dabp.solvers.base import Budget
         from dabp.solvers.toulbar2.toulbar2 import Toulbar2
-        problem = dabp.generate("random-cop", variables=60, domain=15, density=0.25, seed=1)
         search = Toulbar2().start(problem, seed=0, budget=Budget())
         while search.step().best is None:
             pass
         search.pause()
         print("paused", flush=True)
         time.sleep(60)
-        """)
-    )
-    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout.readline() == "paused\n"
-        started = psutil.Process(run.pid).children(recursive=True)
+    """
+    with running(tmp_path, body, "paused\n") as (run, started):
         deadline = time.monotonic() + 20  # a signal takes a moment on a busy machine
         while psutil.STATUS_STOPPED not in {process.status() for process in started}:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         os.kill(run.pid, signal.SIGKILL)
-        run.wait(timeout=60)
-    assert not psutil.wait_procs(started, timeout=30)[1]

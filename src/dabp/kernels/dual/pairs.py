@@ -180,7 +180,6 @@ def _add_row(pairs: Pairs, p: int, value: int, score: Array, domain: int, size: 
 
 @part(**OPTIONS)
 def _first_least(score: Array, domain: int) -> int:
-    """The first value of least score."""
     lowest, best = score[0], 0
     for a in range(1, domain):
         if score[a] < lowest:
@@ -200,7 +199,6 @@ def _gather(m: Array, begin: int, cost: Array, size: int, largest: Any) -> Any:
 
 @part(**OPTIONS)
 def _least(cost: Array, size: int) -> float:
-    """The least entry of a row."""
     low = load(cost, 0, LANES)
     for a in range(WIDTH, size, WIDTH):
         low = minimum(low, load(cost, a, LANES))

@@ -1,7 +1,4 @@
-"""Factors that come and go while variables are eliminated, compiled: linked to their variables, tables in one pool.
-
-Those that the problem came with stay where they are; what is known of them beside is a row of numbers a variable.
-"""
+"""Factors during an elimination, compiled: those of the problem, indexed by variable, and new ones in linked lists."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from dabp.kernels.rows import grown
 
 Array = Any
 
-WIDEST = 16
-"""No new factor has more variables."""
+MAX_SCOPE = 12
+"""The most neighbours of a variable that is eliminated, and variables of a new factor."""
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
@@ -28,9 +25,9 @@ class Given(NamedTuple):
     sizes: Ints
     """[N]."""
     unary: Floats
-    """[sum D]: own costs of each variable's values; those of the variables that stay are changed in place."""
+    """[sum D]: own costs of values; those of variables that stay are changed in place."""
     starts: Ints
-    """[N + 1]: where each variable's start."""
+    """[N + 1]: the first own cost of each variable."""
     scopes: Ints
     """The variables of factor f are ``scopes[scope_offsets[f]:scope_offsets[f + 1]]``."""
     scope_offsets: Ints
@@ -40,36 +37,36 @@ class Given(NamedTuple):
     pool: Floats
 
 
-class Room(NamedTuple):
-    """Memory for what is known of each variable and each entry of a scope; of 32 bits where that is enough."""
+class Index(NamedTuple):
+    """The factors of each variable, and the state of the elimination; in 32 bits where that is enough."""
 
     row: Ints
-    """[N + 1]: the factors given of variable i are ``factor[row[i]:row[i + 1]]``, in order; zeros before."""
+    """[N + 1]: the given factors of variable i are ``factor[row[i]:row[i + 1]]``, in order."""
     living: Ints
-    """[N]: the first of these that has not been found dead."""
+    """[N]: the first of these that is not known to be dead."""
     factor: Numbers
-    """[E]: those that were found dead and left there are −1."""
+    """[E]: −1 for dead factors that were not removed."""
     alive: NDArray[np.uint8]
     """[F + N]: whether a factor, given or new, is part of the problem."""
     degree: Numbers
-    """[N]: living factors of each variable; zeros before."""
+    """[N]: living factors of each variable."""
     given_degree: Numbers
-    """[N]: those of them that the problem came with."""
+    """[N]: the given ones of these."""
     head: Numbers
-    """[N]: the first entry of each variable in a new factor, −1 if there is none; so before."""
+    """[N]: the first entry of each variable in a new factor, −1 if there is none."""
     mark: Numbers
-    """[N]: −1, except while neighbours are collected."""
+    """[N]: marks of collected neighbours, −1 between collections."""
     queue: Numbers
-    """[N]: variables that wait, in a ring; all at first."""
+    """[N]: variables to try, in a ring; all at first."""
     queued: NDArray[np.uint8]
-    """[N]: whether each does."""
+    """[N]: whether each variable is in the ring."""
     gone: NDArray[np.uint8]
-    """[N]: whether it is eliminated; zeros before."""
+    """[N]: whether each variable is eliminated."""
 
     @classmethod
-    def of(cls, variables: int, factors: int, entries: int) -> Room:
-        """For a problem of this size; made here, as NumPy asks for the large pages that kernels do not get."""
-        number = np.int32 if max(factors, entries, WIDEST * variables) < 2**31 else np.int64
+    def of(cls, variables: int, factors: int, entries: int) -> Index:
+        """An index for a problem of this size, before `link`; NumPy allocates large pages, kernels do not."""
+        number = np.int32 if max(factors, entries, MAX_SCOPE * variables) < 2**31 else np.int64
         return cls(
             row=np.zeros(variables + 1, dtype=np.int64),
             living=np.empty(variables, dtype=np.int64),
@@ -86,11 +83,11 @@ class Room(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """Those that elimination makes, numbered from `num_given` on; their entries by variable are linked lists."""
+    """Factors made by the elimination, numbered from `num_given` on; entries of a variable are a linked list."""
 
     num_given: int
     num_factors: int
-    """Given and dead ones included."""
+    """All factors, with given and dead ones."""
     scope_start: Ints
     """[new + 1 …]: the first entry of each."""
     table_start: Ints
@@ -108,19 +105,19 @@ class Factors(NamedTuple):
 
 
 @array_kernel
-def link(given: Given, room: Room) -> None:
-    """Link the problem's factors to their variables: a counting sort of the entries of their scopes."""
-    scopes, offsets, row, place, factor = given.scopes, given.scope_offsets, room.row, room.living, room.factor
+def link(given: Given, index: Index) -> None:
+    """Index the problem's factors by variable: a counting sort of the entries of their scopes."""
+    scopes, offsets, row, place, factor = given.scopes, given.scope_offsets, index.row, index.living, index.factor
     count = len(given.table_start)
     for entry in range(offsets[0], offsets[count]):
         row[scopes[entry] + 1] += 1
     for i in range(len(place)):
-        room.degree[i] = room.given_degree[i] = row[i + 1]
+        index.degree[i] = index.given_degree[i] = row[i + 1]
         row[i + 1] += row[i]
         place[i] = row[i]
-        room.queue[i], room.queued[i] = i, 1
+        index.queue[i], index.queued[i] = i, 1
     for f in range(count):
-        room.alive[f] = 1
+        index.alive[f] = 1
         for entry in range(offsets[f], offsets[f + 1]):
             variable = scopes[entry]
             factor[place[variable]] = f
@@ -134,7 +131,7 @@ def no_factors(num_variables: int, num_given: int) -> Factors:
     """No new factors, with memory for one for each variable."""
     scope_start, table_start = np.empty(num_variables + 1, np.int64), np.empty(num_variables + 1, np.int64)
     scope_start[0] = table_start[0] = 0
-    length = num_variables + WIDEST
+    length = num_variables + MAX_SCOPE
     scopes, owner, following = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
     return Factors(num_given, num_given, scope_start, table_start, 0, scopes, owner, following, 0, np.zeros(16))
 
@@ -149,22 +146,22 @@ def entries_of(factor: int, given: Given, factors: Factors) -> tuple[int, int]:
 
 
 @inner
-def kill(given: Given, factors: Factors, room: Room, members: Array) -> None:
-    """Take some factors out of the problem."""
+def kill(given: Given, factors: Factors, index: Index, members: Array) -> None:
+    """Remove factors from the problem."""
     for factor in members:
-        room.alive[factor] = 0
+        index.alive[factor] = 0
         old = factor < factors.num_given
         first, last = entries_of(factor, given, factors)
         for entry in range(first, last):
             variable = given.scopes[entry] if old else factors.scopes[entry]
-            room.degree[variable] -= 1
+            index.degree[variable] -= 1
             if old:
-                room.given_degree[variable] -= 1
+                index.given_degree[variable] -= 1
 
 
 @inner
-def with_table(factors: Factors, room: Room, scope: Array, cells: int) -> Factors:
-    """The factors with one more over this scope, its table all zero."""
+def with_table(factors: Factors, index: Index, scope: Array, cells: int) -> Factors:
+    """The factors and one more over this scope, with a table of zeros."""
     width = len(scope)
     pool = grown(factors.pool, factors.num_cells + cells)
     pool[factors.num_cells : factors.num_cells + cells] = 0.0
@@ -174,12 +171,12 @@ def with_table(factors: Factors, room: Room, scope: Array, cells: int) -> Factor
     new, entry = factors.num_factors, factors.num_entries
     factors.scope_start[new - factors.num_given + 1] = entry + width
     factors.table_start[new - factors.num_given + 1] = factors.num_cells + cells
-    room.alive[new] = 1
+    index.alive[new] = 1
     for k in range(width):
         neighbour = scope[k]
-        scopes[entry], owner[entry], following[entry] = neighbour, new, room.head[neighbour]
-        room.head[neighbour] = entry
-        room.degree[neighbour] += 1
+        scopes[entry], owner[entry], following[entry] = neighbour, new, index.head[neighbour]
+        index.head[neighbour] = entry
+        index.degree[neighbour] += 1
         entry += 1
     return Factors(
         factors.num_given,

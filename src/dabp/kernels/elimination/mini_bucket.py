@@ -12,14 +12,14 @@ from dabp.kernels.elimination.mini_bucket_plan import Buckets, Floats, Functions
 
 
 class Sums(NamedTuple):
-    """The sums of one mini-bucket under way; inputs are sorted by the fastest axis that they look at."""
+    """The sums of a mini-bucket; its inputs are sorted by the fastest axis that they depend on."""
 
     place: Ints
     """[N]: the axis of each variable in the message's scope."""
     digit: Ints
     """[axes]: the values at the current cell."""
     until: Ints
-    """[axes + 1]: the first so many inputs look at this axis or a faster one."""
+    """[axes + 1]: the number of inputs, which come first, that depend on this axis or a faster one."""
     at: Ints
     """[inputs]: the cell of each input at the current values."""
     value_step: Ints
@@ -27,12 +27,12 @@ class Sums(NamedTuple):
     step: Ints
     """[inputs, axes]: cells that a step along an axis moves."""
     partial: Floats
-    """[axes + 1, D]: the sum over the inputs that look at no axis below this one, for each value."""
+    """[axes + 1, D]: the sum over the inputs that depend on no axis below this one, for each value."""
 
 
 @inner
 def _room(sizes: Ints, functions: Functions, buckets: Buckets, bucket: int) -> Sums:
-    """Arrays that are large enough for every mini-bucket from this one on."""
+    """Memory for every mini-bucket from this one on."""
     most_inputs, widest, largest = 1, 1, 1
     for b in range(bucket, buckets.first[-1]):
         out = buckets.outputs[b]
@@ -52,7 +52,7 @@ def _room(sizes: Ints, functions: Functions, buckets: Buckets, bucket: int) -> S
 
 @inner
 def _begin(sizes: Ints, functions: Functions, buckets: Buckets, bucket: int, cell: int, sums: Sums) -> int:
-    """Sort the inputs of a mini-bucket and go to a cell of its message; returns how many cells that has."""
+    """Sort the inputs of a mini-bucket and move to a cell of its message; returns the number of its cells."""
     starts, variables, strides = functions.starts, functions.variables, functions.strides
     low = starts[buckets.outputs[bucket]]
     axes = starts[buckets.outputs[bucket] + 1] - low
@@ -88,8 +88,8 @@ def eliminate(
 ) -> tuple[int, int]:
     """Compute messages from (bucket, cell) on, about `budget` cells: m(s) = min_x Σ_j f_j(x, s).
 
-    The sum is kept per axis of s: ``partial[a, x]`` holds the inputs that do not look at axes below a (axis 0 is the
-    fastest), so that a step along axis 0 adds only the inputs that look at it. Returns where to continue.
+    ``partial[a, x]`` is the sum of the inputs that do not depend on axes of s below a (axis 0 is the fastest), so that
+    a step along axis 0 adds only the inputs that depend on it. Returns the bucket and cell to continue at.
     """
     sums = _room(sizes, functions, buckets, bucket)
     at, value_step, step, digit, until, partial = (
@@ -169,7 +169,7 @@ def _add_level(
 
 @kernel
 def read_back(order: Ints, sizes: Ints, functions: Functions, buckets: Buckets, pool: Floats, values: Ints) -> None:
-    """Assign variables, last eliminated first, each to where the functions of its bucket are least."""
+    """Assign variables, last eliminated first, each to its least value in the functions of its bucket."""
     starts, strides, first = functions.starts, functions.strides, buckets.first
     largest = 1
     for v in range(len(sizes)):

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="untyped-decorator"
-"""The plan of a mini-bucket elimination, compiled: which functions are added up where, and how large messages are."""
+"""The plan of a mini-bucket elimination, compiled: the functions of each mini-bucket and the sizes of messages."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class Functions(NamedTuple):
     """Tables with scopes in one pool: the problem's factors first, then the messages of mini-buckets."""
 
     variables: Ints
-    """Function f looks at ``variables[starts[f]:starts[f + 1]]``, sorted by elimination rank, lowest first."""
+    """The scope of function f is ``variables[starts[f]:starts[f + 1]]``, sorted by elimination rank, lowest first."""
     strides: Ints
     """Cells that a step of each of these moves."""
     starts: Ints
     """[functions + 1]."""
     bases: Ints
-    """[functions]: each one's first cell in the pool."""
+    """[functions]: the first cell of each in the pool."""
 
 
 class Buckets(NamedTuple):
     """Mini-buckets in the order of elimination."""
 
     eliminated: Ints
-    """[buckets]: the variable that each minimises out."""
+    """[buckets]: the variable that each eliminates."""
     inputs: Ints
-    """The functions that mini-bucket b adds up are ``inputs[input_starts[b]:input_starts[b + 1]]``."""
+    """The functions of mini-bucket b are ``inputs[input_starts[b]:input_starts[b + 1]]``."""
     input_starts: Ints
     """[buckets + 1]."""
     outputs: Ints
@@ -44,21 +44,21 @@ class Buckets(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """The mini-buckets of one bucket while it is partitioned; rows beyond its parts are of no meaning."""
+    """The mini-buckets of one bucket; rows beyond its parts are unused."""
 
     scopes: Ints
     """[parts, widest]: the variables of each part, sorted by rank."""
     lengths: Ints
-    """[parts]: how many these are."""
+    """[parts]: the numbers of these."""
 
 
 @inner
 def _partitioned(
     functions: Functions, members: Ints, count: int, rank: Ints, i_bound: int, partition: Partition, home: Ints
 ) -> Any:
-    """Send each of the bucket's members to a part, largest first, to where it shares the most among those it fits.
+    """Put each of the bucket's members, largest first, into the part that it fits and shares the most variables with.
 
-    Fills `home` [count] and returns the partition, perhaps larger than before, and how many parts it has.
+    Fills `home` [count] and returns the partition, perhaps with more memory, and the number of parts.
     """
     widest = partition.scopes.shape[1]
     union = np.empty(widest, dtype=np.int64)
@@ -109,8 +109,6 @@ def _with_message(functions: Functions, number: int, scope: Ints, sizes: Ints, b
 @kernel
 def make_plan(order: Ints, sizes: Ints, functions: Functions, pool_size: int, i_bound: int, cap: int) -> Any:
     """Partition every bucket into mini-buckets whose messages have at most `i_bound` variables.
-
-    Functions go into mini-buckets largest first, each to where it shares the most variables among those it fits.
 
     Returns
     -------

@@ -170,7 +170,7 @@ class Adjacency(NamedTuple):
     """[N]: the first of a vertex's neighbours in `pool`."""
     length: NDArray[np.int64]
     """[N]: the number of neighbours."""
-    room: NDArray[np.int64]
+    places: NDArray[np.int64]
     """[N]: places for them."""
     pool: NDArray[np.int64]
 
@@ -193,11 +193,11 @@ def _united(near: Adjacency, end: int, u: int, others: NDArray[np.int64], v: int
         if chosen not in (u, v):
             merged[size] = chosen
             size += 1
-    if size > near.room[u]:
-        near.room[u] = 2 * size
+    if size > near.places[u]:
+        near.places[u] = 2 * size
         near.start[u] = end
         end += 2 * size
-        near = Adjacency(near.start, near.length, near.room, grown(near.pool, end))
+        near = Adjacency(near.start, near.length, near.places, grown(near.pool, end))
     copy_row(merged, size, near.pool, near.start[u])
     near.length[u] = size
     return near, end

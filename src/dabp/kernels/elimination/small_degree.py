@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_inner, inner, kernel
 from dabp.kernels.elimination.living_factors import (
+    MAX_SCOPE,
     Factors,
     Floats,
     Given,
+    Index,
     Ints,
-    Room,
     entries_of,
     kill,
     no_factors,
@@ -24,32 +25,30 @@ from dabp.kernels.rows import copy_row, grown
 Array = Any
 
 MAX_FACTORS = 16
-"""A variable with more factors than this waits until parallel factors have been merged."""
-MAX_SCOPE = 12
-"""A variable with more neighbours than this is never eliminated."""
+"""The most factors of a variable that is eliminated."""
 
 
 class Cheap(NamedTuple):
     """Which variables are cheap enough to eliminate."""
 
     small: int
-    """Cells that a new binary table may have in any case."""
+    """The most cells of a new binary table, whatever it replaces."""
     growth: float
-    """How many times the cells of the tables that it replaces a new binary table may have."""
+    """The most cells of a new binary table, as a multiple of the cells that it replaces."""
     allowance: Floats
-    """[N]: cells that the table of more than two neighbours may have when this variable is eliminated."""
+    """[N]: the most cells of a table of more than two neighbours when this variable is eliminated."""
     dear: int
-    """A variable with so many of the factors given has too many neighbours, which need not be looked at."""
+    """Variables with at least this many given factors have too many neighbours."""
 
 
 class Log(NamedTuple):
-    """What was eliminated, in order."""
+    """The eliminated variables in order."""
 
     num_steps: int
     variable: Ints
     """[num_steps …]."""
     scope_start: Ints
-    """[num_steps + 1 …]: its neighbours then are ``scopes[scope_start[k]:scope_start[k + 1]]``."""
+    """[num_steps + 1 …]: its neighbours are ``scopes[scope_start[k]:scope_start[k + 1]]``."""
     scopes: Ints
     policy_start: Ints
     """[num_steps + 1 …]: its best value for each combination of theirs, last one fastest, from here in `policies`."""
@@ -57,7 +56,7 @@ class Log(NamedTuple):
 
 
 class Bucket(NamedTuple):
-    """The variable that is about to go: its factors and neighbours."""
+    """The factors and neighbours of the variable that is eliminated next."""
 
     members: Ints
     """[factors]."""
@@ -66,7 +65,7 @@ class Bucket(NamedTuple):
     dims: Ints
     """[neighbours]: their domain sizes."""
     tables: Ints
-    """[factors]: the current cell of each, where its table was copied to."""
+    """[factors]: the current cell of each in the copies of their tables."""
     steps: Ints
     """[factors]: cells that a step of the variable moves."""
     strides: Ints
@@ -77,16 +76,16 @@ class Bucket(NamedTuple):
 
 @inner
 def _joined(
-    factor: int, variable: int, count: int, width: int, given: Given, factors: Factors, room: Room, bucket: Bucket
+    factor: int, variable: int, count: int, width: int, given: Given, factors: Factors, index: Index, bucket: Bucket
 ) -> tuple[int, float]:
-    """Put one of a variable's factors in its bucket; how many neighbours there are then, and its cells."""
+    """Put one of a variable's factors in its bucket; returns the number of neighbours and the cells of the factor."""
     cells, old = 1.0, factor < factors.num_given
     first, last = entries_of(factor, given, factors)
     for entry in range(first, last):
         other = given.scopes[entry] if old else factors.scopes[entry]
         cells *= given.sizes[other]
-        if other != variable and room.mark[other] != variable and width <= MAX_SCOPE:
-            room.mark[other] = variable
+        if other != variable and index.mark[other] != variable and width <= MAX_SCOPE:
+            index.mark[other] = variable
             bucket.neighbours[width] = other
             width += 1
     bucket.members[count] = factor
@@ -94,46 +93,48 @@ def _joined(
 
 
 @inner
-def _gather(variable: int, given: Given, factors: Factors, room: Room, bucket: Bucket) -> tuple[int, int, float, float]:
-    """Collect a variable's living factors and their other variables, the newest first; dead ones go on the way.
+def _gather(
+    variable: int, given: Given, factors: Factors, index: Index, bucket: Bucket
+) -> tuple[int, int, float, float]:
+    """Collect a variable's living factors and neighbours, the newest first; removes dead factors from its lists.
 
-    Returns how many factors and neighbours there are, the cells of all their tables and of the largest. It ends once
-    there are more than `MAX_SCOPE` neighbours.
+    Returns the numbers of factors and neighbours, the cells of all tables and of the largest. Ends once there are more
+    than `MAX_SCOPE` neighbours.
     """
-    count, width, before, entry = 0, 0, np.int64(-1), np.int64(room.head[variable])
+    count, width, before, entry = 0, 0, np.int64(-1), np.int64(index.head[variable])
     removed, largest = 0.0, 0.0
     while entry >= 0 and width <= MAX_SCOPE:
         factor = factors.owner[entry]
-        if not room.alive[factor]:
+        if not index.alive[factor]:
             if before < 0:
-                room.head[variable] = factors.following[entry]
+                index.head[variable] = factors.following[entry]
             else:
                 factors.following[before] = factors.following[entry]
             entry = factors.following[entry]
             continue
-        width, cells = _joined(factor, variable, count, width, given, factors, room, bucket)
+        width, cells = _joined(factor, variable, count, width, given, factors, index, bucket)
         removed += cells
         largest = max(largest, cells)
         count += 1
         before, entry = entry, factors.following[entry]
-    place = free = room.row[variable + 1] - 1
-    while place >= room.living[variable] and width <= MAX_SCOPE:
-        old = np.int64(room.factor[place])
+    place = free = index.row[variable + 1] - 1
+    while place >= index.living[variable] and width <= MAX_SCOPE:
+        old = np.int64(index.factor[place])
         place -= 1
-        if old < 0 or not room.alive[old]:
+        if old < 0 or not index.alive[old]:
             continue
-        room.factor[free] = old
+        index.factor[free] = old
         free -= 1
-        width, cells = _joined(old, variable, count, width, given, factors, room, bucket)
+        width, cells = _joined(old, variable, count, width, given, factors, index, bucket)
         removed += cells
         largest = max(largest, cells)
         count += 1
-    if place < room.living[variable]:
-        room.living[variable] = free + 1
+    if place < index.living[variable]:
+        index.living[variable] = free + 1
     else:
-        room.factor[place + 1 : free + 1] = -1
+        index.factor[place + 1 : free + 1] = -1
     for k in range(width):
-        room.mark[bucket.neighbours[k]] = -1
+        index.mark[bucket.neighbours[k]] = -1
     return count, width, removed, largest
 
 
@@ -141,10 +142,7 @@ def _gather(variable: int, given: Given, factors: Factors, room: Room, bucket: B
 def _align(
     variable: int, count: int, width: int, given: Given, factors: Factors, bucket: Bucket, copied: Array
 ) -> Array:
-    """Copy the tables of the bucket's factors side by side, and say how far steps of its variables move in them.
-
-    Returns `copied`, or a longer array in its place.
-    """
+    """Copy the tables of the bucket's factors to `copied`, or a longer array, which is returned; set their strides."""
     sizes, filled = given.sizes, 0
     for k in range(width):
         bucket.dims[k] = sizes[bucket.neighbours[k]]
@@ -174,7 +172,7 @@ def _align(
 
 @inner
 def _logged(log: Log, variable: int, bucket: Bucket, width: int, cells: int) -> Log:
-    """The log with one more variable, its policy still to be filled in."""
+    """The log with one more variable, whose policy is not set yet."""
     k = log.num_steps
     scopes = grown(log.scopes, log.scope_start[k] + width)
     copy_row(bucket.neighbours, width, scopes, log.scope_start[k])
@@ -220,7 +218,7 @@ def _minimise(own: Array, pool: Array, bucket: Bucket, count: int, width: int, o
 def _cells(
     variable: int, width: int, removed: float, largest: float, leaves_only: bool, sizes: Array, cheap: Cheap, b: Bucket
 ) -> float:
-    """Cells of the table over the neighbours, or −1 if that is not cheap."""
+    """Cells of the table over the neighbours, −1 if the elimination is not cheap."""
     product = 1.0
     for k in range(width):
         product *= sizes[b.neighbours[k]]
@@ -235,13 +233,13 @@ def _cells(
 
 
 @array_inner
-def _next(room: Room, position: int, waiting: int, most: int, dear: int) -> tuple[int, int, int]:
-    """The next that waits and has at most `most` factors, fewer than `dear` of them given, −1 if none does.
+def _next(index: Index, position: int, waiting: int, most: int, dear: int) -> tuple[int, int, int]:
+    """The next variable in the ring with at most `most` factors, fewer than `dear` of them given; −1 without one.
 
-    Also where in the ring the one behind it is, and how many wait then. Apart, as most do not: what a loop holds that
-    eliminates is counted in each of its rounds.
+    Also returns its successor's place in the ring and the length of the ring then. A function of its own, since most
+    variables are skipped and the loop of `eliminate` is slower.
     """
-    queue, queued, gone, degree, given_degree = room.queue, room.queued, room.gone, room.degree, room.given_degree
+    queue, queued, gone, degree, given_degree = index.queue, index.queued, index.gone, index.degree, index.given_degree
     while waiting > 0:
         variable = np.int64(queue[position])
         position = position + 1 if position + 1 < len(queue) else 0
@@ -253,18 +251,18 @@ def _next(room: Room, position: int, waiting: int, most: int, dear: int) -> tupl
 
 
 @kernel
-def eliminate(given: Given, room: Room, cheap: Cheap, work: int) -> tuple[float, Log, Factors, int]:
+def eliminate(given: Given, index: Index, cheap: Cheap, work: int) -> tuple[float, Log, Factors, int]:
     """Eliminate variables as long as one is cheap: x is replaced by g(s) = min_x Σ_f f(x, s) over its neighbours s.
 
-    Cheap means at most two neighbours and a table of at most `small` cells or `growth` times the cells it
-    replaces, or more neighbours and a table no larger than one it replaces or than ``allowance[x]``; and
-    in any case no more operations than are left of `work`. `room` is that of the factors given, linked (`link`);
-    `given.unary` is changed in place, and `room.alive` tells afterwards which factors are left.
+    Cheap means at most two neighbours and a table of at most `small` cells or `growth` times the cells it replaces, or
+    more neighbours and a table no larger than one it replaces or than ``allowance[x]``; and no more operations than are
+    left of `work`. `index` comes from `link`; `index.alive` then marks the factors that are left. `given.unary` is
+    changed in place.
 
     Returns
     -------
     constant, log, factors, work
-        The minimum over the parts that are gone, what was eliminated, new factors, and what is left of `work`.
+        The minimum over eliminated components, the eliminated variables, new factors, and what is left of `work`.
     """
     sizes, starts, unary = given.sizes, given.starts, given.unary
     n = len(sizes)
@@ -288,8 +286,8 @@ def eliminate(given: Given, room: Room, cheap: Cheap, work: int) -> tuple[float,
         np.zeros(MAX_SCOPE + 1, dtype=np.int64),
     )
     constant, single, copied = 0.0, np.zeros(1), np.zeros(1024)
-    # Everybody waits once for the cheapest kind (at most one neighbour), then for any: trees go before they are joined.
-    queue, queued = room.queue, room.queued
+    # The first round eliminates variables with one neighbour at most, so that trees vanish before others are joined.
+    queue, queued = index.queue, index.queued
     position, waiting, leaves_only = 0, n, True
     while waiting > 0 or leaves_only:
         if waiting == 0:
@@ -297,10 +295,10 @@ def eliminate(given: Given, room: Room, cheap: Cheap, work: int) -> tuple[float,
                 queue[v], queued[v] = v, 1
             position, waiting, leaves_only = 0, n, False
             continue
-        variable, position, waiting = _next(room, position, waiting, 1 if leaves_only else MAX_FACTORS, cheap.dear)
+        variable, position, waiting = _next(index, position, waiting, 1 if leaves_only else MAX_FACTORS, cheap.dear)
         if variable < 0:
             continue
-        count, width, removed, largest = _gather(variable, given, factors, room, bucket)
+        count, width, removed, largest = _gather(variable, given, factors, index, bucket)
         product = _cells(variable, width, removed, largest, leaves_only, sizes, cheap, bucket)
         needed = product * (float(sizes[variable]) * (count + 1) + 16)  # 16 bounds the memory of new tables
         if product < 0 or needed > work:
@@ -311,8 +309,8 @@ def eliminate(given: Given, room: Room, cheap: Cheap, work: int) -> tuple[float,
         log = _logged(log, variable, bucket, width, cells)
         policy = log.policies[log.policy_start[log.num_steps - 1] :]
         own = unary[starts[variable] : starts[variable + 1]]
-        room.gone[variable] = 1
-        kill(given, factors, room, bucket.members[:count])
+        index.gone[variable] = 1
+        kill(given, factors, index, bucket.members[:count])
         if width == 0:
             single[0] = 0.0
             _minimise(own, copied, bucket, count, 0, single, policy)
@@ -320,7 +318,7 @@ def eliminate(given: Given, room: Room, cheap: Cheap, work: int) -> tuple[float,
         elif width == 1:
             _minimise(own, copied, bucket, count, 1, unary[starts[bucket.neighbours[0]] :], policy)
         else:
-            factors = with_table(factors, room, bucket.neighbours[:width], cells)
+            factors = with_table(factors, index, bucket.neighbours[:width], cells)
             out = factors.pool[factors.num_cells - cells :]
             _minimise(own, copied, bucket, count, width, out, policy)
         for k in range(width):

@@ -102,7 +102,7 @@ class DualSearch(Search):
         self.passes = 0
         self._history: list[float] = []
         self._best_cost = np.inf
-        self._told = False
+        self._reported = False
         self._stalled_stage = 0
         self._infeasible, self._stopped = False, ""
         self._cut: Status | Literal[False] | None = False
@@ -134,8 +134,8 @@ class DualSearch(Search):
         while finished is None and self._cut is False:
             cost = self._pass()
             costs.append(cost)
-            if cost < self._best_cost or not self._told:
-                best, self._told = self._lifted(), True
+            if cost < self._best_cost or not self._reported:
+                best, self._reported = self._lifted(), True
             self._best_cost = min(self._best_cost, cost)
             finished = self._verdict()
             if finished is Status.CONVERGED or (finished is None and self._slow()):

@@ -1,9 +1,9 @@
 """What runs in toulbar2's own process: read the problem from standard input, solve, let toulbar2 print.
 
-Started by path, with the standard library and pytoulbar2 only, so that it is up in a tenth of a second. toulbar2
-itself writes each solution and bound it finds to standard output; lines of ours begin with ``dabp``.
-Standard input stays open as a lifeline: when it closes, because the parent said so or died, the work is killed. On
-Windows, which cannot fork, the parent kills this process; if the parent itself is killed, it works on until it is done.
+Started by path, with the standard library and pytoulbar2 only, so that it starts in a tenth of a second. toulbar2
+writes each solution and bound to standard output; lines of ours begin with ``dabp``. When standard input closes,
+because the parent closed it or died, the worker is killed. On Windows, which cannot fork, the parent kills this
+process; if the parent itself is killed, the process runs until toulbar2 ends.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def build(
     exclusions: list[dict[str, list[int]]],
     closed_forms: list[list[Any]],
 ) -> None:
-    """Post variables and cost functions; costs are non-negative integers held in float64, inf = forbidden.
+    """Post variables and cost functions; costs are non-negative integers in float64, inf = forbidden.
 
-    `exclusions` hold values of which at most one can be taken: implied, but toulbar2 bounds them together.
+    `exclusions` are sets of values of which at most one can be taken: implied, but toulbar2's bound is then better.
     `closed_forms` are functions without a table: a kind, two variables, parameters.
     """
     wcsp = network.CFN.wcsp
@@ -117,14 +117,14 @@ def _read(source: BinaryIO, code: str, count: int) -> array[Any]:
 
 
 def _fork_worker() -> int | None:
-    """Fork: the worker returns from here with a descriptor to write to once it has read the problem; None on Windows.
+    """Fork: the worker returns with a descriptor to write to once it has read the problem; None on Windows.
 
-    The parent stays, kills the worker when standard input closes, and reaps it. A thread in the worker could not
-    do that: toulbar2 holds the interpreter lock while it searches.
+    The parent kills the worker when standard input closes, and reaps it. A thread in the worker could not: toulbar2
+    keeps the interpreter lock while it searches.
     """
     if sys.platform == "win32":
         return None
-    news, tell = os.pipe()  # the worker alone holds `tell`: a byte means it has read its input, the end that it is dead
+    news, tell = os.pipe()  # a byte means that the worker has read its input, the end of the pipe that it is dead
     worker = os.fork()
     if worker == 0:
         os.close(news)

@@ -1,8 +1,7 @@
-"""Large tables that say something short: x at least y + c, x and y apart, apart or one of them out of it.
+"""Large tables with a short form: x at least y + c, x and y apart, x and y apart unless one has its last value.
 
-Files state such functions by a keyword, models as expressions. Of a thousand values each a table is eight megabytes,
-which would be sent through a pipe and taken apart cell by cell; toulbar2 makes its own out of four numbers. They are
-found again here, whatever the problem was made from: in each large table whose costs depend on x − y alone.
+toulbar2 has functions for them. With a thousand values for each variable a table has eight megabytes, which would be
+sent through a pipe and posted cell by cell. Short forms are recognised in large tables whose costs depend on x − y.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dabp.problem import Problem
 from dabp.problem.guard import Guard
 
 MIN_CELLS = 4_096
-"""Cells of a table from which on its short form is looked for: of smaller ones there may be millions."""
+"""The fewest cells of a table whose short form is searched for."""
 
 Table = NDArray[np.float64]
 Post = list[Any]
@@ -24,7 +23,7 @@ Post = list[Any]
 
 
 def closed_forms(problem: Problem, guard: Guard) -> dict[int, list[Post]]:
-    """Factors on two variables whose costs have a short form: how to say each one."""
+    """Binary factors with a short form → its posts."""
     known: dict[tuple[int, int], list[Post]] = {}
     found: dict[int, list[Post]] = {}
     group = next((group for group in problem.facts.arity_groups if group.variables.shape[1] == 2), None)
@@ -46,14 +45,14 @@ def closed_forms(problem: Problem, guard: Guard) -> dict[int, list[Post]]:
 
 
 def cells_handed_over(problem: Problem, guard: Guard) -> int:
-    """Cells of the tables that toulbar2 is sent: it shares none, and needs none of those that have a short form."""
+    """Cells of the tables that are sent to toulbar2: each factor's own, without those that have a short form."""
     cells = np.diff(problem.pool_offsets)[problem.factor_table]
     cells[list(closed_forms(problem, guard))] = 0
     return int(cells.sum())
 
 
 def closed_form(table: Table) -> list[Post]:
-    """How to say a table of costs that are whole numbers, its least 0, in few words; nothing if it cannot be."""
+    """The posts of a table of whole costs, the least of them 0; none if it has no short form."""
     if not np.array_equal(table[1, 1:-1], table[0, :-2]):  # most tables end here
         return []
     if _of_difference(table):
@@ -67,12 +66,12 @@ def _of_difference(table: Table) -> bool:
 
 
 def _profile(table: Table) -> tuple[Table, NDArray[np.int64]]:
-    """Such costs by the difference x − y, and the differences."""
+    """Costs by the difference x − y, and the differences."""
     return np.concatenate([table[0, :0:-1], table[:, 0]]), np.arange(1 - table.shape[1], len(table))
 
 
 def _bounded(table: Table) -> list[Post]:
-    """``low ≤ x − y ≤ high``, missed by up to some delta at that cost."""
+    """``low ≤ x − y ≤ high``, violated by up to some delta at that cost."""
     costs, difference = _profile(table)
     free = np.flatnonzero(costs == 0)
     if not len(free):
@@ -101,7 +100,7 @@ def _apart(table: Table) -> list[Post]:
 
 
 def _apart_or_out(table: Table) -> list[Post]:
-    """``x − y`` outside an interval, or x or y at its last value, which has a cost; none is above that."""
+    """``x − y`` outside an interval, or x or y at its last allowed value, which has a cost."""
     finite = np.isfinite(table)
     rows, columns = np.flatnonzero(finite.any(axis=1)), np.flatnonzero(finite.any(axis=0))
     if len(rows) < 3 or len(columns) < 3:

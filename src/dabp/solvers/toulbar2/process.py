@@ -1,4 +1,4 @@
-"""The process that toulbar2 runs in: started, told the problem, listened to, paused, measured, ended."""
+"""The process that toulbar2 runs in."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Child:
     Parameters
     ----------
     order
-        What to do, JSON-able; the columns are described in it.
+        Settings, JSON-able; sent with a description of the columns.
     columns
         The problem's arrays: float64 or int64.
     guard
-        Asked while the columns are sent; what is sent no further ends the child.
+        Asked while the columns are sent; a child whose columns are incomplete ends.
     """
 
     def __init__(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], guard: Guard):
@@ -48,12 +48,13 @@ class Child:
         )
         self._reader = threading.Thread(target=self._listen, args=(self._process.stdout,), daemon=True)
         self._reader.start()
-        with contextlib.suppress(BrokenPipeError):  # a child that cannot start is reported when it is listened to
+        with contextlib.suppress(BrokenPipeError):  # a child that cannot start is reported when a line is read
             self._send(order, columns, guard)
 
     def _send(self, order: Mapping[str, Any], columns: Mapping[str, NDArray[Any]], guard: Guard) -> None:
         typed: dict[str, NDArray[Any]] = {
-            key: column.astype(_number_type(column), copy=False) for key, column in columns.items()
+            key: column.astype(np.float64 if column.dtype.kind == "f" else np.int64, copy=False)
+            for key, column in columns.items()
         }
         described = [[key, "d" if column.dtype == np.float64 else "q", len(column)] for key, column in typed.items()]
         stream = self._process.stdin
@@ -76,19 +77,19 @@ class Child:
         return self._lines.get(timeout=wait) if wait else self._lines.get_nowait()
 
     def pause(self) -> None:
-        """Stop the one that works, not its guard, who must be awake to notice when this process dies."""
+        """Stop the worker, not its guard, which must notice when this process dies."""
         with contextlib.suppress(psutil.Error):
             if (worker := self._found()) is not None:
                 worker.suspend()
 
     def resume(self) -> None:
-        """Let the one that works go on."""
+        """Continue the worker."""
         with contextlib.suppress(psutil.Error):
             if (worker := self._found()) is not None:
                 worker.resume()
 
     def _found(self) -> psutil.Process | None:
-        """The process that works: the guard's child, on Windows the process itself; None if there is none."""
+        """The worker: the guard's child, on Windows the process itself; None if there is none."""
         if self._worker is None and self._process.poll() is None:
             process = psutil.Process(self._process.pid)
             self._worker = process if sys.platform == "win32" else next(iter(process.children()), None)
@@ -96,7 +97,7 @@ class Child:
 
     @property
     def memory(self) -> int:
-        """Bytes that the child's processes hold, read twice a second."""
+        """Bytes of resident memory of the child's processes, read twice a second."""
         now = working_seconds()
         if now - self._memory_read_at > 0.5:
             self._memory_read_at = now
@@ -107,14 +108,14 @@ class Child:
         return self._memory_read
 
     def obituary(self) -> str:
-        """Why it ended, in one sentence."""
+        """Why the process ended, in one sentence."""
         code = self._process.wait()
         self._errors.seek(0)
         said = self._errors.read().decode(errors="replace").strip().splitlines()
         return f"toulbar2's process ended unexpectedly with code {code}" + (f": {said[-1]}" if said else "")
 
     def close(self) -> None:
-        """End it: its standard input closes, its guard kills it; should that fail, kill the guard too."""
+        """End the process: its guard kills the worker when standard input closes; if that fails, kill the guard."""
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
@@ -130,7 +131,3 @@ class Child:
         self._reader.join()
         process.stdout.close()
         self._errors.close()
-
-
-def _number_type(column: NDArray[Any]) -> type:
-    return np.float64 if column.dtype.kind == "f" else np.int64

@@ -16,7 +16,7 @@ from dabp.problem.validation import EXACT
 from dabp.solvers.stopped import ask
 
 PIECE = 1 << 20
-"""Cells gone through between two questions to the guard."""
+"""Cells processed between two questions to the guard."""
 
 
 class ScaledCosts:
@@ -27,12 +27,12 @@ class ScaledCosts:
     problem
         The integer problem (constant 0, inf = forbidden); absent if `infeasible`.
     scale, offset
-        A power of ten if costs are decimal, else the largest power of two that leaves totals exact (a power of ten
-        if less was asked for), and the sum of the original tables' minima and the constant.
+        A power of ten if costs are decimal, else the largest power of two with exact totals (a power of ten if that
+        is precise enough), and the sum of the original tables' minima and the constant.
     margin
-        The most by which I(x) / scale + offset can lie above the true cost: a bound is lowered by it.
+        The most by which I(x) / scale + offset can exceed the true cost: bounds are lowered by it.
     largest
-        The sum of the tables' largest finite costs: no feasible assignment costs more.
+        The sum of the tables' largest finite costs.
     infeasible
         Whether some factor forbids everything.
     """
@@ -48,7 +48,7 @@ class ScaledCosts:
         pool, added = cells.rounded(self.scale)
         self.offset = problem.constant + math.fsum(cells.lowest[tables])
         self.largest = float(np.rint(cells.range * self.scale)[tables].sum())
-        # Differences and sums of non-integers in float64 are themselves off in the last places.
+        # Rounding of differences and sums of non-integers in float64.
         slack = 4 * UNIT_ROUNDOFF * (problem.facts.table_magnitude + total + abs(self.offset))
         self.margin = 0.0 if problem.facts.integral else math.fsum(np.maximum(added, 0.0)[tables]) + slack
         self.problem = problem.replace(pool=pool, pool_offsets=cells.offsets, factor_table=tables, constant=0.0)
@@ -59,7 +59,7 @@ class ScaledCosts:
 
 
 class _Cells:
-    """The tables that a problem uses, gone through in pieces so that a guard is heard and copies stay small."""
+    """The tables that a problem uses, processed in pieces, between which the guard is asked."""
 
     def __init__(self, problem: Problem, used: Indices, guard: Guard):
         self._problem, self._used, self._guard = problem, used, guard
@@ -72,7 +72,7 @@ class _Cells:
             self.range[tables] = np.maximum.reduceat(np.where(finite, costs, -np.inf), starts) - self.lowest[tables]
 
     def _pieces(self) -> Iterator[tuple[slice, Indices, NDArray[np.float64]]]:
-        """Some tables, where they start in the piece, and their costs."""
+        """Some tables, their first cells in the piece, and their costs."""
         first, count = 0, len(self._used)
         while first < count:
             ask(self._guard)
@@ -82,19 +82,14 @@ class _Cells:
             yield slice(first, last), self.offsets[first:last] - self.offsets[first], self._problem.pool[positions]
             first = last
 
-    def above(self) -> Iterator[tuple[slice, Indices, NDArray[np.float64]]]:
-        """The same with costs above the least of their table, inf where forbidden."""
-        for tables, starts, costs in self._pieces():
-            lengths = np.diff(np.append(starts, len(costs)))
-            yield tables, starts, costs - np.repeat(self.lowest[tables], lengths)
-
     def rounded(self, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """All cells as integers (inf where forbidden), and by how much rounding raises a cell of each table at most."""
+        """All cells as integers (inf where forbidden), and the most that rounding raises a cell of each table."""
         whole = self.offsets[-1] == len(self._problem.pool)
         if whole and self._problem.facts.integral and scale == 1.0 and not self.lowest.any():
-            return self._problem.pool, np.zeros(len(self._used))  # they are what is wanted: no copy
+            return self._problem.pool, np.zeros(len(self._used))
         pool, added = np.empty(int(self.offsets[-1])), np.empty(len(self._used))
-        for tables, starts, above in self.above():
+        for tables, starts, costs in self._pieces():
+            above = costs - np.repeat(self.lowest[tables], np.diff(np.append(starts, len(costs))))
             rounded = np.rint(above * scale)
             pool[self.offsets[tables.start] : self.offsets[tables.stop]] = rounded  # inf where forbidden
             forbidden = np.isinf(above)
@@ -105,7 +100,7 @@ class _Cells:
 
 
 def _scale(problem: Problem, total: float, precision: float | None) -> float:
-    """What makes decimal costs integers, or totals as fine as float64 has room for, or as fine as asked for."""
+    """A scale that makes decimal costs integers, or totals as precise as float64 or `precision` allows."""
     if not total or problem.facts.integral:
         return 1.0
     if problem.facts.decimal_digits is not None and total * 10.0**problem.facts.decimal_digits < EXACT / 4:

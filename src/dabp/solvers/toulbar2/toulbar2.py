@@ -38,14 +38,12 @@ BOUND_LINE = re.compile(
 class Toulbar2(Solver):
     """toulbar2: branch and bound with soft local consistencies, or its heuristics before it.
 
-    toulbar2 proves optimality of problems with hundreds of variables when their lower bounds are tight, and knows
-    good heuristics when they are not. It runs in a child process; its solutions and lower bounds arrive as it finds
-    them. Use it when a proof is wanted, or as the peer that other solvers are measured by.
+    toulbar2 proves optimality of problems with hundreds of variables when their lower bounds are tight, and has good
+    heuristics for others. It runs in a child process, whose solutions and lower bounds are read as they are found.
 
-    Costs become non-negative integers inside: decimals exactly; real ones are rounded as finely as totals of 2^53
-    allow, and the bound is lowered by what the rounding can have added. OPTIMAL is claimed only when cost and bound
-    agree up to what adding up floats can be off by. A warm start gives the first upper bound, so the search looks
-    only for something better. An incumbent offered while it runs is ignored.
+    Costs become non-negative integers: decimals exactly; real costs are rounded as precisely as totals of 2^53 allow,
+    and the bound is lowered by the most that rounding adds. OPTIMAL requires that cost and bound agree up to the
+    rounding of sums. A warm start gives the first upper bound. Incumbents offered during the search are ignored.
 
     Reference: D. Allouche, S. de Givry, G. Katsirelos, T. Schiex, M. Zytnicki, *Anytime Hybrid Best-First Search with
     Tree Decomposition for Weighted CSP*, CP 2015; INCOP: B. Neveu, G. Trombettoni, F. Glover, *ID Walk*, CP 2004;
@@ -57,21 +55,21 @@ class Toulbar2(Solver):
         ``default`` (hybrid best-first search), ``vns`` (decomposition-guided variable neighbourhood search),
         ``incop`` or ``pils`` (that local search first, then the default search).
     tries
-        Runs of the local search of ``incop`` and ``pils``; each can give a new incumbent.
+        Runs of the local search of ``incop`` and ``pils``.
     steps
         Length of each of those runs (INCOP: moves; PILS: evaluations); by default toulbar2's own, 100000 or 1500.
     vac
         Virtual arc consistency at depths below this (1: in preprocessing only, 0: off): a stronger, costlier bound.
     cliques
-        Look for values of which at most one can be taken (stated as forbidden pairs: packing, all-different, channels)
-        and tell toulbar2, whose bound is then far better.
+        Post sets of values of which at most one can be taken (stated as forbidden pairs: packing, all-different,
+        channels), which improves toulbar2's bound.
     closed_forms
-        Hand large tables that say that x is at least y + c, or that x and y are apart, over by these few numbers, of
-        which toulbar2 makes its own. Only in mode ``default``.
+        Post large tables for x at least y + c, or for x and y apart, as toulbar2's own functions. Only in mode
+        ``default``.
     precision
-        Error of a total by rounding real costs to integers that is good enough: absolute, or relative to the range of
-        totals where that is below 1. By default they are rounded as finely as possible, without which real costs are
-        rarely proved optimal.
+        The allowed error of a total by rounding real costs to integers: absolute, or relative to the range of totals
+        where that is below 1. By default rounding is as precise as possible: otherwise real costs are rarely proved
+        optimal.
     """
 
     iterations_end: ClassVar[bool] = False
