@@ -60,8 +60,7 @@ class CompiledBackend(Backend):
         self.operations = Operations(structure, threads, keeps_projections=kept <= PROJECTED_BYTES)
         self.loss = Loss(structure)
         self.recompute = kept > min(ACTIVATION_BYTES, psutil.virtual_memory().total // 4)
-        self.several = ~structure.alone
-        """[E]: where there is something to damp, at variables with several factors."""
+        self.several = ~structure.alone  # [E]: edges of variables with several factors, which have λ and w
 
     def window(self, parameters: Parameters, messages: Messages, learns: bool) -> CompiledWindow:
         """See `Backend.window`."""

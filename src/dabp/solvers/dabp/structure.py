@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph import FactorGraph
-from dabp.kernels.attention.one_variable import VariableEdges
 from dabp.problem import Problem
 
 
@@ -94,11 +93,6 @@ class Structure:
         )
 
     @property
-    def by_variable(self) -> VariableEdges:
-        """The edges of each variable and their factors, for the kernels."""
-        return VariableEdges(self.graph.variable_edge_offsets, self.graph.variable_edges, self.edge_factor)
-
-    @property
     def factor_offsets(self) -> NDArray[np.int64]:
         """[F + 1]: factor f has edges ``factor_offsets[f]`` to ``factor_offsets[f + 1] - 1``."""
         return np.searchsorted(self.edge_factor, np.arange(self.num_factors + 1))
@@ -131,16 +125,6 @@ class Structure:
     def domain_mask(self) -> NDArray[np.bool_]:
         """[N, D]: where a variable has a value."""
         return np.arange(self.width) < self.graph.domain_sizes[:, None]
-
-    @property
-    def edge_unary(self) -> NDArray[np.floating]:
-        """[E, D]: the unary costs of each edge's variable, zero beyond its domain."""
-        return self.padded(self.graph.unary)[self.graph.edge_variable]
-
-    @property
-    def beyond(self) -> NDArray[np.bool_]:
-        """[E, D]: where a message has no value."""
-        return np.arange(self.width) >= self.edge_size[:, None]
 
     @property
     def alone(self) -> NDArray[np.bool_]:
