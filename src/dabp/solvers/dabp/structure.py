@@ -42,24 +42,19 @@ class Structure:
     colors: NDArray[np.int64]  # [N]: greedy colour of each variable
 
     @property
-    def num_variables(self) -> int:
-        """N."""
-        return self.graph.num_variables
-
-    @property
     def num_edges(self) -> int:
-        """E."""
+        """E, edges of the split graph."""
         return self.graph.num_edges
 
     @property
     def num_nodes(self) -> int:
         """F + E + N + E."""
-        return self.num_factors + 2 * self.num_edges + self.num_variables
+        return int(self.nodes.f2v.stop)
 
     @property
     def nodes(self) -> Nodes:
         """The nodes of each type."""
-        ends = np.cumsum([0, self.num_factors, self.num_edges, self.num_variables, self.num_edges]).tolist()
+        ends = np.cumsum([0, self.num_factors, self.num_edges, self.graph.num_variables, self.num_edges]).tolist()
         factors, v2f, variables, f2v = (slice(*ends_of) for ends_of in pairwise(ends))
         return Nodes(variables, factors, v2f, f2v)
 
@@ -69,8 +64,8 @@ class Structure:
 
         A factor needs its v2f nodes one layer below, those their variables, those their f2v nodes.
         """
-        factors, edges = self.num_factors, self.num_edges
-        return self.num_nodes, factors + edges + self.num_variables, factors + edges, factors
+        variables, factors, v2f, f2v = (nodes.stop for nodes in self.nodes)
+        return f2v, variables, v2f, factors
 
     @classmethod
     def from_graph(cls, graph: FactorGraph, problem: Problem) -> Structure:
@@ -117,7 +112,7 @@ class Structure:
 
     def padded(self, flat: NDArray[np.floating], fill: float = 0.0) -> NDArray[np.floating]:
         """[sum of domain sizes] → [N, D]."""
-        dense = np.full((self.num_variables, self.width), fill, dtype=flat.dtype)
+        dense = np.full((self.graph.num_variables, self.width), fill, dtype=flat.dtype)
         dense[self.domain_mask] = flat
         return dense
 
