@@ -11,15 +11,15 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from safetensors.numpy import save_file
 
 import dabp
-from dabp.lab.cost_model.network import from_published
 from dabp.problem import Problem
 from dabp.solvers.gat_pcm.search import GatPcmLns
 
@@ -48,6 +48,23 @@ class Run(NamedTuple):
 
     cost: float
     seconds: float
+
+
+def from_published(state: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    """Rename the parameters that the authors of GAT-PCM publish (a PyTorch Geometric state dict) to ours."""
+    renamed = {
+        "out.weight": state["out.weight"],
+        "out.bias": state["out.bias"],
+        "aggregate.weight": state["agg.weight"],
+        "transform.weight": state["transform.weight"],
+    }
+    for i in range(4):
+        theirs, ours = f"conv{i + 1}", f"layers.{i}"
+        renamed[f"{ours}.weight"] = state[f"{theirs}.lin_l.weight"]
+        renamed[f"{ours}.source"] = state[f"{theirs}.att_l"].squeeze(0)
+        renamed[f"{ours}.target"] = state[f"{theirs}.att_r"].squeeze(0)
+        renamed[f"{ours}.bias"] = state[f"{theirs}.bias"]
+    return {name: tensor.detach().cpu().numpy().astype(np.float32) for name, tensor in renamed.items()}
 
 
 def run(problem: Problem, solver: GatPcmLns, seed: int) -> Run:

@@ -49,26 +49,6 @@ def test_a_range_of_variables_leaves_the_others_alone() -> None:
         assert (finite.any(1) == written).all()
 
 
-@pytest.mark.parametrize("spread", [0.02, 1.0])
-def test_gradients_equal_differences(spread: float) -> None:
-    """Along a random direction in all inputs, the gradient of a random function of the results is its slope."""
-    around, inputs = dense.variables([2, 9, 30], 3, 4, spread)
-    rng, table = np.random.default_rng(1), interpolation(np.float64)
-    gradients = Results(rng.normal(size=len(inputs.f2v)), rng.normal(size=inputs.f2v.shape))
-    direction = Inputs(3, rng.normal(size=inputs.terms.shape), rng.normal(size=inputs.f2v.shape))
-
-    def value(step: float) -> float:
-        results = Results(np.empty(len(inputs.f2v)), np.empty(inputs.f2v.shape))
-        moved = Inputs(3, inputs.terms + step * direction.terms, inputs.f2v + step * direction.f2v)
-        attend(0, 3, around, table, moved, results)
-        return sum(float((a * b).sum()) for a, b in zip(results, gradients, strict=True))
-
-    by_edge = Inputs(3, np.empty_like(inputs.terms), np.empty_like(inputs.f2v))
-    attend_backward(0, 3, around, table, inputs, gradients, by_edge)
-    slope = float((by_edge.terms * direction.terms[around.factor]).sum() + (by_edge.f2v * direction.f2v).sum())
-    assert slope == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)
-
-
 def test_range_of_weights_equals_the_extremes_of_the_dense_ones() -> None:
     """Over all targets and neighbours of all variables, averaged over heads; the target itself does not count."""
     degrees = [1, 3, 8]

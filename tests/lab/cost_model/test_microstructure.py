@@ -1,4 +1,4 @@
-"""The pruned graph."""
+"""Pruning the graph to what read-outs see."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def one_thread() -> Iterator[None]:
 
 
 def settings(**changes: object) -> Pretraining:
-    """A short training."""
+    """Settings of a short training."""
     return Pretraining(**{"steps": 6, "batch_size": 4, "warmup": 2, "validation": 20, "examples": SMALL, **changes})
 
 

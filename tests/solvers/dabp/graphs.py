@@ -77,7 +77,7 @@ def backends(structure: Structure, weights: str = "learned", damping: str = "edg
 
 
 def start(structure: Structure) -> Messages:
-    """All zero."""
+    """Messages and states before the first iteration, all zero."""
     edges, dtype = structure.num_edges, structure.graph.dtype
     return Messages(*(np.zeros((edges, width), dtype) for width in (structure.width, HIDDEN, HIDDEN)))
 

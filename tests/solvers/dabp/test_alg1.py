@@ -1,4 +1,4 @@
-"""Online learning: any problem, every preset, resumed bit for bit, and what the trace tells."""
+"""Online learning: any problem, every preset, resumed bit for bit, and the records of the trace."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_learns_on_mixed_domains(seed: int) -> None:
         assert any(not np.array_equal(before[key], after[key]) for key in before)
 
 
-def test_a_window_that_cannot_be_learned_from_is_told() -> None:
+def test_a_window_that_cannot_be_learned_from_is_noted() -> None:
     """Costs whose sums overflow float32 leave the network as it was, with a note; in float64 it learns."""
     problem = small_problem()
     params = {**SHORT, "tolerance": 0.0, "cost_scale": 1e-36}
@@ -242,15 +242,15 @@ def test_a_window_that_cannot_be_learned_from_is_told() -> None:
     after = search.state_dict()
     assert all(np.array_equal(before[key], after[key]) for key in before)
     assert after["updates"] == 0
-    told = dabp.solve(problem, "dabp", params=params)
-    windows = len(told.trace.records)
-    assert sum(record.get("skipped", False) for record in told.trace.records) == windows - 2, "but the short last ones"
-    assert any(f"{windows - 2} of {windows} windows were not learned from" in note for note in told.notes)
+    noted = dabp.solve(problem, "dabp", params=params)
+    windows = len(noted.trace.records)
+    assert sum(record.get("skipped", False) for record in noted.trace.records) == windows - 2, "but the short last ones"
+    assert any(f"{windows - 2} of {windows} windows were not learned from" in note for note in noted.notes)
     fine = dabp.solve(problem, "dabp", params={**params, "dtype": "float64"})
     assert not any("windows were not learned from" in note for note in fine.notes)
 
 
-def test_the_network_may_be_asked_once_a_window() -> None:
+def test_the_network_may_infer_once_a_window() -> None:
     """The first iteration of a window is the paper's, λ and w stay to its end, and learning goes on."""
     problem, params = small_problem(), {**SHORT, "tolerance": 0.0, "learning_rate": 1e-2}
     every, seldom = (

@@ -106,7 +106,9 @@ def test_new_messages_are_those_of_equation_6(graph: plain.Graph) -> None:
     """Edge by edge; a variable with one factor sends its unary costs."""
     structure = graph.structure
     edges, width = structure.num_edges, structure.width
-    v2f, f2v = (one * torch.from_numpy(~structure.beyond) for one in normal(2, edges, width))
+    v2f, f2v = (
+        one * torch.from_numpy(structure.domain_mask[structure.graph.edge_variable]) for one in normal(2, edges, width)
+    )
     damping = torch.sigmoid(normal(edges))
     weights = [torch.softmax(normal(len(near), near.shape[1], near.shape[1]), 2) for near in graph.neighbourhoods]
     made = plain.variable_to_factor(graph, plain.Learned(damping, weights), v2f, f2v)

@@ -14,7 +14,7 @@ from tests.solvers.dabp.graphs import mixed, structure_of
 def test_messages_pass_from_variables_to_factors_and_back() -> None:
     """Every edge makes the paths variable → v2f node → factor and factor → f2v node → variable, and that is all."""
     structure = structure_of(mixed())
-    factors, edges, variables = structure.num_factors, structure.num_edges, structure.num_variables
+    factors, edges, variables = structure.num_factors, structure.num_edges, structure.graph.num_variables
     graph = nx.DiGraph()
     graph.add_edges_from(zip(*(nodes.tolist() for nodes in structure.arcs), strict=True))
     assert all(graph.has_edge(node, node) for node in range(structure.num_nodes))

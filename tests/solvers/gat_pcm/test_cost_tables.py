@@ -57,7 +57,7 @@ def test_blocks_change_nothing(seed: int, levels: int, monkeypatch: pytest.Monke
     problem = random_problem(seed, maximize=False)
     monkeypatch.setattr(structures, "MAX_LEVELS", levels)
     whole = structure(problem)
-    monkeypatch.setattr(structures, "BLOCK", 5)
+    monkeypatch.setattr(structures, "BLOCK_CELLS", 5)
     for name, array in structure(problem)._asdict().items():
         assert np.array_equal(array, getattr(whole, name)), name
 
@@ -66,7 +66,7 @@ def test_the_guard_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the midst of the tables, and a solve that could not be prepared still has an answer, and says why."""
     problem = random_problem(3, maximize=False)
     asked = iter([False, False, False])
-    monkeypatch.setattr(structures, "BLOCK", 5)
+    monkeypatch.setattr(structures, "BLOCK_CELLS", 5)
     with pytest.raises(Stopped):
         structure(problem, guard=Guard(interrupted=lambda: next(asked, True)))
     monkeypatch.setattr("dabp.solvers.gat_pcm.search.structure", _never)

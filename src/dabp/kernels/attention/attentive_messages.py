@@ -17,7 +17,6 @@ from dabp.kernels.attention.one_variable import (
     VariableEdges,
     all_pairs,
     all_pairs_backward,
-    backward_scratch_for,
     gather,
     gather_rows,
     gather_terms,
@@ -70,7 +69,7 @@ def attend_backward(
     variable, made = gathered(largest, inputs), gathered(largest, inputs)
     wide = variable.messages.shape[1]
     given = Results(apart(largest, inputs.f2v), rows_apart(largest, wide, inputs.f2v))
-    scratch, more = scratch_for(largest, wide, inputs.f2v), backward_scratch_for(largest, wide, inputs.f2v)
+    scratch = scratch_for(largest, wide, inputs.f2v)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
@@ -84,9 +83,9 @@ def attend_backward(
             given.damping[m] = gradients.damping[edges[m]]
         given.damping[degree : whole_blocks(degree)] = 0.0
         if pays(variable.keys, degree, table.limits):
-            interpolated_backward(degree, variable, table, scratch, more, given, made)
+            interpolated_backward(degree, variable, table, scratch, given, made)
         else:
-            all_pairs_backward(degree, variable, scratch, more, given, made)
+            all_pairs_backward(degree, variable, scratch, given, made)
         for m in range(degree):
             row = by_edge.terms[edges[m]]
             row[:] = 0.0

@@ -22,7 +22,7 @@ GATES = 3 * HIDDEN
 
 
 class Columns(NamedTuple):
-    """A cell's parameters."""
+    """A cell's parameters, one column for each gate and unit."""
 
     inputs: Floats  # W, [D, 3 units]
     state: Floats  # U, [units, 3 units]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from dabp.kernels.attention.dense import BLOCK, LANES, Floats, product, sigmoid_of, whole_blocks
-from dabp.kernels.attention.one_variable import MOST_NODES, BackwardScratch, Gathered, Results, Scratch
+from dabp.kernels.attention.one_variable import MOST_NODES, Gathered, Results, Scratch
 from dabp.kernels.decorators import array_inner, part
 from dabp.kernels.simd import full_like, load, store, sum_of
 from dabp.kernels.simd_functions import exponential_of
@@ -222,18 +222,17 @@ def _to_columns(degree: int, messages: Floats, given: Floats, columns: Floats, o
 
 @part(_nrt=False)
 def _head_gradients(
-    degree: int, nodes: int, scratch: Scratch, more: BackwardScratch, damping: Floats, share: float, query: Floats,
-    key: Floats,
-) -> None:  # fmt: skip
+    degree: int, nodes: int, scratch: Scratch, damping: Floats, share: float, query: Floats, key: Floats
+) -> None:
     """Write a head's gradients of queries and, except for what goes through the basis, of keys.
 
     `powers` become the weights of the nodes, `scores` these times their slope; `damping` are the gradients of λ.
     """
-    _, _, at_nodes, scores, powers, rows = scratch
-    with_slope, dots = more.with_slope, more.dots
+    at_nodes, scores, powers, rows = scratch.at_nodes, scratch.scores, scratch.powers, scratch.rows
+    with_slope, dots = scratch.with_slope, scratch.dots
     kind, stride, last = rows.dtype.type, rows.shape[1], at_nodes.shape[1] - BLOCK
     others = kind(degree - 1)
-    product(at_nodes[:nodes, :last], more.columns, dots[:nodes, : whole_blocks(degree)], True)
+    product(at_nodes[:nodes, :last], scratch.columns, dots[:nodes, : whole_blocks(degree)], True)
     for j in range(nodes):
         with_slope[j, last] = kind(0.0)
     for m in range(0, degree, BLOCK):
@@ -266,20 +265,19 @@ def _head_gradients(
 
 @part(_nrt=False)
 def interpolated_backward(
-    degree: int, variable: Gathered, table: Interpolation, scratch: Scratch, more: BackwardScratch, given: Results,
-    gradients: Gathered,
-) -> None:  # fmt: skip
+    degree: int, variable: Gathered, table: Interpolation, scratch: Scratch, given: Results, gradients: Gathered
+) -> None:
     """Gradients of `interpolated`, added to those of messages and written to the others."""
     messages, into, kind = variable.messages, gradients.messages, variable.messages.dtype.type
     heads, wide = len(variable.queries), messages.shape[1]
     # The sums and their values at the nodes are not needed any more when their arrays take the gradients.
     basis, of_power, of_slope, summed = scratch.basis, scratch.sums, scratch.at_nodes, given.summed[:degree]
-    _to_columns(degree, messages, given.summed, more.columns, scratch.rows[4])
+    _to_columns(degree, messages, given.summed, scratch.columns, scratch.rows[4])
     for k in range(heads):
         nodes = _prepare(k, degree, variable, table, scratch)
         cosines, grad_keys = table.cosines[nodes, :nodes, :nodes], gradients.keys[k]
-        _head_gradients(degree, nodes, scratch, more, given.damping, kind(1.0 / heads), gradients.queries[k], grad_keys)
-        with_power, with_slope = more.with_power[:nodes, :wide], more.with_slope[:nodes]
+        _head_gradients(degree, nodes, scratch, given.damping, kind(1.0 / heads), gradients.queries[k], grad_keys)
+        with_power, with_slope = scratch.with_power[:nodes, :wide], scratch.with_slope[:nodes]
         product(scratch.powers[:nodes, :degree], summed, with_power, True)
         product(scratch.scores[:nodes, :degree], summed, with_slope[:, :wide], True)
         with_slope[:, wide + 1 :] = kind(0.0)
@@ -287,11 +285,11 @@ def interpolated_backward(
         _transformed(cosines, with_slope, of_slope[:nodes])
         _subtract_own(degree, scratch.rows, given.summed, into)
         product(basis[:nodes, :degree].T, of_power[:nodes, :wide], into[:degree], False)
-        product(basis[:nodes, :degree].T, of_slope[:nodes, :wide], more.sloped[:degree], True)
+        product(basis[:nodes, :degree].T, of_slope[:nodes, :wide], scratch.sloped[:degree], True)
         for m in range(degree):
             change = kind(0.0)
             for n in range(nodes):
                 change -= basis[n, m] * of_slope[n, wide]
             for x in range(0, wide, BLOCK):
-                change += sum_of(load(more.sloped, m * wide + x, LANES) * load(messages, m * wide + x, LANES))
+                change += sum_of(load(scratch.sloped, m * wide + x, LANES) * load(messages, m * wide + x, LANES))
             grad_keys[m] += change

@@ -66,11 +66,7 @@ class Scratch(NamedTuple):
     scores: Floats  # a at the nodes, [R, d]
     powers: Floats  # exp(a) at the nodes, [R, d]
     rows: Floats  # [7, d]
-
-
-class BackwardScratch(NamedTuple):
-    """More of them for the gradients."""
-
+    # Of gradients alone:
     with_slope: Floats  # [R, wide + BLOCK]
     with_power: Floats  # [R, wide + BLOCK]
     dots: Floats  # [R, d]
@@ -96,13 +92,6 @@ def scratch_for(largest: int, wide: int, like: Floats) -> Scratch:
         rows_apart(MOST_NODES, largest, like),
         rows_apart(MOST_NODES, largest, like),
         rows_apart(7, largest, like),
-    )
-
-
-@inner
-def backward_scratch_for(largest: int, wide: int, like: Floats) -> BackwardScratch:
-    """Empty arrays for variables up to this degree."""
-    return BackwardScratch(
         rows_apart(MOST_NODES, wide + BLOCK, like),
         rows_apart(MOST_NODES, wide + BLOCK, like),
         rows_apart(MOST_NODES, largest, like),
@@ -178,12 +167,10 @@ def all_pairs(degree: int, variable: Gathered, scratch: Scratch, results: Result
 
 
 @part(_nrt=False)
-def all_pairs_backward(
-    degree: int, variable: Gathered, scratch: Scratch, more: BackwardScratch, given: Results, gradients: Gathered
-) -> None:
+def all_pairs_backward(degree: int, variable: Gathered, scratch: Scratch, given: Results, gradients: Gathered) -> None:
     """Gradients of `all_pairs`, added to those of messages and written to the others."""
     queries, keys, messages = variable
-    rows, columns, heads, kind = scratch.rows, more.columns, len(queries), queries.dtype.type
+    rows, columns, heads, kind = scratch.rows, scratch.columns, len(queries), queries.dtype.type
     share, others, one = kind(1.0 / heads), kind(degree - 1), kind(1.0)
     weights, scores, powers, dots, valid = rows[0], rows[1], rows[2], rows[3], rows[4]
     whole = whole_blocks(degree)

@@ -70,7 +70,7 @@ class Examples:
             raise ParameterError("examples need at least 2 variables and 1 value, and no minimum above its maximum")
 
     def stream(self, rng: np.random.Generator) -> Iterator[Example]:
-        """Examples without end."""
+        """Examples of random components, without end."""
         while True:
             yield from self._walk(rng)
 

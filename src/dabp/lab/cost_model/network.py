@@ -1,15 +1,12 @@
 """The cost model: four graph attention layers over a microstructure, and a read-out per value (torch, for training).
 
-Searching does not need torch: `kernels.cost_model` computes the same predictions from `parameters.fold`.
+Searching does not need torch: `kernels.cost_model` computes the same predictions from `weights.fold`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -101,20 +98,3 @@ class CostModel(nn.Module):
         )
         offset = functional.elu(self.aggregate(sums)) @ self.out.weight[0, :16]
         return prediction + offset[torch.from_numpy(graph.value_subtree)]
-
-
-def from_published(state: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:
-    """Rename the parameters that the authors of GAT-PCM publish (a PyTorch Geometric state dict) to ours."""
-    renamed = {
-        "out.weight": state["out.weight"],
-        "out.bias": state["out.bias"],
-        "aggregate.weight": state["agg.weight"],
-        "transform.weight": state["transform.weight"],
-    }
-    for i in range(4):
-        theirs, ours = f"conv{i + 1}", f"layers.{i}"
-        renamed[f"{ours}.weight"] = state[f"{theirs}.lin_l.weight"]
-        renamed[f"{ours}.source"] = state[f"{theirs}.att_l"].squeeze(0)
-        renamed[f"{ours}.target"] = state[f"{theirs}.att_r"].squeeze(0)
-        renamed[f"{ours}.bias"] = state[f"{theirs}.bias"]
-    return {name: tensor.detach().cpu().numpy().astype(np.float32) for name, tensor in renamed.items()}

@@ -60,20 +60,19 @@ class CompiledBackend(Backend):
         self.operations = Operations(structure, threads, keeps_projections=kept <= PROJECTED_BYTES)
         self.loss = Loss(structure)
         self.recompute = kept > min(ACTIVATION_BYTES, psutil.virtual_memory().total // 4)
-        self.several = ~structure.alone
-        """[E]: where there is something to damp, at variables with several factors."""
+        self.several = ~structure.alone  # [E]: edges of variables with several factors, which have λ and w
 
     def window(self, parameters: Parameters, messages: Messages, learns: bool) -> CompiledWindow:
-        """See `Backend.window`."""
+        """Fold the parameters and start a tape."""
         return CompiledWindow(self, parameters, messages, learns)
 
     def close(self) -> None:
-        """See `Backend.close`."""
+        """End the threads and release the memory."""
         self.operations.close()
 
 
 class CompiledWindow(Unrolled):
-    """See `Unrolled`."""
+    """An `Unrolled` whose operations are on a tape."""
 
     def __init__(self, backend: CompiledBackend, parameters: Parameters, messages: Messages, learns: bool):
         self.backend, self.operations = backend, backend.operations
@@ -169,7 +168,7 @@ class CompiledWindow(Unrolled):
         return Messages(*(value.array.copy() for value in self.state[:3]))
 
     def loss(self, effective: list[int]) -> float:
-        """See `Unrolled.loss`."""
+        """The mean loss in NumPy; the tape is cleared if it is not finite."""
         self.effective = effective
         with np.errstate(all="ignore"):
             value = float(np.mean([self.backend.loss(self.beliefs[t].array) for t in effective]))
@@ -178,7 +177,7 @@ class CompiledWindow(Unrolled):
         return value
 
     def gradient(self) -> Parameters:
-        """See `Unrolled.gradient`."""
+        """By the backward pass of the tape."""
         with np.errstate(all="ignore"):
             for t in self.effective:
                 self.beliefs[t].receive(self.backend.loss.gradient(self.beliefs[t].array) / len(self.effective))
@@ -186,7 +185,7 @@ class CompiledWindow(Unrolled):
             return self.network.unfold()
 
     def learned(self) -> tuple[Array, float, float]:
-        """See `Unrolled.learned`."""
+        """λ and the range of w of the last iteration, see `Unrolled`."""
         learned = self.state.learned
         assert learned is not None
         low, high = 1.0, 1.0

@@ -17,15 +17,13 @@ Array = NDArray[np.floating]
 
 
 class Product:
-    """A matrix that rows are multiplied with; inputs and outputs are whole vectors, zero beyond."""
+    """A matrix that rows are multiplied with, as rows [outputs, inputs] and transposed; whole vectors, zero beyond."""
 
     def __init__(self, matrix: Array):
         outputs, inputs = matrix.shape
         self.rows: Array = np.zeros((outputs + -outputs % BLOCK, inputs + -inputs % BLOCK), matrix.dtype)
-        """[outputs, inputs]."""
         self.rows[:outputs, :inputs] = matrix
         self.columns = np.ascontiguousarray(self.rows.T)
-        """[inputs, outputs]."""
         self.gradient: Array = np.zeros((self.rows.shape[1] + 1, self.rows.shape[0]), matrix.dtype)
         """Of `columns`, and in the last row the sum of the results' gradients."""
 

@@ -76,17 +76,17 @@ class Dabp(Solver):
     def __post_init__(self) -> None:
         for name in ("restarts", "max_iterations_per_restart", "effective_iterations", "network_interval", "heads"):
             if getattr(self, name) < 1:
-                raise ParameterError(f"{name} is at least 1, not {getattr(self, name)}")
+                raise ParameterError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.update_interval <= self.effective_iterations:
             raise ParameterError(
-                f"effective_iterations is below update_interval, as the first iteration of a window gives no loss: "
-                f"{self.effective_iterations} of {self.update_interval} does not fit"
+                f"effective_iterations must be below update_interval={self.update_interval}, as the first iteration of "
+                f"a window gives no loss, got {self.effective_iterations}"
             )
         for name in ("learning_rate", "weight_decay", "tolerance"):
             if not 0 <= getattr(self, name) <= 1e30:  # what float32 can hold
-                raise ParameterError(f"{name} is 0 to 1e+30, not {getattr(self, name)}")
+                raise ParameterError(f"{name} must be 0 to 1e+30, got {getattr(self, name)}")
         if self.heads > 1024:
-            raise ParameterError(f"heads is at most 1024, not {self.heads}")
+            raise ParameterError(f"heads must be at most 1024, got {self.heads}")
         for name, words in (
             ("weights", ("learned", "uniform")),
             ("damping", ("edge", "mean")),
@@ -94,11 +94,11 @@ class Dabp(Solver):
             ("backend", ("compiled", "plain")),
         ):
             if getattr(self, name) not in words:
-                raise ParameterError(f"{name} is {' or '.join(words)}, not {getattr(self, name)!r}")
+                raise ParameterError(f"{name} must be {' or '.join(words)}, got {getattr(self, name)!r}")
         if self.split_ratio is not None and not 0 < self.split_ratio < 1:
-            raise ParameterError(f"split_ratio lies between 0 and 1, not {self.split_ratio}")
+            raise ParameterError(f"split_ratio must lie between 0 and 1, got {self.split_ratio}")
         if self.cost_scale is not None and not self.cost_scale > 0:
-            raise ParameterError(f"cost_scale is positive, not {self.cost_scale}")
+            raise ParameterError(f"cost_scale must be positive, got {self.cost_scale}")
         if self.device != "cpu" and self.backend != "plain":
             raise ParameterError(
                 f"device {self.device!r} needs backend=plain: the compiled kernels run on the CPU, device=cpu"

@@ -21,7 +21,7 @@ from dabp.kernels.attention.composition import Edges
 from dabp.kernels.attention.gated_units import GATES, HIDDEN
 from dabp.kernels.attention.hub_attention import Given, Hubs, Shape
 from dabp.kernels.attention.interpolated_attention import interpolation
-from dabp.kernels.attention.one_variable import Inputs, Results
+from dabp.kernels.attention.one_variable import Inputs, Results, VariableEdges
 from dabp.kernels.attention.pair_minima import PairTables, pair_tables
 from dabp.kernels.belief_propagation import min_marginals
 from dabp.kernels.belief_propagation.min_marginals import Tables
@@ -102,11 +102,11 @@ class Operations:
         graph = structure.graph
         self.dtype = graph.dtype
         self.threads, self.pool, self.keeps_projections = Threads(threads), Pool(), keeps_projections
-        self.structure, self.variable_edges = structure, structure.by_variable
+        self.structure = structure
+        self.variable_edges = VariableEdges(graph.variable_edge_offsets, graph.variable_edges, structure.edge_factor)
         self.interpolation = interpolation(graph.dtype)
-        self.equal_domains = bool((structure.edge_size == structure.width).all())
-        """Whether messages have no entries beyond their domains."""
-        self.edges = Edges(structure.edge_size, structure.alone, structure.edge_unary)
+        self.equal_domains = bool((structure.edge_size == structure.width).all())  # no entries beyond domains
+        self.edges = Edges(structure.edge_size, structure.alone, structure.padded(graph.unary)[graph.edge_variable])
         self.unary = structure.padded(graph.unary, fill=np.inf)
         degrees = np.diff(graph.variable_edge_offsets)
         self.variable_parts = even_shares(1.7 * degrees.astype(np.float64) ** 2, threads)

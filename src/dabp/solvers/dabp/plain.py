@@ -41,8 +41,9 @@ class Graph:
         self.colors = tensor(structure.colors.clip(max=COLORS - 1))
         self.source, self.target = (tensor(nodes) for nodes in structure.arcs)
         self.neighbourhoods = [tensor(edges) for edges in structure.edges_by_degree if edges.shape[1] > 1]
-        sizes = structure.num_factors, structure.num_edges, structure.num_variables, structure.num_edges
-        self.kinds = tensor(np.eye(NODE_TYPES, dtype=graph.dtype)[np.repeat([1, 2, 0, 3], sizes)])  # one-hots
+        self.kinds = torch.zeros((structure.num_nodes, NODE_TYPES), dtype=self.unary.dtype, device=device)  # one-hots
+        for kind, rows in enumerate(structure.nodes):
+            self.kinds[rows, kind] = 1.0
 
 
 class Learned(NamedTuple):
@@ -187,7 +188,7 @@ class PlainBackend(Backend):
         self.graph, self.weights, self.damping = Graph(structure, torch.device(device)), weights, damping
 
     def window(self, parameters: Parameters, messages: Messages, learns: bool) -> PlainWindow:
-        """See `Backend.window`."""
+        """Copy parameters and messages to the device."""
         return PlainWindow(self, parameters, messages, learns)
 
     def ablated(self, learned: Learned) -> Learned:
@@ -201,7 +202,7 @@ class PlainBackend(Backend):
 
 
 class PlainWindow(Unrolled):
-    """See `Unrolled`."""
+    """An `Unrolled` whose gradients are PyTorch's."""
 
     def __init__(self, backend: PlainBackend, parameters: Parameters, messages: Messages, learns: bool):
         self.backend, self.graph, self.parameters, self.learns = backend, backend.graph, parameters, learns
@@ -223,16 +224,16 @@ class PlainWindow(Unrolled):
         return Iteration(_array(self.beliefs[-1]), float((self.v2f - before).detach().abs().max()))
 
     def messages(self) -> Messages:
-        """See `Unrolled.messages`."""
+        """Copies in the memory of the CPU."""
         return Messages(*(_array(one).copy() for one in (self.v2f, self.hidden_v2f, self.hidden_f2v)))
 
     def loss(self, effective: list[int]) -> float:
-        """See `Unrolled.loss`."""
+        """Eq. 16, kept for `gradient`."""
         self.last_loss = loss_of(self.graph, [self.beliefs[t] for t in effective])
         return float(self.last_loss.detach())
 
     def gradient(self) -> Parameters:
-        """See `Unrolled.gradient`."""
+        """By the backward pass of PyTorch."""
         self.last_loss.backward()
         result = self.parameters.zeros()
         for name, value in self.theta.items():
@@ -240,7 +241,7 @@ class PlainWindow(Unrolled):
         return result
 
     def learned(self) -> tuple[Array, float, float]:
-        """See `Unrolled.learned`."""
+        """λ and the range of w of the last iteration, see `Unrolled`."""
         scaled = [(one.shape[1] - 1) * one.detach() for one in self.last.weights]
         lows, highs = [float(one[one > 0].min()) for one in scaled], [float(one.max()) for one in scaled]
         return _array(self.last.damping[~self.graph.alone]), min(lows, default=1.0), max(highs, default=1.0)

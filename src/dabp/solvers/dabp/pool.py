@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 LEAST_BYTES = 2**18
 """Smaller arrays are NumPy's, whose allocator uses memory of this size again by itself."""
-LINE_BYTES = 64
-"""Of a cache line. Large arrays begin at a multiple of it, so that fewer vectors lie in two lines."""
 
 
 def _first_references(memory: deque[NDArray[np.uint8]]) -> int:
@@ -39,7 +37,8 @@ class Pool:
         count = math.prod(shape)
         if count * dtype.itemsize < LEAST_BYTES:
             return np.empty(shape, dtype)
-        size = count * dtype.itemsize + LINE_BYTES
+        line = 64  # bytes of a cache line, at which arrays begin: fewer vectors then lie in two lines
+        size = count * dtype.itemsize + line
         memory = self._memory.setdefault(size, deque())
         for _ in range(len(memory)):
             memory.rotate(-1)  # the next search starts behind what this one finds
@@ -47,8 +46,8 @@ class Pool:
                 break
         else:
             memory.appendleft(np.empty(size, np.uint8))
-        start = -memory[0].ctypes.data % LINE_BYTES
-        return memory[0][start : start + size - LINE_BYTES].view(dtype).reshape(shape)
+        start = -memory[0].ctypes.data % line
+        return memory[0][start : start + size - line].view(dtype).reshape(shape)
 
     def clear(self) -> None:
         """Forget all memory; what is in use lives as long as something refers to it."""

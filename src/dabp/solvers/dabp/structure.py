@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph import FactorGraph
-from dabp.kernels.attention.one_variable import VariableEdges
 from dabp.problem import Problem
 
 
@@ -43,24 +42,19 @@ class Structure:
     colors: NDArray[np.int64]  # [N]: greedy colour of each variable
 
     @property
-    def num_variables(self) -> int:
-        """N."""
-        return self.graph.num_variables
-
-    @property
     def num_edges(self) -> int:
-        """E."""
+        """E, edges of the split graph."""
         return self.graph.num_edges
 
     @property
     def num_nodes(self) -> int:
         """F + E + N + E."""
-        return self.num_factors + 2 * self.num_edges + self.num_variables
+        return int(self.nodes.f2v.stop)
 
     @property
     def nodes(self) -> Nodes:
         """The nodes of each type."""
-        ends = np.cumsum([0, self.num_factors, self.num_edges, self.num_variables, self.num_edges]).tolist()
+        ends = np.cumsum([0, self.num_factors, self.num_edges, self.graph.num_variables, self.num_edges]).tolist()
         factors, v2f, variables, f2v = (slice(*ends_of) for ends_of in pairwise(ends))
         return Nodes(variables, factors, v2f, f2v)
 
@@ -70,8 +64,8 @@ class Structure:
 
         A factor needs its v2f nodes one layer below, those their variables, those their f2v nodes.
         """
-        factors, edges = self.num_factors, self.num_edges
-        return self.num_nodes, factors + edges + self.num_variables, factors + edges, factors
+        variables, factors, v2f, f2v = (nodes.stop for nodes in self.nodes)
+        return f2v, variables, v2f, factors
 
     @classmethod
     def from_graph(cls, graph: FactorGraph, problem: Problem) -> Structure:
@@ -92,11 +86,6 @@ class Structure:
             edge_size=sizes[graph.edge_variable],
             colors=greedy_colors(problem),
         )
-
-    @property
-    def by_variable(self) -> VariableEdges:
-        """The edges of each variable and their factors, for the kernels."""
-        return VariableEdges(self.graph.variable_edge_offsets, self.graph.variable_edges, self.edge_factor)
 
     @property
     def factor_offsets(self) -> NDArray[np.int64]:
@@ -123,7 +112,7 @@ class Structure:
 
     def padded(self, flat: NDArray[np.floating], fill: float = 0.0) -> NDArray[np.floating]:
         """[sum of domain sizes] → [N, D]."""
-        dense = np.full((self.num_variables, self.width), fill, dtype=flat.dtype)
+        dense = np.full((self.graph.num_variables, self.width), fill, dtype=flat.dtype)
         dense[self.domain_mask] = flat
         return dense
 
@@ -131,16 +120,6 @@ class Structure:
     def domain_mask(self) -> NDArray[np.bool_]:
         """[N, D]: where a variable has a value."""
         return np.arange(self.width) < self.graph.domain_sizes[:, None]
-
-    @property
-    def edge_unary(self) -> NDArray[np.floating]:
-        """[E, D]: the unary costs of each edge's variable, zero beyond its domain."""
-        return self.padded(self.graph.unary)[self.graph.edge_variable]
-
-    @property
-    def beyond(self) -> NDArray[np.bool_]:
-        """[E, D]: where a message has no value."""
-        return np.arange(self.width) >= self.edge_size[:, None]
 
     @property
     def alone(self) -> NDArray[np.bool_]:

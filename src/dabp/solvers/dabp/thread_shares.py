@@ -48,7 +48,7 @@ class Threads:
             other.result()
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads, once their work is done."""
         if self._pool is not None:
             self._pool.shutdown()
 

@@ -79,8 +79,7 @@ class Window:
         self.beliefs: list[Array] = []
         self.assignments: list[Assignment] = []
         self.costs: NDArray[np.float64] = np.zeros(0)
-        self.skipped = False
-        """Whether it could not be learned from."""
+        self.skipped = False  # whether it could not be learned from
 
     @property
     def full(self) -> bool:

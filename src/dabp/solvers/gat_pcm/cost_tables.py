@@ -17,7 +17,7 @@ from dabp.solvers.stopped import ask
 MAX_LEVELS = 4096
 """Different costs in the model's tables; if there are more, costs are rounded to as many even steps."""
 
-BLOCK = 2**20
+BLOCK_CELLS = 2**20
 """Cells that are processed between two checks of the guard; this bounds the index arrays, too."""
 
 
@@ -115,8 +115,8 @@ def _pairs(problem: Problem, units: _Units, guard: Guard) -> tuple[Indices, NDAr
 
 
 def _cuts(cells: Indices) -> Indices:
-    """Where to part factors into blocks of about `BLOCK` cells."""
-    return np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK)) + 1
+    """Where to part factors into blocks of about `BLOCK_CELLS` cells."""
+    return np.flatnonzero(np.diff(np.cumsum(cells) // BLOCK_CELLS)) + 1
 
 
 def _targets(shapes: Indices, scope: Indices, starts: Indices) -> Indices:
@@ -131,7 +131,7 @@ def _targets(shapes: Indices, scope: Indices, starts: Indices) -> Indices:
 
 def _levels(amounts: NDArray[np.float32], guard: Guard) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """The different amounts, or even steps over their range if they are too many, and which comes nearest to each."""
-    blocks = [slice(start, start + BLOCK) for start in range(0, len(amounts), BLOCK)]
+    blocks = [slice(start, start + BLOCK_CELLS) for start in range(0, len(amounts), BLOCK_CELLS)]
     values, rounded = np.zeros(0, dtype=np.float32), False
     for block in blocks:
         ask(guard)

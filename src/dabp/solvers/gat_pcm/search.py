@@ -58,11 +58,11 @@ class GatPcmLns(Solver):
 
     def __post_init__(self) -> None:
         if not 0 < self.destroy_probability <= 1:
-            raise ParameterError(f"destroy_probability lies in (0, 1], not {self.destroy_probability}")
+            raise ParameterError(f"destroy_probability must lie in (0, 1], got {self.destroy_probability}")
         if self.max_cycles < 1:
-            raise ParameterError(f"max_cycles is at least 1, not {self.max_cycles}")
+            raise ParameterError(f"max_cycles must be at least 1, got {self.max_cycles}")
         if self.cost_scale is not None and not 0 < self.cost_scale < np.inf:
-            raise ParameterError(f"cost_scale is positive, not {self.cost_scale}")
+            raise ParameterError(f"cost_scale must be positive, got {self.cost_scale}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Load the parameters and begin from `initial` or at random."""
@@ -73,7 +73,7 @@ class GatPcmLns(Solver):
 
 
 class GatPcmLnsSearch(Search):
-    """A running GAT-PCM-LNS."""
+    """A running GAT-PCM-LNS, which can stop within a cycle."""
 
     def __init__(self, problem: Problem, solver: GatPcmLns, budget: Budget, seed: int, initial: Assignment | None):
         self._problem, self._solver, self._seed = problem, solver, seed
