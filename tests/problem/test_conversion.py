@@ -166,6 +166,7 @@ def test_more_variables_than_an_array_has_axes(state: Callable[[Model], None]) -
         lambda: Problem.from_tables([2], [((5,), [1, 2])]),
         lambda: Problem.from_tables([2], [1, 2]),
         lambda: Problem.from_tables(None, None),
+        lambda: Problem.from_tables(2, []),
         lambda: Problem.from_qubo([[1, 2], [3]]),
         lambda: Problem.from_networkx(5),
         lambda: Problem.from_dimod(5),

@@ -22,7 +22,7 @@ from dabp.problem.data import cost_table, positional
 from dabp.problem.facts import minimized
 from dabp.problem.grid import grid as grid
 from dabp.problem.integer_costs import integer_costs
-from dabp.problem.quadratic import SPINS, Quadratic, problem_of, quadratic_of
+from dabp.problem.quadratic_function import SPINS, Quadratic, problem_of, quadratic_of
 from dabp.problem.views import Label
 
 if TYPE_CHECKING:
@@ -142,22 +142,25 @@ def from_tables(
     keys: Sequence[Hashable] | None = None,
 ) -> Problem:
     """A problem from scopes and NumPy tables; tables that are the same object are stored once."""
-    sizes = as_integers([] if domain_sizes is None else domain_sizes, "domain sizes")
+    column = as_integers([] if domain_sizes is None else domain_sizes, "domain sizes")
+    if column.ndim != 1:
+        raise ProblemError(f"domain sizes are a list of whole numbers, not {domain_sizes!r}")
+    sizes: list[int] = column.tolist()
     pool: list[NDArray[np.float64]] = []
     numbers: dict[int, int] = {}
     factor_table, scopes = [], []
     for entry in tables if isinstance(tables, Iterable) else [tables]:
         if not isinstance(entry, Sequence) or len(entry) != 2:
             raise ProblemError(f"from_tables takes pairs of a scope and a table, not {entry!r}")
-        scope, table = as_integers(entry[0], "a scope").reshape(-1), entry[1]
-        if len(scope) and not 0 <= scope.min() <= scope.max() < len(sizes):
-            raise ProblemError(f"the scope {scope.tolist()} names a variable outside 0..{len(sizes) - 1}")
-        values = positional(table, f"the costs on {scope.tolist()}")
-        expected = tuple(sizes[scope].tolist())
+        scope, table = entry
+        if not isinstance(scope, tuple | list) or not set(map(type, scope)) <= {int}:
+            scope = as_integers(scope, "a scope").ravel().tolist()
+        if not all(0 <= variable < len(sizes) for variable in scope):
+            raise ProblemError(f"the scope {list(scope)} names a variable outside 0..{len(sizes) - 1}")
+        values = positional(table, f"the costs on {scope}")
+        expected = tuple(sizes[variable] for variable in scope)
         if values.shape != expected:
-            raise ProblemError(
-                f"the factor on {scope.tolist()} needs a table of shape {expected}, it has {values.shape}"
-            )
+            raise ProblemError(f"the factor on {list(scope)} needs a table of shape {expected}, it has {values.shape}")
         if id(table) not in numbers:
             numbers[id(table)] = len(pool)
             pool.append(values.ravel())
@@ -165,7 +168,7 @@ def from_tables(
         scopes.append(scope)
     return Problem(
         sizes,
-        np.concatenate([np.zeros(0, dtype=np.int64), *scopes]),
+        np.array([variable for scope in scopes for variable in scope], dtype=np.int64),
         offsets_of([len(scope) for scope in scopes]),
         np.concatenate(pool) if pool else np.zeros(0),
         offsets_of([len(values) for values in pool]),

@@ -155,7 +155,7 @@ class Problem:
 
     @property
     def num_variables(self) -> int:
-        """N."""
+        """Number of variables N, auxiliary ones included."""
         return len(self.domain_sizes)
 
     @property
@@ -295,7 +295,6 @@ class Problem:
         return copy
 
     def _arguments(self) -> dict[str, Any]:
-        """The constructor's arguments."""
         return {
             "domain_sizes": self.domain_sizes,
             "scope_variables": self.scope_variables,

@@ -42,11 +42,11 @@ class InUnits:
         self.problem = problem.replace(pool=pool, constant=0.0, limit=limit)
 
     def lift(self, assignment: Assignment) -> Assignment:
-        """The same."""
+        """The assignment itself: variables and values are those of the original."""
         return assignment
 
     def project(self, assignment: Assignment) -> Assignment:
-        """The same."""
+        """The assignment itself: variables and values are those of the original."""
         return assignment
 
     def cost(self, units: float) -> float:

@@ -32,7 +32,7 @@ class Section:
                 raise ParameterError(f"{self.place} has no {key!r}; there are {', '.join(sorted(keys))}")
 
     def text(self, key: str, default: str) -> str:
-        """Words, not empty."""
+        """Text that is not empty, or the default."""
         value: str = self._fitting(key, default, _is_text, "non-empty text")
         return value
 

@@ -21,8 +21,8 @@ from dabp.errors import ParameterError
 from dabp.lab.experiments.checking import check
 from dabp.lab.experiments.experiment_plan import Plan, Run
 from dabp.lab.experiments.prefixes import joined, split
+from dabp.lab.experiments.run_workers import Preparation, Worker, preparation_for
 from dabp.lab.experiments.store import ResultsFolder
-from dabp.lab.experiments.workers import Preparation, Worker, preparation_for
 
 
 @dataclass

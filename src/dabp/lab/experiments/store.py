@@ -205,7 +205,7 @@ def _distinct(plans: list[Plan]) -> list[Plan]:
 
 
 class ResultsFolder:
-    """The folder an experiment writes to; held by one experiment at a time."""
+    """The folder an experiment writes to; one experiment at a time has it."""
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
@@ -270,7 +270,7 @@ class ResultsFolder:
             stream.write(json.dumps(record))
 
     def save(self, key: str, lines: bytes) -> None:
-        """Keep one result."""
+        """Write the lines of one result to its file."""
         with replacing(self.runs / f"{key}.jsonl", "wb") as stream:
             stream.write(lines + b"\n")
 

@@ -99,7 +99,7 @@ class Family:
         self.features = np.mean([subject.features for subject in self.subjects], axis=0)
 
     def costs(self, outputs: Vector, length: int, seed: tuple[int, ...], runs: int = 2) -> NDArray[np.float64]:
-        """[instances, runs]."""
+        """The best cost of each run on each instance, [instances, runs]."""
         streams = [(self.training.seed, *seed, run) for run in range(runs)]
         return np.array([[each.run(outputs, length, generator(*one)) for one in streams] for each in self.subjects])
 
