@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import reprlib
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -173,10 +174,10 @@ def _checked(prices: Mapping[str, float], known: list[str]) -> dict[str, Fractio
             hint = suggestion(str(name), known) if len(known) <= 100 else ""
             raise ParameterError(f"there is no hard constraint {name!r}" + hint)
         try:
-            value = as_float(price, f"the price of violating {name!r}")
-        except ProblemError as error:
-            raise ParameterError(str(error)) from None
+            value = as_float(price, "it")
+        except ProblemError:
+            value = math.nan
         if isinstance(price, bool) or not value > 0:
-            raise ParameterError(f"the price of violating {name!r} is a number above 0, not {price!r}")
+            raise ParameterError(f"the price of violating {name!r} is a number above 0, not {reprlib.repr(price)}")
         result[name] = None if math.isinf(value) else decimal(value)
     return result
