@@ -26,7 +26,7 @@ def offsets_of(lengths: ArrayLike) -> Indices:
 
 
 def handed_over(column: Column) -> Column:
-    """A column that its maker will not change any more: a `Problem` takes it without a copy."""
+    """The column, read-only from now on: a `Problem` takes it without a copy."""
     column.flags.writeable = False
     return column
 
@@ -180,7 +180,7 @@ def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
 
 
 def own_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
-    """`unary_costs` to be looked at: where the pool holds them as they are, a part of it that cannot be changed."""
+    """`unary_costs` to be read: a read-only part of the pool where it contains them in order."""
     starts = offsets_of(problem.domain_sizes)
     rows = np.flatnonzero(problem.arities == 1)
     if len(rows):
@@ -196,7 +196,7 @@ def own_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
 
 
 def cheapest_values(problem: Problem) -> Indices:
-    """Each variable's cheapest value by its own costs, the first among equals: an answer before anyone has worked."""
+    """Each variable's cheapest value by its unary costs, the first among equals."""
     from dabp.problem.facts import derived
 
     return derived(problem, _cheapest_values).copy()

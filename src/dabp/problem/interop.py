@@ -122,7 +122,7 @@ def _texts(nodes: Sequence[Hashable]) -> list[str]:
 def _undirected(
     first: Hashable, second: Hashable, scope: tuple[int, int], sizes: Sequence[int], costs: ArrayLike
 ) -> ArrayLike:
-    """The matrix of an undirected edge, rows for `first`; refused if nothing tells which side is whose."""
+    """The matrix of an undirected edge, rows for `first`; refused if neither symmetry nor shape decides the sides."""
     matrix, shape = positional(costs, f"the costs of edge {first!r}-{second!r}"), (sizes[scope[0]], sizes[scope[1]])
     if shape[0] == shape[1] == len(matrix) and not np.array_equal(matrix, matrix.T):
         raise ProblemError(
@@ -282,7 +282,7 @@ def from_ising(
 
 
 def _order(first: Sequence[Hashable], terms: Mapping[tuple[Hashable, Hashable], float]) -> dict[Hashable, int]:
-    """Where each variable of a dictionary stands."""
+    """The number of each variable of a dictionary."""
     if not all(isinstance(key, tuple) and len(key) == 2 for key in terms):
         raise ProblemError("a dictionary of couplings has pairs of variables as keys")
     found = dict.fromkeys([*first, *(variable for pair in terms for variable in pair)])
@@ -300,7 +300,7 @@ def _names(order: Mapping[Hashable, int] | None) -> list[str] | None:
 
 
 def _terms(matrix: Any, order: Mapping[Hashable, int] | None) -> tuple[_Terms, int]:
-    """Rows, columns and coefficients of every entry, and how many variables there are."""
+    """Rows, columns and coefficients of all entries, and the number of variables."""
     if order is not None:
         count = len(matrix)
         rows = np.fromiter((order[u] for u, _ in matrix), dtype=np.int64, count=count)

@@ -61,7 +61,7 @@ class InUnits:
 
 
 def _exact(value: float, digits: int | None) -> Fraction:
-    """What a number stands for: among decimals the one that its float is nearest to."""
+    """The exact value of a float: for decimal costs the shortest decimal that reads as it."""
     return Fraction(value) if digits is None else decimal(value)
 
 

@@ -143,7 +143,7 @@ def _run(
     state: Progress,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Run what is missing, and keep each result as it comes, with those that it carries."""
+    """Run what is missing, and store each result with the shorter results that it contains."""
     runs, named = joined(missing), {run.key: run for run in missing}
     pool = make_pool(runs)
     try:

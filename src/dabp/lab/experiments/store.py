@@ -213,7 +213,7 @@ class ResultsFolder:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Keep others out, and clear what a killed experiment left half written."""
+        """Lock the folder, and remove files that a killed experiment did not finish."""
         self.runs.mkdir(parents=True, exist_ok=True)
         (self.path / "plans").mkdir(exist_ok=True)
         with contextlib.ExitStack() as stack:

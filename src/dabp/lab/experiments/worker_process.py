@@ -1,4 +1,4 @@
-"""The program of a worker: ``python -m dabp.lab.experiments.worker_process fork|spawn``, started by `run_workers.Worker`.
+"""The program of a worker: ``python -m dabp.lab.experiments.worker_process fork|spawn``, of a `run_workers.Worker`.
 
 Standard input brings the `Preparation`, then a run a line; standard output takes a line for each. The worker watches
 the time and the memory of the run's process. All processes end with the experiment, even if it is killed: the worker
