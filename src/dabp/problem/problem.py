@@ -259,6 +259,7 @@ class Problem:
             costs[group.factors] = self._costs_of(group, values)
         return costs
 
+    @named_keywords
     def explain(self, assignment: Mapping[Any, Label] | ArrayLike, limit: int | None = None) -> list[FactorCost]:
         """Factors by what they cost under an assignment: the violated first, then the costliest.
 
@@ -340,6 +341,7 @@ class Problem:
         changed = self.replace(pool=handed_over(pool))
         return changed if constant is None else changed.replace(constant=constant)
 
+    @named_keywords
     def with_tables(self, tables: Mapping[str | int, Any] | Sequence[Any]) -> Problem:
         """The same problem with the tables of some cost functions replaced.
 
