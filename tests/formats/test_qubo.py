@@ -16,7 +16,7 @@ from dabp.errors import FormatError
 from dabp.formats import read, write
 from dabp.problem import Problem
 from dabp.problem.interop import sample_array
-from dabp.problem.quadratic import Quadratic, cut_problem, problem_of
+from dabp.problem.quadratic_function import Quadratic, cut_problem, problem_of
 from tests.problem.test_quadratic import quadratics
 from tests.problems import all_assignments
 

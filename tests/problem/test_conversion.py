@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -166,6 +168,7 @@ def test_more_variables_than_an_array_has_axes(state: Callable[[Model], None]) -
         lambda: Problem.from_tables([2], [((5,), [1, 2])]),
         lambda: Problem.from_tables([2], [1, 2]),
         lambda: Problem.from_tables(None, None),
+        lambda: Problem.from_tables(2, []),
         lambda: Problem.from_qubo([[1, 2], [3]]),
         lambda: Problem.from_networkx(5),
         lambda: Problem.from_dimod(5),
@@ -197,6 +200,7 @@ def test_what_is_of_no_use_is_refused_in_a_sentence(make: Callable[[], object]) 
         (lambda: Problem([2]).replace(maximise=True), "'maximize'"),
         (lambda: Problem.from_qubo([[1]], maximise=True), r"from_qubo\(\) .* 'maximize'"),
         (lambda: Problem.grid(np.zeros((2, 2, 2)), weight=1), r"grid\(\) .* 'weights'"),
+        (lambda: Problem([2]).explain([0], limt=1), r"explain\(\) .* 'limit'"),
         (lambda: model_of().add_cost("x0", [1, 2], defalt=1), r"add_cost\(\) .* 'default'"),
         (
             lambda: model_of().at_most(["x0"], 1, 1, penalty=3),
@@ -227,3 +231,17 @@ def test_odd_names_stay_as_they_are(name: str) -> None:
         assert (other.names.variable(0), other.names.factor(0), other.name) == (name, name, name)
         assert other.cost({name: name}) == 1
     assert "\x00" not in problem._repr_html_()
+
+
+def test_pickles_are_read_by_other_processes() -> None:
+    """A problem with auxiliary variables and derived facts, and the model that it was built from."""
+    model = model_of(12)
+    model.linear(TWELVE, "<=", 3, price=2)
+    problem = model.build()
+    cost = problem.cost([1] * 12)
+    code = "import pickle, sys; problem, model = pickle.load(sys.stdin.buffer); print(problem.cost([1] * 12), "
+    code += "model.build() == problem)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps((problem, model)), capture_output=True, timeout=100, check=True
+    )
+    assert done.stdout.decode().split() == [str(cost), "True"]

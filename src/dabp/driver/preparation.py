@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.problem import Assignment, Problem
-from dabp.problem.elimination import Eliminated, cheap_order
 from dabp.problem.facts import minimized
 from dabp.problem.guard import Guard
 from dabp.problem.reduction import Conditioned, Reduction
+from dabp.problem.small_elimination import Eliminated, cheap_order
 from dabp.problem.units import InUnits
 from dabp.solvers.base import Step
 

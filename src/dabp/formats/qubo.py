@@ -24,7 +24,7 @@ from dabp.formats.text import Source, printable
 from dabp.formats.tokens import Tokens
 from dabp.problem import Problem
 from dabp.problem.interop import has_spins
-from dabp.problem.quadratic import Quadratic, cut_problem, problem_of, quadratic_of
+from dabp.problem.quadratic_function import Quadratic, cut_problem, problem_of, quadratic_of
 
 _Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 _SPIN = re.compile(rb"^#[ \t]*vartype[ \t]*=[ \t]*(SPIN|BINARY)[ \t]*\r?$", re.MULTILINE)

@@ -5,8 +5,8 @@ with smaller numbers: given the values of those, it takes the first value that i
 
     x_a = argmin_τ  Σ_{f defines a} f(…, τ),   a = V, V + 1, …, N − 1.
 
-So an assignment of the V visible variables is completed in one pass, and those who build such factors see to it that
-no other completion costs less.
+So an assignment of the V visible variables is completed in one pass. Whoever builds such factors ensures that no other
+completion costs less.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ from dabp.problem.facts import Columns, Structure
 
 
 class _Part(NamedTuple):
-    """Defining factors of one arity: their other variables and strides [n, k − 1], first cells [n], whose they are."""
+    """Defining factors of one arity."""
 
     variables: Indices
+    """Their other variables, [n, k − 1]."""
     strides: Indices
+    """Cells that a step of these variables' values moves, [n, k − 1]."""
     bases: Indices
+    """Their first cells, [n]."""
     slot: Indices
+    """The places of the defined variables among the targets of the step, [n]."""
 
 
 class _Step(NamedTuple):

@@ -43,7 +43,7 @@ def card(title: str, facts: Iterable[tuple[str, str]], *parts: str, aside: str =
 def listed(
     summary: str, headings: Sequence[str], rows: Sequence[Sequence[object]], more: int = 0, longest: int = LONGEST
 ) -> str:
-    """A part that opens at a click: a table, and how many rows it leaves out."""
+    """A part that opens at a click: a table, and the number of rows that it leaves out."""
     if not rows:
         return ""
     style = "text-align:left;padding:.1em 1.2em .1em 0;background:none"
@@ -85,7 +85,7 @@ def facts_of(problem: Problem) -> list[tuple[str, str]]:
 
 
 def _kinds(counts: np.ndarray, several: str, one: str) -> str:
-    """Which numbers there are: of all, or from the least to the most."""
+    """The range of some counts in words: one number, or from the least to the most."""
     if not len(counts):
         return ""
     low, high = int(counts.min()), int(counts.max())

@@ -26,7 +26,7 @@ def offsets_of(lengths: ArrayLike) -> Indices:
 
 
 def handed_over(column: Column) -> Column:
-    """A column that its maker will not change any more: a `Problem` takes it without a copy."""
+    """The column, read-only from now on: a `Problem` takes it without a copy."""
     column.flags.writeable = False
     return column
 
@@ -141,36 +141,22 @@ def different_rows(rows: NDArray[np.float64]) -> tuple[Indices, Indices]:
     return first[order], rank[inverse]
 
 
-_CACHED_CELLS = 2**15
-"""Cells of a block of rows that stays in the processor's cache while it is worked on."""
-
-
 def _row_hashes(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A hash of each row: Σ (b ⊕ b ≫ 29)·w over its cells, w odd and random, modulo 2⁶⁴."""
     weights = np.random.default_rng(0).integers(0, 2**63, bits.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    block = max(1, _CACHED_CELLS // max(1, bits.shape[1]))
-    mixed = np.empty((min(block, len(bits)), bits.shape[1]), dtype=np.uint64)
-    keys = np.empty(len(bits), dtype=np.uint64)
-    for start in range(0, len(bits), block):
-        part = bits[start : start + block]
-        held = mixed[: len(part)]
-        np.right_shift(part, np.uint64(29), out=held)
-        np.bitwise_xor(held, part, out=held)
-        np.matmul(held, weights, out=keys[start : start + block])
-    return keys
+    parts = (bits[block] for block in _cached_blocks(bits))
+    return np.concatenate([(part ^ (part >> np.uint64(29))) @ weights for part in parts])
 
 
 def _are_copies(bits: NDArray[np.uint64], of: Indices) -> bool:
     """Whether each row equals the row that `of` names for it."""
-    block = max(1, _CACHED_CELLS // max(1, bits.shape[1]))
-    named = np.empty((min(block, len(bits)), bits.shape[1]), dtype=np.uint64)
-    for start in range(0, len(bits), block):
-        part = bits[start : start + block]
-        held = named[: len(part)]
-        np.take(bits, of[start : start + block], axis=0, out=held, mode="clip")
-        if not np.array_equal(part, held):
-            return False
-    return True
+    return all(np.array_equal(bits[block], bits[of[block]]) for block in _cached_blocks(bits))
+
+
+def _cached_blocks(bits: NDArray[np.uint64]) -> list[slice]:
+    """Blocks of rows that stay in the processor's cache."""
+    length = max(1, 2**15 // max(1, bits.shape[1]))
+    return [slice(start, start + length) for start in range(0, len(bits), length)]
 
 
 def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
@@ -180,7 +166,7 @@ def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
 
 
 def own_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
-    """`unary_costs` to be looked at: where the pool holds them as they are, a part of it that cannot be changed."""
+    """`unary_costs` to be read: a read-only part of the pool where it contains them in order."""
     starts = offsets_of(problem.domain_sizes)
     rows = np.flatnonzero(problem.arities == 1)
     if len(rows):
@@ -196,7 +182,7 @@ def own_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
 
 
 def cheapest_values(problem: Problem) -> Indices:
-    """Each variable's cheapest value by its own costs, the first among equals: an answer before anyone has worked."""
+    """Each variable's cheapest value by its unary costs, the first among equals."""
     from dabp.problem.facts import derived
 
     return derived(problem, _cheapest_values).copy()

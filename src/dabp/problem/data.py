@@ -112,7 +112,7 @@ def _of_frame(frame: Any, names: Sequence[str]) -> Iterator[tuple[Sequence[Any],
 
 
 def _order(given: Iterable[Any], names: Sequence[str]) -> list[int]:
-    """Where each variable stands among the axes: by their names if these are the variables', else as they are."""
+    """The axis of each variable: by the names of axes if these are those of the variables, else in order."""
     axes = list(given)
     if sorted(map(str, axes)) == sorted(names):
         return [axes.index(name) for name in names]

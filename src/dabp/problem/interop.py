@@ -22,7 +22,7 @@ from dabp.problem.data import cost_table, positional
 from dabp.problem.facts import minimized
 from dabp.problem.grid import grid as grid
 from dabp.problem.integer_costs import integer_costs
-from dabp.problem.quadratic import SPINS, Quadratic, problem_of, quadratic_of
+from dabp.problem.quadratic_function import SPINS, Quadratic, problem_of, quadratic_of
 from dabp.problem.views import Label
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _texts(nodes: Sequence[Hashable]) -> list[str]:
 def _undirected(
     first: Hashable, second: Hashable, scope: tuple[int, int], sizes: Sequence[int], costs: ArrayLike
 ) -> ArrayLike:
-    """The matrix of an undirected edge, rows for `first`; refused if nothing tells which side is whose."""
+    """The matrix of an undirected edge, rows for `first`; refused if neither symmetry nor shape decides the sides."""
     matrix, shape = positional(costs, f"the costs of edge {first!r}-{second!r}"), (sizes[scope[0]], sizes[scope[1]])
     if shape[0] == shape[1] == len(matrix) and not np.array_equal(matrix, matrix.T):
         raise ProblemError(
@@ -142,22 +142,25 @@ def from_tables(
     keys: Sequence[Hashable] | None = None,
 ) -> Problem:
     """A problem from scopes and NumPy tables; tables that are the same object are stored once."""
-    sizes = as_integers([] if domain_sizes is None else domain_sizes, "domain sizes")
+    column = as_integers([] if domain_sizes is None else domain_sizes, "domain sizes")
+    if column.ndim != 1:
+        raise ProblemError(f"domain sizes are a list of whole numbers, not {domain_sizes!r}")
+    sizes: list[int] = column.tolist()
     pool: list[NDArray[np.float64]] = []
     numbers: dict[int, int] = {}
     factor_table, scopes = [], []
     for entry in tables if isinstance(tables, Iterable) else [tables]:
         if not isinstance(entry, Sequence) or len(entry) != 2:
             raise ProblemError(f"from_tables takes pairs of a scope and a table, not {entry!r}")
-        scope, table = as_integers(entry[0], "a scope").reshape(-1), entry[1]
-        if len(scope) and not 0 <= scope.min() <= scope.max() < len(sizes):
-            raise ProblemError(f"the scope {scope.tolist()} names a variable outside 0..{len(sizes) - 1}")
-        values = positional(table, f"the costs on {scope.tolist()}")
-        expected = tuple(sizes[scope].tolist())
+        scope, table = entry
+        if not isinstance(scope, tuple | list) or not set(map(type, scope)) <= {int}:
+            scope = as_integers(scope, "a scope").ravel().tolist()
+        if not all(0 <= variable < len(sizes) for variable in scope):
+            raise ProblemError(f"the scope {list(scope)} names a variable outside 0..{len(sizes) - 1}")
+        values = positional(table, f"the costs on {scope}")
+        expected = tuple(sizes[variable] for variable in scope)
         if values.shape != expected:
-            raise ProblemError(
-                f"the factor on {scope.tolist()} needs a table of shape {expected}, it has {values.shape}"
-            )
+            raise ProblemError(f"the factor on {list(scope)} needs a table of shape {expected}, it has {values.shape}")
         if id(table) not in numbers:
             numbers[id(table)] = len(pool)
             pool.append(values.ravel())
@@ -165,7 +168,7 @@ def from_tables(
         scopes.append(scope)
     return Problem(
         sizes,
-        np.concatenate([np.zeros(0, dtype=np.int64), *scopes]),
+        np.array([variable for scope in scopes for variable in scope], dtype=np.int64),
         offsets_of([len(scope) for scope in scopes]),
         np.concatenate(pool) if pool else np.zeros(0),
         offsets_of([len(values) for values in pool]),
@@ -279,7 +282,7 @@ def from_ising(
 
 
 def _order(first: Sequence[Hashable], terms: Mapping[tuple[Hashable, Hashable], float]) -> dict[Hashable, int]:
-    """Where each variable of a dictionary stands."""
+    """The number of each variable of a dictionary."""
     if not all(isinstance(key, tuple) and len(key) == 2 for key in terms):
         raise ProblemError("a dictionary of couplings has pairs of variables as keys")
     found = dict.fromkeys([*first, *(variable for pair in terms for variable in pair)])
@@ -297,7 +300,7 @@ def _names(order: Mapping[Hashable, int] | None) -> list[str] | None:
 
 
 def _terms(matrix: Any, order: Mapping[Hashable, int] | None) -> tuple[_Terms, int]:
-    """Rows, columns and coefficients of every entry, and how many variables there are."""
+    """Rows, columns and coefficients of all entries, and the number of variables."""
     if order is not None:
         count = len(matrix)
         rows = np.fromiter((order[u] for u, _ in matrix), dtype=np.int64, count=count)

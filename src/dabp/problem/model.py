@@ -67,7 +67,7 @@ class Model(Vocabulary):
         return [self._named(name, labels) for name in each]
 
     def _named(self, name: str, labels: tuple[Label, ...]) -> str:
-        """Add a variable with labels that were looked at."""
+        """Add a variable with checked labels."""
         if not isinstance(name, str):
             raise ProblemError(f"the name of a variable is text, not {name!r}")
         if name in self._names:
@@ -239,7 +239,7 @@ class Model(Vocabulary):
             return card(f"Model {escaped(self.name)}", [("cannot be built yet", escaped(error))])
 
     def _tables(self) -> tuple[NDArray[np.float64], Indices, Indices]:
-        """All tables, equal ones once, where each starts, and which one each factor has."""
+        """The pool of different tables, its offsets, and the table of each factor."""
         by_width: dict[int, list[Block]] = {}
         for block in self._blocks:
             by_width.setdefault(block.tables.shape[1], []).append(block)
@@ -296,7 +296,7 @@ class Model(Vocabulary):
         return [len(self._labels[i]) for i in indices]
 
     def _chosen(self, indices: tuple[int, ...], when: Callable[..., bool] | Iterable[Any]) -> NDArray[np.bool_]:
-        """Which combinations a function of labels or a list of label tuples names."""
+        """Whether a function of labels or a list of label tuples names each combination, in a row."""
         if callable(when):
             test = when
             return self._evaluated(indices, lambda *labels: bool(test(*labels))).astype(np.bool_)

@@ -24,7 +24,7 @@ Assignment = NDArray[np.int64]
 
 @functools.lru_cache(maxsize=1)
 def _numbered(count: int) -> tuple[str, ...]:
-    """What variables without names are called; the same for all problems of a stream."""
+    """Default names of variables; problems of one size share them."""
     return tuple(map("x".__add__, map(str, range(count))))
 
 
@@ -104,7 +104,7 @@ class Names:
 
     @cached_property
     def _index_of_name(self) -> dict[Hashable, int]:
-        """Of every name and, before names, every key."""
+        """The variable of every key and name; keys come first."""
         names: dict[Hashable, int] = {name: i for i, name in enumerate(self.variables)}
         return names if self.keys is None else {**names, **{key: i for i, key in enumerate(self.keys)}}
 
@@ -153,7 +153,7 @@ class Names:
         }
 
     def _of_pandas(self, assignment: Any) -> Any:
-        """A Series by its labels, which are names or keys of variables, unless it is just numbered; others as given."""
+        """A Series by its labels, which are names or keys of variables, unless its index is 0, 1, …; else as given."""
         if isinstance(assignment, _loaded("DataFrame")):
             raise ProblemError("an assignment is no DataFrame: give a row of it as a dictionary, or value indices")
         if not isinstance(assignment, _loaded("Series")):
@@ -193,7 +193,7 @@ class Names:
         return values if values.shape[-1:] == (count,) else self._auxiliaries.completed(values)
 
     def _within(self, values: NDArray[Any]) -> bool:
-        """Whether this is just what an assignment should be: solvers ask for thousands."""
+        """Whether an array is an assignment as it stands: a fast check for calls of solvers."""
         sizes = self._domain_sizes
         if values.dtype != sizes.dtype or values.shape != sizes.shape:
             return False
@@ -201,7 +201,7 @@ class Names:
 
 
 def _loaded(name: str) -> Any:
-    """A class of pandas, which is never imported here; of nothing if nobody has."""
+    """A class of pandas if pandas is loaded; an empty tuple otherwise."""
     return getattr(sys.modules.get("pandas"), name, ())
 
 

@@ -155,7 +155,7 @@ class Problem:
 
     @property
     def num_variables(self) -> int:
-        """N."""
+        """Number of variables N, auxiliary ones included."""
         return len(self.domain_sizes)
 
     @property
@@ -225,7 +225,7 @@ class Problem:
         return float(total + self.constant)
 
     def _costs_of(self, group: ArityGroup, values: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What the factors of a group cost under one assignment, some at a time: places in memory are reused."""
+        """Costs of the factors of a group under one assignment; blocks of factors keep the arrays small."""
         costs = np.empty(len(group.bases))
         block = 2**15  # what the costs of so few factors take stays in the processor's cache
         for first in range(0, len(costs), block):
@@ -252,13 +252,14 @@ class Problem:
         return np.ascontiguousarray(cells)
 
     def factor_costs(self, assignment: Mapping[Any, Label] | ArrayLike) -> NDArray[np.float64]:
-        """What each factor costs under one assignment, [F]."""
+        """Cost of each factor under one assignment, [F]."""
         values = self.names.checked(assignment)
         costs = np.zeros(self.num_factors)
         for group in self.facts.arity_groups:
             costs[group.factors] = self._costs_of(group, values)
         return costs
 
+    @named_keywords
     def explain(self, assignment: Mapping[Any, Label] | ArrayLike, limit: int | None = None) -> list[FactorCost]:
         """Factors by what they cost under an assignment: the violated first, then the costliest.
 
@@ -295,7 +296,6 @@ class Problem:
         return copy
 
     def _arguments(self) -> dict[str, Any]:
-        """The constructor's arguments."""
         return {
             "domain_sizes": self.domain_sizes,
             "scope_variables": self.scope_variables,
@@ -341,6 +341,7 @@ class Problem:
         changed = self.replace(pool=handed_over(pool))
         return changed if constant is None else changed.replace(constant=constant)
 
+    @named_keywords
     def with_tables(self, tables: Mapping[str | int, Any] | Sequence[Any]) -> Problem:
         """The same problem with the tables of some cost functions replaced.
 
@@ -385,7 +386,7 @@ class Problem:
         return self.replace(pool=handed_over(pool))
 
     def _check_definitions(self, pool: NDArray[np.float64]) -> None:
-        """Refuse other costs in what says which values auxiliary variables have: they might follow no longer."""
+        """Refuse other costs in definitions of auxiliary variables."""
         if len(self.auxiliaries.definitions):
             cells = structural(self, _defining_cells)
             if not np.array_equal(pool[cells], self.pool[cells]):
@@ -396,7 +397,7 @@ class Problem:
         return cost_table(table, [self.names.variable(v) for v in scope], [self.names.labels(v) for v in scope])
 
     def _unshared(self, factors: list[int]) -> Problem:
-        """The same problem, these factors with tables of their own behind the others."""
+        """The same problem with new tables for these factors, behind the others."""
         numbers = np.asarray(factors)
         lengths = np.diff(self.pool_offsets)
         tables = self.factor_table[numbers]
@@ -472,5 +473,5 @@ def _table_users(problem: Problem) -> Indices:
 
 
 def _defining_cells(problem: Problem) -> Indices:
-    """The costs that say which values auxiliary variables have, as places in the pool."""
+    """Places in the pool of the costs that define auxiliary variables."""
     return ragged_positions(problem.pool_offsets, np.unique(problem.factor_table[problem.auxiliaries.definitions]))

@@ -22,7 +22,7 @@ class Reduction(Protocol):
 
     @property
     def problem(self) -> Problem:
-        """The reduced problem."""
+        """The problem with fewer or smaller variables and factors."""
 
     def lift(self, assignment: Assignment) -> Assignment:
         """From the reduced problem to the original; the cost stays the same or improves."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import reprlib
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -61,7 +62,7 @@ class Relaxation:
         self.problem = self._relaxed()
 
     def price(self, broken: list[Constraint]) -> float:
-        """What violating these costs."""
+        """The sum of the prices of these constraints."""
         prices = {one.name: price for one, price in zip(self.constraints, self._prices, strict=True)}
         return float(sum((prices[one.name] for one in broken), Fraction(0)))
 
@@ -70,14 +71,14 @@ class Relaxation:
         return violated(self.original, self.constraints, assignment)
 
     def cost(self, assignment: ArrayLike) -> float:
-        """What an assignment costs, what it violates aside."""
+        """The cost of an assignment without forbidden combinations."""
         costs = self.original.factor_costs(assignment)
         if np.isfinite(costs).all():
             return float(self.original.cost(assignment))
         return math.fsum([*costs[np.isfinite(costs)].tolist(), self.original.constant])
 
     def _spread(self) -> float:
-        """By how much the costs of two assignments can differ."""
+        """Largest difference between the costs of two assignments."""
         lowest, ranges = table_ranges(minimized(self.original))
         highest = lowest + ranges
         hard = np.zeros(self.original.num_factors, dtype=np.bool_)
@@ -145,15 +146,15 @@ class Relaxation:
 
 def _with_switches(problem: Problem, switch: Indices, switches: Indices) -> tuple[Indices, Indices]:
     """Scopes with a switch at the end where a factor has one, and those of the switches' own prices."""
-    asked = switch >= 0
-    arities = problem.arities + asked
+    switched = switch >= 0
+    arities = problem.arities + switched
     offsets = offsets_of(np.concatenate([arities, np.ones(len(switches), dtype=np.int64)]))
     scopes = np.empty(int(offsets[-1]), dtype=np.int64)
     own = np.ones(int(offsets[problem.num_factors]), dtype=np.bool_)
-    ends = offsets[1 : problem.num_factors + 1][asked] - 1
+    ends = offsets[1 : problem.num_factors + 1][switched] - 1
     own[ends] = False
     scopes[: len(own)][own] = problem.scope_variables
-    scopes[ends] = switch[asked]
+    scopes[ends] = switch[switched]
     scopes[len(own) :] = switches
     return scopes, offsets
 
@@ -173,10 +174,10 @@ def _checked(prices: Mapping[str, float], known: list[str]) -> dict[str, Fractio
             hint = suggestion(str(name), known) if len(known) <= 100 else ""
             raise ParameterError(f"there is no hard constraint {name!r}" + hint)
         try:
-            value = as_float(price, f"the price of violating {name!r}")
-        except ProblemError as error:
-            raise ParameterError(str(error)) from None
+            value = as_float(price, "it")
+        except ProblemError:
+            value = math.nan
         if isinstance(price, bool) or not value > 0:
-            raise ParameterError(f"the price of violating {name!r} is a number above 0, not {price!r}")
+            raise ParameterError(f"the price of violating {name!r} is a number above 0, not {reprlib.repr(price)}")
         result[name] = None if math.isinf(value) else decimal(value)
     return result

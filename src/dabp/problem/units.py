@@ -42,11 +42,11 @@ class InUnits:
         self.problem = problem.replace(pool=pool, constant=0.0, limit=limit)
 
     def lift(self, assignment: Assignment) -> Assignment:
-        """The same."""
+        """The assignment itself: variables and values are those of the original."""
         return assignment
 
     def project(self, assignment: Assignment) -> Assignment:
-        """The same."""
+        """The assignment itself: variables and values are those of the original."""
         return assignment
 
     def cost(self, units: float) -> float:
@@ -61,7 +61,7 @@ class InUnits:
 
 
 def _exact(value: float, digits: int | None) -> Fraction:
-    """What a number stands for: among decimals the one that its float is nearest to."""
+    """The exact value of a float: for decimal costs the shortest decimal that reads as it."""
     return Fraction(value) if digits is None else decimal(value)
 
 

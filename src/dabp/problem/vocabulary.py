@@ -279,7 +279,7 @@ class Vocabulary:
     # ---- factors and auxiliary variables ---------------------------------------------------------
 
     def _on(self, indices: tuple[int, ...], wrong: NDArray[np.bool_], bad: float, name: str) -> None:
-        """Add a table of what is wrong; of an axis that repeats a variable the diagonal is left."""
+        """Add a table with the price where `wrong` is true; axes of one variable become their diagonal."""
         distinct = tuple(dict.fromkeys(indices))
         letters = [distinct.index(index) for index in indices]
         table = np.einsum(wrong, letters, list(range(len(distinct))))
@@ -319,7 +319,7 @@ class Vocabulary:
         self._judged(indices, terms, judge, self._statement(kind, name), kind)
 
     def _values(self, indices: Sequence[int], values: Allowed) -> list[Label]:
-        """The labels that are meant, each of which some variable has."""
+        """The given label or labels as a list; each of them is a label of some variable."""
         rows = [places_of(self._labels[index]) for index in indices]
         if any(place_of(values) is not None for place_of in rows):
             return [values]  # type: ignore[list-item]
@@ -400,7 +400,7 @@ class Vocabulary:
         return number
 
     def _judged(self, indices: Sequence[int], terms: Sequence[Indices], judge: Judge, name: str, kind: str) -> None:
-        """Add what a sum costs, a term of each variable: one table, or a chain of them."""
+        """Add the cost of a sum with a term of each variable: one table, or a chain of them."""
         changing = [(term != term[0]).any() for term in terms]
         axes, parts = list(itertools.compress(indices, changing)), list(itertools.compress(terms, changing))
         fixed = sum(int(term[0]) for term, changes in zip(terms, changing, strict=True) if not changes)
@@ -421,7 +421,7 @@ class Vocabulary:
         self._add_chain(axes, made, name)
 
     def _add_total(self, indices: Sequence[int], terms: Sequence[Indices], fixed: int, judge: Judge, name: str) -> None:
-        """The whole table of a sum; of no variables, what the rest of it costs."""
+        """Add the whole table of a sum; without variables the cost of `fixed`."""
         total = np.array(fixed, dtype=np.int64)
         for term in terms:
             total = np.add.outer(total, term)
@@ -430,7 +430,7 @@ class Vocabulary:
             self._add(indices, 0.0 - costs if self.maximize else costs, name)
 
     def _add_chain(self, axes: Sequence[int], made: Chain, name: str) -> None:
-        """Auxiliary variables for the states between, and the tables that lead through them."""
+        """Add auxiliary variables for the states of a chain, and its tables."""
         steps, costs = list(made.steps), made.costs
         first = steps[0][0]
         sizes = [int(step.max()) + 1 for step in steps]

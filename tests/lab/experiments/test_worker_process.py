@@ -10,10 +10,10 @@ import sys
 import psutil
 import pytest
 
-from dabp.lab.experiments import workers
+from dabp.lab.experiments import run_workers as workers
+from dabp.lab.experiments.run_workers import ONE_THREAD, Preparation
 from dabp.lab.experiments.store import Results
 from dabp.lab.experiments.worker_process import prepare
-from dabp.lab.experiments.workers import ONE_THREAD, Preparation
 from tests.lab.experiments.small import SLOW, TRIVIAL, contents, make_plan, run_plan, wait_for
 
 FAULTS = {
@@ -72,7 +72,7 @@ EXPERIMENT = """
 import sys
 from pathlib import Path
 from dabp.lab.experiments.experiment_plan import load_plan
-from dabp.lab.experiments.workers import Preparation, Worker
+from dabp.lab.experiments.run_workers import Preparation, Worker
 Worker(Preparation(trust=["faults"]), sys.argv[2]).run(load_plan(Path(sys.argv[1])).runs[0])
 """
 

@@ -17,7 +17,7 @@ import dabp
 from dabp.errors import DabpError
 from dabp.lab.experiments.execution import failure
 from dabp.lab.experiments.experiment_plan import Run
-from dabp.lab.experiments.workers import Preparation, Worker, WorkerClosedError
+from dabp.lab.experiments.run_workers import Preparation, Worker, WorkerClosedError
 from dabp.packages import require
 
 _workers: dict[tuple[str, int], Worker] = {}

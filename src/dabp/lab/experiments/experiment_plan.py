@@ -257,7 +257,7 @@ def _files(entry: Section, folder: Path, trust: Sequence[str]) -> Iterator[tuple
 
 
 def _matching(pattern: str, folder: Path, trust: Sequence[str]) -> Iterator[Path]:
-    """Files that a pattern names; outside of the plan's folder only those in folders that the caller allowed."""
+    """Files that match a pattern, in the plan's folder or in folders that the caller trusts."""
     parts = Path(pattern).parts
     fixed = list(itertools.takewhile(lambda part: not _is_wild(part), parts[:-1]))
     start, allowed = Path(folder, *fixed), [Path(each).resolve() for each in trust]
@@ -318,7 +318,7 @@ def _sweep(entry: Section) -> list[dict[str, Any]]:
 
 
 def _limits(section: Section, default: Limits) -> Limits:
-    """The limits of a section; what it does not name is as by default."""
+    """The limits of a section, completed by the default ones."""
     section.only("time", "iterations", "wall", "memory")
     given: dict[str, Any] = {key: section.positive(key) for key in ("time", "wall")}
     given["iterations"] = section.whole("iterations", 1, 1)
@@ -344,7 +344,7 @@ def _labelled(label: str, swept: Mapping[str, Any]) -> str:
 
 
 def _identity(instance: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides an instance: of a file its content, and not its path."""
+    """The part of an instance that decides its costs: of a file the content, not the path."""
     return {key: value for key, value in instance.items() if key != "file"}
 
 

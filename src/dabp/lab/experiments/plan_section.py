@@ -1,4 +1,4 @@
-"""Looking up what a plan says, by key and kind: what does not fit is told with its key and its place in the plan."""
+"""Values of a plan by key and kind; errors name the key and its place in the plan."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Section:
                 raise ParameterError(f"{self.place} has no {key!r}; there are {', '.join(sorted(keys))}")
 
     def text(self, key: str, default: str) -> str:
-        """Words, not empty."""
+        """Text that is not empty, or the default."""
         value: str = self._fitting(key, default, _is_text, "non-empty text")
         return value
 
@@ -130,7 +130,7 @@ def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON has it: TOML's dates and times are what it has not."""
+    """Whether JSON can represent a value; it cannot represent dates and times of TOML."""
     if isinstance(value, Mapping):
         return all(_is_plain(each) for each in value.values())
     if isinstance(value, list):

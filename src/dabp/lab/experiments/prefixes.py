@@ -36,7 +36,7 @@ def joined(runs: Iterable[Run]) -> list[Run]:
 
 
 def _is_prefix(run: Run) -> bool:
-    """Whether a run is the beginning of one with more restarts; a single restart is told apart by its status."""
+    """Whether a run is the beginning of one with more restarts; a run of one restart has another status."""
     if is_own(run.solver) or run.solver not in SOLVERS or not SOLVERS[run.solver].load().prefixes:
         return False
     restarts = run.parameters.get("restarts")

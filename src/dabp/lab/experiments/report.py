@@ -29,7 +29,7 @@ from dabp.safe_files import replacing
 
 
 def write_report(results: Results, target: str | Path, title: str | None = None) -> None:
-    """Write the page."""
+    """Write the page of all plans in a folder or packed file of results."""
     plans = [_plan_data(results, name) for name in results.plan_names]
     heading = title or (plans[0]["title"] if len(plans) == 1 else "Experiments")
     data = {"title": heading, "palette": list(PALETTE), "headings": list(HEADINGS), "plans": plans}

@@ -18,8 +18,8 @@ from dabp.errors import DabpError, ParameterError
 from dabp.lab.experiments.checking import check
 from dabp.lab.experiments.execution import instance_of
 from dabp.lab.experiments.experiment_plan import Plan, Run
+from dabp.lab.experiments.run_workers import Worker, preparation_for
 from dabp.lab.experiments.store import Results
-from dabp.lab.experiments.workers import Worker, preparation_for
 from dabp.problem import Problem
 
 

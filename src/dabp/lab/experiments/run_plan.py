@@ -21,8 +21,8 @@ from dabp.errors import ParameterError
 from dabp.lab.experiments.checking import check
 from dabp.lab.experiments.experiment_plan import Plan, Run
 from dabp.lab.experiments.prefixes import joined, split
+from dabp.lab.experiments.run_workers import Preparation, Worker, preparation_for
 from dabp.lab.experiments.store import ResultsFolder
-from dabp.lab.experiments.workers import Preparation, Worker, preparation_for
 
 
 @dataclass
@@ -143,7 +143,7 @@ def _run(
     state: Progress,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Run what is missing, and keep each result as it comes, with those that it carries."""
+    """Run what is missing, and store each result with the shorter results that it contains."""
     runs, named = joined(missing), {run.key: run for run in missing}
     pool = make_pool(runs)
     try:

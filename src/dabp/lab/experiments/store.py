@@ -207,7 +207,7 @@ def _distinct(plans: list[Plan]) -> list[Plan]:
 
 
 class ResultsFolder:
-    """The folder an experiment writes to; held by one experiment at a time."""
+    """The folder an experiment writes to; one experiment at a time has it."""
 
     def __init__(self, path: str | Path):
         self.path = Path(path)
@@ -215,7 +215,7 @@ class ResultsFolder:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Keep others out, and clear what a killed experiment left half written."""
+        """Lock the folder, and remove files that a killed experiment did not finish."""
         self.runs.mkdir(parents=True, exist_ok=True)
         (self.path / "plans").mkdir(exist_ok=True)
         with contextlib.ExitStack() as stack:
@@ -272,7 +272,7 @@ class ResultsFolder:
             stream.write(json.dumps(record))
 
     def save(self, key: str, lines: bytes) -> None:
-        """Keep one result."""
+        """Write the lines of one result to its file."""
         with replacing(self.runs / f"{key}.jsonl", "wb") as stream:
             stream.write(lines + b"\n")
 

@@ -13,7 +13,7 @@ else:
 
 
 def peak_memory() -> int:
-    """The largest memory in bytes that this process, or one of its children, has held."""
+    """The largest memory in bytes of this process, or of one of its children, so far."""
     if sys.platform == "win32":
         return int(psutil.Process().memory_info().peak_wset)
     else:

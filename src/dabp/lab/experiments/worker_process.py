@@ -1,4 +1,4 @@
-"""The program of a worker: ``python -m dabp.lab.experiments.worker_process fork|spawn``, started by `workers.Worker`.
+"""The program of a worker: ``python -m dabp.lab.experiments.worker_process fork|spawn``, of a `run_workers.Worker`.
 
 Standard input brings the `Preparation`, then a run a line; standard output takes a line for each. The worker watches
 the time and the memory of the run's process. All processes end with the experiment, even if it is killed: the worker
@@ -25,8 +25,8 @@ import psutil
 import dabp
 from dabp.lab.experiments.execution import execute, failure
 from dabp.lab.experiments.experiment_plan import Run
+from dabp.lab.experiments.run_workers import Preparation, end, last_line
 from dabp.lab.experiments.usage import usage
-from dabp.lab.experiments.workers import Preparation, end, last_line
 
 TICK_SECONDS = 0.05
 """Time between two readings of a run's memory."""

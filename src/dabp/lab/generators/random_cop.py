@@ -1,4 +1,4 @@
-"""Uniform random COPs."""
+"""Uniform random problems with one cost table per edge of a random graph."""
 
 from __future__ import annotations
 

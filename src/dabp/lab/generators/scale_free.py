@@ -1,4 +1,4 @@
-"""Scale-free networks (Barabási–Albert)."""
+"""Random problems on scale-free networks (Barabási–Albert)."""
 
 from __future__ import annotations
 

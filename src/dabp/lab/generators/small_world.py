@@ -1,4 +1,4 @@
-"""Small-world networks (Newman–Watts–Strogatz)."""
+"""Random problems on small-world networks (Newman–Watts–Strogatz)."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Family:
         self.features = np.mean([subject.features for subject in self.subjects], axis=0)
 
     def costs(self, outputs: Vector, length: int, seed: tuple[int, ...], runs: int = 2) -> NDArray[np.float64]:
-        """[instances, runs]."""
+        """The best cost of each run on each instance, [instances, runs]."""
         streams = [(self.training.seed, *seed, run) for run in range(runs)]
         return np.array([[each.run(outputs, length, generator(*one)) for one in streams] for each in self.subjects])
 
@@ -185,7 +185,7 @@ def train(training: Training, progress: Path, share: tuple[int, int] = (0, 1)) -
 
 
 def results(progress: Path, training: Training) -> list[dict[str, Any]]:
-    """What was done so far of this training; a last line that a killed process left unfinished is done again.
+    """The results of this training so far; an unfinished last line of a killed process is left out.
 
     Anything else is refused: results of other settings, and whatever is no result, as the file may be anybody's.
     """
@@ -240,7 +240,7 @@ def _is_torn(last: bytes) -> bool:
 
 
 def _append(progress: Path, result: dict[str, Any]) -> None:
-    """A line more, in the place of one that was left unfinished."""
+    """Append a line, in place of an unfinished last line."""
     with Lock(progress, wait=True), progress.open("ab+") as file:  # what another share is writing is not unfinished
         file.seek(0)
         content = file.read()

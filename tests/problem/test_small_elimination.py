@@ -11,7 +11,7 @@ import pytest
 
 import dabp
 from dabp.problem import Problem
-from dabp.problem.elimination import MOST_CELLS, Eliminated, cheap_order
+from dabp.problem.small_elimination import MOST_CELLS, Eliminated, cheap_order
 
 
 def _drawn(seed: int) -> Problem:

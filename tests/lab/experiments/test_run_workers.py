@@ -14,7 +14,7 @@ import pytest
 
 from dabp.errors import DabpError
 from dabp.lab.experiments.experiment_plan import Limits, Run
-from dabp.lab.experiments.workers import Preparation, Worker, WorkerClosedError, preparation_for
+from dabp.lab.experiments.run_workers import Preparation, Worker, WorkerClosedError, preparation_for
 from tests.lab.experiments.small import SLOW, TRIVIAL, contents, make_plan, refuse, run_plan
 
 MADE = {"family": "small-world", "parameters": {"domain": 3}, "seed": 0}

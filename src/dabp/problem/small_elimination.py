@@ -91,9 +91,9 @@ class Eliminated:
         )
 
     def lift(self, assignment: Assignment) -> Assignment:
-        """The best assignment."""
+        """The best assignment of the original problem."""
         return self._values
 
     def project(self, assignment: Assignment) -> Assignment:
-        """Nothing is left of it."""
+        """An assignment of no variables."""
         return np.zeros(0, dtype=np.int64)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
-from dabp.problem.quadratic import Quadratic, cut_problem, problem_of, quadratic_of, simplified
+from dabp.problem.quadratic_function import Quadratic, cut_problem, problem_of, quadratic_of, simplified
 
 _coefficient = st.integers(-20, 20).map(lambda n: n / 4)
 
