@@ -44,7 +44,7 @@ def problem(
     check_output(output)
     check_apart({"--output": output}, [file])
     read = read_problem(file, format, max_cells, max_bytes)
-    from dabp.plots.factor_graph import plot_problem
+    from dabp.plots.problem_picture import plot_problem
 
     _finish(plot_problem(read), output)
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.formats.large import PIECE
+
 _DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 NUMBER = re.compile(_DECIMAL)
 """Matches a finite decimal number."""
@@ -15,12 +17,13 @@ NUMBER = re.compile(_DECIMAL)
 NUMBER_OR_INFINITY = re.compile(rf"(?:{_DECIMAL}|[+-]?inf(?:inity)?)".encode(), re.IGNORECASE)
 """Matches a finite or infinite number, as bytes."""
 
+TOKEN = re.compile(rb"\S+")
+"""Matches the text up to the next white space."""
+
 MOST_EXACT = 2**53
 """Integers up to this size are float64 numbers."""
 
-_PIECE_BYTES = 2**20
 _PLAIN = b"0123456789 \t\n\r"
-_WORD = re.compile(rb"\S+")
 _INFINITY = re.compile(rb"(?<![^\s+-])inf(?!\S)")
 _WIDE = np.finfo(np.longdouble).nmant == 63 and np.dtype(np.longdouble).itemsize == 16
 """Whether long doubles are those of x86: 64 bits of mantissa in the first eight bytes of sixteen."""
@@ -45,7 +48,7 @@ def parse_list(text: str) -> NDArray[np.float64] | None:
     if not text.isascii():
         return None
     data = text.encode("ascii")
-    if len(data) < _PIECE_BYTES // 64:  # the words one by one: quicker for few
+    if len(data) < PIECE // 64:  # the words one by one: quicker for few
         if data.strip() and not data.translate(None, _PLAIN):
             numbers = np.fromstring(data, dtype=np.int64, sep=" ")
             if numbers.max() < MOST_EXACT:
@@ -56,7 +59,7 @@ def parse_list(text: str) -> NDArray[np.float64] | None:
             return None
     parts, start = [np.zeros(0)], 0
     while start < len(data):
-        end = start + _PIECE_BYTES
+        end = start + PIECE
         while end < len(data) and not data[end : end + 1].isspace():
             end += 1
         if not (piece := data[start:end]).isspace():
@@ -143,5 +146,5 @@ def _scaled(
     if len(rest) > len(odd) // 8:
         return np.array(chunk.split(), dtype=np.float64)
     for i in rest.tolist():
-        result[i] = float(_WORD.match(chunk, int(starts[i]))[0])  # type: ignore[index]
+        result[i] = float(TOKEN.match(chunk, int(starts[i]))[0])  # type: ignore[index]
     return result
