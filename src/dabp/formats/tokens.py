@@ -130,7 +130,7 @@ class Tokens:
             numbers = self._known.get(line)
             if numbers is None:
                 numbers = self._noted(line)
-            if numbers is None:
+            if numbers is None or (unknown and len(line) < LONG_BYTES):
                 if known:
                     parts.append(np.concatenate(known))
                     known = []

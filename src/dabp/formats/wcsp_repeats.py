@@ -98,9 +98,10 @@ class Repeats:
 
     def _function(self, words: list[bytes], line: bytes, body: bytes) -> bytes:
         """A function as it is, as the definition of a table, or with a reference instead of its table."""
-        self._misses += 1
         if len(body) < LONG_BYTES:
+            self._misses += 1 if len(words) < 5 else 50  # of one variable, tables are short in any file
             return line + body
+        self._misses += 5
         if body == self._last:
             body = self._last  # whose hash is known
         scope = words[1:-2]
