@@ -28,8 +28,8 @@ _INFINITY = re.compile(rb"(?<![^\s+-])inf(?!\S)")
 _WIDE = np.finfo(np.longdouble).nmant == 63 and np.dtype(np.longdouble).itemsize == 16
 """Whether long doubles are those of x86: 64 bits of mantissa in the first eight bytes of sixteen."""
 
-_POWERS = np.cumprod([1] + [10] * (27 if _WIDE else 22), dtype=np.longdouble)
-"""The powers of ten that are exact in a long double."""
+_POWERS: NDArray[Any] = np.cumprod([1] + [10] * (27 if _WIDE else 22), dtype=np.longdouble if _WIDE else np.float64)
+"""The powers of ten that are exact in a long double, or where those are others, in a float64."""
 
 
 def integer(text: str) -> int | None:
@@ -130,16 +130,17 @@ def _scaled(
 
     Mantissa and power are exact long doubles, so that the quotient or product is rounded once to 64 bits. Rounding it
     again to 53 bits gives the nearest float unless the 64 bits are half-way between two floats: `float` parses those.
+    Without such long doubles, mantissas below 2^53 and powers up to 22 give the nearest float64 at once.
     """
     size = np.abs(mantissas)
     most = 2**63 - 1 if _WIDE else MOST_EXACT
     odd = (np.abs(scale) >= len(_POWERS)) | (size >= most) | (size < 0)
     inside = np.where(odd, 0, scale)
-    wide = size.astype(np.longdouble) * _POWERS[np.maximum(inside, 0)]
+    wide = size.astype(_POWERS.dtype) * _POWERS[np.maximum(inside, 0)]
     wide /= _POWERS[np.maximum(-inside, 0)]
     if _WIDE:
         odd |= (wide.view(np.uint64)[::2] & np.uint64(0x7FF)) == 0x400
-    result = wide.astype(np.float64)
+    result: NDArray[np.float64] = wide.astype(np.float64)
     negative = np.frombuffer(chunk, dtype=np.uint8)[starts] == ord("-")
     result[negative] *= -1
     rest = np.flatnonzero(odd)
