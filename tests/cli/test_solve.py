@@ -58,6 +58,21 @@ def test_solve_prints_exactly_one_json_object(run: Run, problem_file: Path) -> N
     assert facts["normalized_cost"] == facts["cost"] / problem.num_factors
 
 
+def test_evidence_beside_a_model_is_mentioned(run: Run, tmp_path: Path) -> None:
+    """Unless some is given; and what the reader doubts is one sentence with the file and its line."""
+    path = tmp_path / "a.uai"
+    path.write_text("MARKOV 1 2 1 1 0 2 0.25 0.75")
+    evidence = tmp_path / "a.uai.evid"
+    evidence.write_text("1 0 0")
+    assert f"dabp: {evidence} is not used; --evidence {evidence}" in run("solve", path, *QUICK)[2]
+    assert "not used" not in run("solve", path, "--evidence", evidence, *QUICK)[2]
+    network = tmp_path / "a.bif"
+    network.write_text(
+        "network n { }\nvariable a { type discrete [ 2 ] { t, f }; }\nprobability ( a ) { table 0.5 0.3; }\n"
+    )
+    assert run("info", network)[2] == f"dabp: {network}:3: the probabilities of 'a' add up to 0.8, not to 1\n"
+
+
 def test_solve_prints_a_summary_and_writes_files(run: Run, problem_file: Path, tmp_path: Path) -> None:
     """The summary is for people; solution and trace files can be used again."""
     solution, trace = tmp_path / "s.json", tmp_path / "t.jsonl"

@@ -38,7 +38,7 @@ def problem(
     """Draw the factor graph of a small problem, the shape of a large one."""
     check_write(output, [file])
     read = read_problem(file, format, max_cells, max_bytes)
-    from dabp.plots.factor_graph import plot_problem
+    from dabp.plots.problem_picture import plot_problem
 
     _finish(plot_problem(read), output)
 

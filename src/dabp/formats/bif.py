@@ -16,7 +16,6 @@ from dabp.formats.text import Source
 from dabp.problem import Problem
 
 _WORD = re.compile(r'"([^"\n]*)"|([{}()\[\]|,;])|([^\s"{}()\[\]|,;]+)')
-_PLAIN = re.compile(r"[A-Za-z_][\w.<>=+/-]*")
 
 
 def read(source: Source) -> Problem:
@@ -219,7 +218,8 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
 
 
 def _quoted(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) and "//" not in text and "/*" not in text else f'"{text}"'
+    plain = re.fullmatch(r"[A-Za-z_][\w.<>=+/-]*", text)
+    return text if plain and "//" not in text and "/*" not in text else f'"{text}"'
 
 
 def _lines(problem: Problem, factors: list[int]) -> Iterator[str]:

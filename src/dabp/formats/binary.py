@@ -21,7 +21,7 @@ from dabp.problem.columns import offsets_of
 from dabp.problem.views import Label
 
 VERSION = 1
-"""Of the layout; files of a later one are refused."""
+"""The version of the layout; files of a later one are refused."""
 
 _KIND = "dabp problem"
 _INTEGERS = ("domain_sizes", "arities", "scope_variables", "table_sizes", "factor_table", "definitions")

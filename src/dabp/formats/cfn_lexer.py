@@ -22,7 +22,6 @@ _DENSE = re.compile(
     r'[\s,]*"([^"\s:,]+)"\s*:\s*\{\s*"scope"\s*:\s*\[((?:[\s,]*"[^"\s:,0-9][^"\s:,]*")+)\s*\]\s*,'
     r'\s*"costs"\s*:\s*\[([^\[\]{}"]*+)\]\s*\}'
 )
-_BRACKET = re.compile(r"[{}\[\]]")
 SEPARATORS = str.maketrans('",:', "   ")
 """Translates what may stand between words to spaces."""
 
@@ -190,7 +189,8 @@ class Lexer:
     def numbers(self) -> NDArray[np.float64]:
         """Every number up to the closing bracket, which is taken."""
         self._peeked = None
-        while (end := _BRACKET.search(self._text, self._at)) is None and self._more():
+        bracket = re.compile(r"[{}\[\]]")
+        while (end := bracket.search(self._text, self._at)) is None and self._more():
             pass
         if end is None or end.group() in "{[":
             raise self._source.error("a list of costs has no end", self.line)

@@ -17,9 +17,6 @@ from dabp.formats.text import Source
 from dabp.formats.yaml_tree import Node, parse, scalar
 from dabp.problem import Label, Problem
 
-# Sections that say where and how things run, which is no part of the cost.
-_IGNORED = {"description", "agents", "routes", "hosting_costs", "distribution_hints"}
-
 
 def read(source: Source) -> Problem:
     """Parse a pyDCOP file."""
@@ -37,8 +34,9 @@ class _Reader:
     def problem(self) -> Problem:
         root = self._mapping(parse(self.source), "the file")
         known = {"name", "objective", "domains", "variables", "external_variables", "constraints"}
+        known |= {"description", "agents", "routes", "hosting_costs", "distribution_hints"}  # no part of the cost
         for key, node in root.items():
-            if key not in known | _IGNORED:
+            if key not in known:
                 raise self.source.error(f"section {key[:40]!r} is not supported", node.line)
         objective = self._text(root["objective"]) if "objective" in root else "min"
         if objective not in ("min", "max"):

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.formats.large import PIECE
+
 _DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 NUMBER = re.compile(_DECIMAL)
 """Matches a finite decimal number."""
@@ -15,18 +17,19 @@ NUMBER = re.compile(_DECIMAL)
 NUMBER_OR_INFINITY = re.compile(rf"(?:{_DECIMAL}|[+-]?inf(?:inity)?)".encode(), re.IGNORECASE)
 """Matches a finite or infinite number, as bytes."""
 
+TOKEN = re.compile(rb"\S+")
+"""Matches the text up to the next white space."""
+
 MOST_EXACT = 2**53
 """Integers up to this size are float64 numbers."""
 
-_PIECE_BYTES = 2**20
 _PLAIN = b"0123456789 \t\n\r"
-_WORD = re.compile(rb"\S+")
 _INFINITY = re.compile(rb"(?<![^\s+-])inf(?!\S)")
 _WIDE = np.finfo(np.longdouble).nmant == 63 and np.dtype(np.longdouble).itemsize == 16
 """Whether long doubles are those of x86: 64 bits of mantissa in the first eight bytes of sixteen."""
 
-_POWERS = np.cumprod([1] + [10] * (27 if _WIDE else 22), dtype=np.longdouble)
-"""The powers of ten that are exact in a long double."""
+_POWERS: NDArray[Any] = np.cumprod([1] + [10] * (27 if _WIDE else 22), dtype=np.longdouble if _WIDE else np.float64)
+"""The powers of ten that are exact in a long double, or where those are others, in a float64."""
 
 
 def integer(text: str) -> int | None:
@@ -45,7 +48,7 @@ def parse_list(text: str) -> NDArray[np.float64] | None:
     if not text.isascii():
         return None
     data = text.encode("ascii")
-    if len(data) < _PIECE_BYTES // 64:  # the words one by one: quicker for few
+    if len(data) < PIECE // 64:  # the words one by one: quicker for few
         if data.strip() and not data.translate(None, _PLAIN):
             numbers = np.fromstring(data, dtype=np.int64, sep=" ")
             if numbers.max() < MOST_EXACT:
@@ -56,7 +59,7 @@ def parse_list(text: str) -> NDArray[np.float64] | None:
             return None
     parts, start = [np.zeros(0)], 0
     while start < len(data):
-        end = start + _PIECE_BYTES
+        end = start + PIECE
         while end < len(data) and not data[end : end + 1].isspace():
             end += 1
         if not (piece := data[start:end]).isspace():
@@ -127,21 +130,22 @@ def _scaled(
 
     Mantissa and power are exact long doubles, so that the quotient or product is rounded once to 64 bits. Rounding it
     again to 53 bits gives the nearest float unless the 64 bits are half-way between two floats: `float` parses those.
+    Without such long doubles, mantissas below 2^53 and powers up to 22 give the nearest float64 at once.
     """
     size = np.abs(mantissas)
     most = 2**63 - 1 if _WIDE else MOST_EXACT
     odd = (np.abs(scale) >= len(_POWERS)) | (size >= most) | (size < 0)
     inside = np.where(odd, 0, scale)
-    wide = size.astype(np.longdouble) * _POWERS[np.maximum(inside, 0)]
+    wide = size.astype(_POWERS.dtype) * _POWERS[np.maximum(inside, 0)]
     wide /= _POWERS[np.maximum(-inside, 0)]
     if _WIDE:
         odd |= (wide.view(np.uint64)[::2] & np.uint64(0x7FF)) == 0x400
-    result = wide.astype(np.float64)
+    result: NDArray[np.float64] = wide.astype(np.float64)
     negative = np.frombuffer(chunk, dtype=np.uint8)[starts] == ord("-")
     result[negative] *= -1
     rest = np.flatnonzero(odd)
     if len(rest) > len(odd) // 8:
         return np.array(chunk.split(), dtype=np.float64)
     for i in rest.tolist():
-        result[i] = float(_WORD.match(chunk, int(starts[i]))[0])  # type: ignore[index]
+        result[i] = float(TOKEN.match(chunk, int(starts[i]))[0])  # type: ignore[index]
     return result

@@ -24,8 +24,6 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _EXPLICIT = 16000
-_PARAMETERS = {16002: 1, 16003: 2, 16004: 1, 16005: 2, 16006: 2}
-"""Function type → how many numbers define it: differences (2 to 5), Potts (6)."""
 
 
 def _difference(shape: tuple[int, int]) -> Floats:
@@ -33,13 +31,14 @@ def _difference(shape: tuple[int, int]) -> Floats:
     return np.abs(steps)
 
 
-_TABLES: dict[int, Callable[[tuple[int, int], list[float]], Floats]] = {
-    16002: lambda shape, p: p[0] * _difference(shape),
-    16003: lambda shape, p: p[1] * np.minimum(_difference(shape), p[0]),
-    16004: lambda shape, p: p[0] * _difference(shape) ** 2,
-    16005: lambda shape, p: p[1] * np.minimum(_difference(shape) ** 2, p[0]),
-    16006: lambda shape, p: np.where(_difference(shape) == 0, p[0], p[1]),
+_TABLES: dict[int, tuple[int, Callable[[tuple[int, int], list[float]], Floats]]] = {
+    16002: (1, lambda shape, p: p[0] * _difference(shape)),
+    16003: (2, lambda shape, p: p[1] * np.minimum(_difference(shape), p[0])),
+    16004: (1, lambda shape, p: p[0] * _difference(shape) ** 2),
+    16005: (2, lambda shape, p: p[1] * np.minimum(_difference(shape) ** 2, p[0])),
+    16006: (2, lambda shape, p: np.where(_difference(shape) == 0, p[0], p[1])),
 }
+"""Function type → how many numbers define it, and its table: differences (2 to 5), Potts (6)."""
 
 
 def read(source: Source) -> Problem:
@@ -69,21 +68,16 @@ class _Reader:
         return file[names[0]]
 
     def _plain(self, group: Any, name: str) -> bool:
-        return isinstance(group.get(name, getlink=True), self.h5py.HardLink) and isinstance(
-            group[name], self.h5py.Group
-        )
+        link = group.get(name, getlink=True)
+        return isinstance(link, self.h5py.HardLink) and isinstance(group[name], self.h5py.Group)
 
     def _dataset(self, group: Any, name: str) -> NDArray[Any]:
         """The numbers of a dataset, which are in this file and not more than may be."""
         if not isinstance(group.get(name, getlink=True), self.h5py.HardLink):
             raise self.source.error(f"dataset {name!r} is missing, or in another file")
         found = group[name]
-        if (
-            not isinstance(found, self.h5py.Dataset)
-            or found.external
-            or found.is_virtual
-            or found.dtype.kind not in "iuf"
-        ):
+        inside = isinstance(found, self.h5py.Dataset) and not found.external and not found.is_virtual
+        if not inside or found.dtype.kind not in "iuf":
             raise self.source.error(f"dataset {name!r} is no array of numbers in this file")
         self.source.meter.check_cells(int(found.size))
         return np.asarray(found[()]).ravel()
@@ -121,7 +115,7 @@ class _Reader:
                 shape = tuple(map(int, indices[at + 1 : at + 1 + int(indices[at])])) if at < len(indices) else ()
                 at, cells = at + 1 + len(shape), int(np.prod(shape, dtype=object))
             else:
-                shape, cells = tuple(map(int, indices[at : at + 2])), _PARAMETERS[kind]
+                shape, cells = tuple(map(int, indices[at : at + 2])), _TABLES[kind][0]
                 at += 2
             if at > len(indices) or place + cells > len(values) or (kind != _EXPLICIT and len(shape) != 2):
                 raise self.source.error(f"{count} functions were announced in {name!r}, it ends early")
@@ -136,7 +130,7 @@ class _Reader:
         key = (kind, shape, *parameters)
         if key not in self.tables:
             self.source.meter.check_cells(shape[0] * shape[1])
-            self.tables[key] = self.draft.add_table(_TABLES[kind]((shape[0], shape[1]), parameters))
+            self.tables[key] = self.draft.add_table(_TABLES[kind][1]((shape[0], shape[1]), parameters))
         return self.tables[key]
 
     def _factors(self, count: int) -> None:

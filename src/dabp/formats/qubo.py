@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -27,13 +27,13 @@ from dabp.problem.interop import has_spins
 from dabp.problem.quadratic_function import Quadratic, cut_problem, problem_of, quadratic_of
 
 _Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
-_SPIN = re.compile(rb"^#[ \t]*vartype[ \t]*=[ \t]*(SPIN|BINARY)[ \t]*\r?$", re.MULTILINE)
 
 
 def read(source: Source, *, dialect: str) -> Problem:
     """Parse a file of one of the dialects."""
     try:
-        return _READERS[dialect](source)
+        readers = {"qubo": _read_qubo, "coo": _read_coo, "mc": _read_cut, "bq": _read_symmetric}
+        return readers[dialect](source)
     except ProblemError as error:
         raise source.error(str(error)) from None
 
@@ -59,7 +59,7 @@ def _read_qubo(source: Source) -> Problem:
 
 
 def _read_coo(source: Source) -> Problem:
-    found = _SPIN.search(source.data)
+    found = re.search(rb"^#[ \t]*vartype[ \t]*=[ \t]*(SPIN|BINARY)[ \t]*\r?$", source.data, re.MULTILINE)
     tokens = _numbers(source)
     if len(tokens) % 3:
         raise tokens.error("lines of two variables and a coefficient were expected", len(tokens) - 1)
@@ -100,14 +100,6 @@ def _read_symmetric(source: Source) -> Problem:
     size, (rows, columns, weights) = _read_sized(source, "entries")
     weights = np.where(rows == columns, weights, 2 * weights)
     return problem_of(Quadratic(_unknown(source, size), rows, columns, weights), name=printable(source.stem))
-
-
-_READERS: dict[str, Callable[[Source], Problem]] = {
-    "qubo": _read_qubo,
-    "coo": _read_coo,
-    "mc": _read_cut,
-    "bq": _read_symmetric,
-}
 
 
 def _numbers(source: Source) -> Tokens:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dabp.errors import FormatError
 from dabp.formats.comments import Blanking
 from dabp.formats.large import pieces
-from dabp.formats.numerals import MOST_EXACT, NUMBER_OR_INFINITY, parse
+from dabp.formats.numerals import MOST_EXACT, NUMBER_OR_INFINITY, TOKEN, parse
 from dabp.formats.text import Source
 
 WORD = -(2**63)
@@ -29,9 +29,7 @@ KNOWN_BYTES = 2**24
 FORM = 16
 """Functions of one form in a row after which `Tokens.repeats` looks for more of them."""
 
-_TOKEN = re.compile(rb"\S+")
 _GLUED = re.compile(rb"[+-]?[0-9]+(?:[+-][0-9]+)+")
-_SIGNED = re.compile(rb"[+-]?[0-9]+")
 
 
 class Tokens:
@@ -76,7 +74,7 @@ class Tokens:
         self.first_line = 1
         chunks = self._chunks()
         for chunk in chunks:
-            first = _TOKEN.search(chunk)
+            first = TOKEN.search(chunk)
             if first is not None:
                 break
             self.first_line += chunk.count(b"\n")
@@ -132,7 +130,7 @@ class Tokens:
             numbers = self._known.get(line)
             if numbers is None:
                 numbers = self._noted(line)
-            if numbers is None:
+            if numbers is None or (unknown and len(line) < LONG_BYTES):
                 if known:
                     parts.append(np.concatenate(known))
                     known = []
@@ -173,7 +171,7 @@ class Tokens:
                 values.append(_number(token))
                 continue
             if _GLUED.fullmatch(token):  # toulbar2 reads "29-1" as two integers
-                parts = [_number(part) for part in _SIGNED.findall(token)]
+                parts = [_number(part) for part in re.findall(rb"[+-]?[0-9]+", token)]
                 self._glued.extend(range(count + len(values) + 1, count + len(values) + len(parts)))
                 values.extend(parts)
                 continue

@@ -22,14 +22,13 @@ from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.facts import minimized
 
-_PYAGRUM = re.compile(rb"\n[0-9]+(?: [0-9]+){3,}   # \S")  # a scope of two parents or more, and its variable's name
-
 Indices = NDArray[np.int64]
 
 
 def read(source: Source, *, logarithms: bool = False) -> Problem:
     """Parse a ``.uai`` file, or a ``.LG`` file, which has logarithms of probabilities."""
-    reversed_parents = _PYAGRUM.search(source.content[: 2**20])
+    # A scope of two parents or more, and its variable's name.
+    reversed_parents = re.search(rb"\n[0-9]+(?: [0-9]+){3,}   # \S", source.content[: 2**20])
     tokens = Tokens(source, trailing_comments=True)
     if tokens.title.upper() not in ("MARKOV", "BAYES"):
         raise source.error(f"MARKOV or BAYES was expected, {tokens.title[:40]!r} found", tokens.first_line)

@@ -16,8 +16,6 @@ from dabp.formats.tokens import KNOWN_BYTES
 LONG_BYTES = 512
 """Text of tables that is compared with what came before."""
 
-_PLAIN = b"0123456789 \t\r\n"
-
 
 class Unexpected(Exception):  # noqa: N818 - never shown: the file is read again as it is
     """The file has another form than this module expects, after tables were replaced."""
@@ -60,7 +58,7 @@ class Repeats:
     def _rewrite(self, data: bytes, parts: list[bytes]) -> int:
         """Collect the rewritten text; where a function starts that goes on in the next chunk, -1 for another form."""
         start = 0
-        if data.translate(None, _PLAIN) or (not self.changed and self._misses > 50_000):
+        if data.translate(None, b"0123456789 \t\r\n") or (not self.changed and self._misses > 50_000):
             return -1
         if not self._sizes:
             lines = data.split(b"\n", 2)
@@ -100,9 +98,10 @@ class Repeats:
 
     def _function(self, words: list[bytes], line: bytes, body: bytes) -> bytes:
         """A function as it is, as the definition of a table, or with a reference instead of its table."""
-        self._misses += 1
         if len(body) < LONG_BYTES:
+            self._misses += 1 if len(words) < 5 else 50  # of one variable, tables are short in any file
             return line + body
+        self._misses += 5
         if body == self._last:
             body = self._last  # whose hash is known
         scope = words[1:-2]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dabp
-from dabp.plots.factor_graph import plot_problem
+from dabp.plots.problem_picture import plot_problem
 
 
 def test_a_small_problem_shows_every_node() -> None:
