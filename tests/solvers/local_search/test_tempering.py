@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dabp
 from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.base import Budget
@@ -81,3 +82,9 @@ def test_a_flat_landscape_has_a_ladder() -> None:
     assert len(ladder) == FEWEST
     assert np.isfinite(ladder).all()
     assert (np.diff(ladder) > 0).all()
+
+
+def test_the_best_of_one_replica_is_reported_before_others_were_visited() -> None:
+    """The optimum ends a search in the same sweep whatever the blocks: replicas without an answer hide none."""
+    problem = random_problem(703)
+    assert len({dabp.solve(problem, "tempering", seed=3, max_iterations=150).iterations for _ in range(5)}) == 1
