@@ -87,19 +87,3 @@ def test_ends_no_worse_than_it_began_and_by_itself() -> None:
     assert step.finished is Status.CONVERGED
     assert good is not None
     assert cooled(problem, good, seconds=0.002)[0] <= problem.cost(good)
-
-
-@pytest.mark.parametrize("block", [1, 7])
-def test_counted_cycles_do_not_depend_on_blocks(block: int) -> None:
-    """Limited by iterations the temperatures follow these alone, and the last sweeps only descend."""
-    problem = generate("random-cop", variables=40, seed=3)
-    found = []
-    for size in (50, block):
-        budget = Budget(max_iterations=120)
-        search = Annealing(heat=0.5).start(problem, seed=1, budget=budget, initial=np.zeros(40, dtype=np.int64))
-        costs: list[float] = []
-        while len(costs) < 120:
-            search._block = size  # type: ignore[attr-defined]
-            costs += search.step().costs.tolist()
-        found.append(costs)
-    assert found[0] == found[1]

@@ -44,9 +44,8 @@ REPORT = np.dtype(
             "change",  # by how much the weighted cost changed, without the violations
             "violations",  # factors that began or ceased to forbid the assignment
             "shared",  # variables that moved and have neighbours of other threads
-            "journal",  # entries of the journal
         ],
-        "formats": [np.int64] * 5,
+        "formats": [np.int64] * 4,
         "itemsize": 8 * APART,
     },
     align=True,
@@ -99,22 +98,15 @@ def _note_move(crew: Crew, thread: int, place: int, at: int, i: int, old: int, n
 
 
 @inlined
-def _note_moves(s: Any, crew: Crew, k: int, thread: int) -> None:
-    """Write a thread's moves of class k into the journal, in the order of the variables; thread 0 adds up the cost."""
-    threads, length = len(crew.reports), len(s.journal)
-    used, change = crew.reports[thread].journal, np.int64(0)
-    for other in range(threads):
-        count = crew.reports[other].count
-        if other == thread:
-            begin = crew.first[k * threads + thread]
-            for at in range(min(count, length - used)):
-                s.journal[used + at] = crew.moved[begin + at].variable
-        used = min(used + count, length)
-        change += crew.reports[other].change
-    crew.reports[thread].journal = used
-    if thread == 0:
-        s.tally[()].journal = used
-        s.tally[()].soft += change
+def _note_moves(s: Any, crew: Crew, k: int) -> None:
+    """Write the moves of class k into the journal, in the order of the variables, and add up the cost."""
+    tally, threads = s.tally[()], len(crew.reports)
+    for thread in range(threads):
+        tally.soft += crew.reports[thread].change
+        begin = crew.first[k * threads + thread]
+        for at in range(min(crew.reports[thread].count, len(s.journal) - tally.journal)):
+            s.journal[tally.journal] = crew.moved[begin + at].variable
+            tally.journal += 1
 
 
 @array_inner
@@ -294,34 +286,31 @@ def sweep_together(
 ) -> int:
     """A thread's part of sweeps, one per temperature; `lowest` gets the cost after each if that is feasible.
 
-    Each class has two stages, moves and updates; a last stage of each sweep remembers its result. Returns the stages
-    done: all, or where to continue after other threads had their time. `c` and `noise` are None for binary variables,
-    `thresholds` for others; Numba compiles nothing below ``is not None`` for an argument that is None.
+    Each class has two stages, moves and updates. Returns the stages done: all, or where to continue after other threads
+    had their time. `c` and `noise` are None for binary variables, `thresholds` for others; Numba compiles nothing below
+    ``is not None`` for an argument that is None.
     """
     threads = len(crew.reports)
     classes = (len(crew.first) - 1) // threads
-    of_a_sweep = 2 * classes + 1
-    while stage < of_a_sweep * len(temperatures):
+    while stage < 2 * classes * len(temperatures):
         if threads > 1 and not _others_done(crew, stage):
             return stage
-        t = stage // of_a_sweep
-        k, updating = divmod(stage - of_a_sweep * t, 2)
-        if k == classes:
-            if thread == 0:  # all threads have written their journal entries
-                s.random[0] += np.uint64(len(s.best)) * np.uint64(STEP)
-                remember(s, s.x)
-                lowest[t] = np.int64(NOTHING) if s.tally[()].violations > 0 else s.tally[()].soft
-        elif updating == 0:
-            if k == 0:  # the only stage of a sweep in which no thread writes the tally
-                crew.reports[thread].journal = s.tally[()].journal
+        t = stage // (2 * classes)
+        k, updating = divmod(stage - 2 * classes * t, 2)
+        if updating == 0:
             if thresholds is not None:
                 _flip_part(s, crew, k, thread, thresholds, temperatures[t])
             if c is not None and noise is not None:
                 _resample_part(c, s, crew, k, thread, noise, np.float32(temperatures[t]))
         else:
-            if c is not None and thread == 0:
-                _count_violations(s, crew)
-            _note_moves(s, crew, k, thread)
+            if thread == 0:
+                if c is not None:
+                    _count_violations(s, crew)
+                _note_moves(s, crew, k)
+                if k == classes - 1:  # no thread moves a variable in this stage
+                    s.random[0] += np.uint64(len(s.best)) * np.uint64(STEP)
+                    remember(s, s.x)
+                    lowest[t] = np.int64(NOTHING) if s.tally[()].violations > 0 else s.tally[()].soft
             _update(c, thresholds, edges, s, crew, k, thread)
         stage += 1
         if threads > 1:

@@ -56,7 +56,7 @@ class Sweepers:
             source = np.repeat(np.arange(len(crew.owner)), np.diff(edges.offsets))
             order, bounds = grouped(source * threads + crew.owner[edges.target], len(crew.owner) * threads)
             self._all = crew._replace(bounds=bounds), arranged(order)
-        self._threads, self._stages = threads, 2 * len(starts) - 1
+        self._threads, self._stages = threads, 2 * (len(starts) - 1)
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._trials = Trials()
 

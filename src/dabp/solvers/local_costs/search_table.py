@@ -22,6 +22,7 @@ from dabp.solvers.base import State as Saved
 from dabp.solvers.local_costs.colouring import Classes
 from dabp.solvers.local_costs.cost_units import Units
 from dabp.solvers.local_costs.crew import Sweepers
+from dabp.solvers.local_costs.temperatures import Differences
 
 S = TypeVar("S", bound=Any)
 """The state of a search: `kernels.local_search.search_arrays.State` or `kernels.local_search.flips.Flips`."""
@@ -146,6 +147,14 @@ class Table(ABC, Generic[S]):
         state.random[:] = saved["random"]
 
     # ---- annealing -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Random numbers for `sweep`, drawn once."""
+
+    @abstractmethod
+    def differences(self, state: S, rng: np.random.Generator, most: int) -> Differences:
+        """What other values cost, for a sample of at most `most` variables with values uphill."""
 
     def sweepers(self, threads: int) -> Sweepers | None:
         """The threads for the sweeps of a search in classes; None without classes and where values are exchanged."""

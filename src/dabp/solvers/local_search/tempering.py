@@ -85,8 +85,9 @@ class TemperingSearch(AnnealingSearch):
     def collect(self) -> None:
         """Take the best of all replicas if it is better."""
         own = self.state
-        self.state = min([own, *self._replicas], key=lambda state: int(state.tally["best"]))
-        super().collect()
+        for state in (own, *self._replicas):
+            self.state = state
+            super().collect()
         self.state = own
 
     def _prepare(self) -> None:
