@@ -95,10 +95,6 @@ class Table(ABC, Generic[S]):
     def put(self, state: S, assignment: Assignment) -> None:
         """Continue from an assignment; values that are forbidden by themselves are replaced."""
 
-    @abstractmethod
-    def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Random numbers that `sweep` reads from random places."""
-
     def coded(self, assignment: Assignment) -> NDArray[Any]:
         """An assignment as `state.x` and `state.best` hold it, [N]."""
         return self.inside(assignment)
