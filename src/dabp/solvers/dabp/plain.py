@@ -41,9 +41,8 @@ class Graph:
         self.colors = tensor(structure.colors.clip(max=COLORS - 1))
         self.source, self.target = (tensor(nodes) for nodes in structure.arcs)
         self.neighbourhoods = [tensor(edges) for edges in structure.edges_by_degree if edges.shape[1] > 1]
-        self.kinds = torch.zeros((structure.num_nodes, NODE_TYPES), dtype=self.unary.dtype, device=device)  # one-hots
-        for kind, rows in enumerate(structure.nodes):
-            self.kinds[rows, kind] = 1.0
+        sizes = structure.num_factors, structure.num_edges, graph.num_variables, structure.num_edges
+        self.kinds = tensor(np.eye(NODE_TYPES, dtype=graph.dtype)[np.repeat([1, 2, 0, 3], sizes)])  # one-hots
 
 
 class Learned(NamedTuple):
