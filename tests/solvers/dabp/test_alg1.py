@@ -52,7 +52,7 @@ def test_solves_whatever_a_problem_can_be(name: str, seed: int) -> None:
 def test_finds_the_optimum_of_small_problems() -> None:
     """On eight variables the best of a few restarts is the optimum."""
     problem = small_problem()
-    result = dabp.solve(problem, "dabp", params={"restarts": 5, "max_iterations_per_restart": 60})
+    result = dabp.solve(problem, "dabp", params={"restarts": 5, "max_iterations_per_restart": 60}, time_limit=300)
     assert result.cost == exhaustive_optimum(problem)
 
 

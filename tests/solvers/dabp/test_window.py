@@ -82,5 +82,6 @@ def test_trace_holds_what_a_window_learned() -> None:
 def test_records_are_json_for_any_problem() -> None:
     """Infinite costs, problems without factors and windows of one iteration leave nothing that JSON does not know."""
     for seed in range(12):
-        result = dabp.solve(random_problem(seed), "dabp", params={**SHORT, "max_iterations_per_restart": 6}, seed=seed)
+        params = {**SHORT, "max_iterations_per_restart": 6}
+        result = dabp.solve(random_problem(seed), "dabp", params=params, seed=seed, time_limit=300)
         json.dumps(result.trace.records, allow_nan=False)
