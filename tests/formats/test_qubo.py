@@ -17,7 +17,7 @@ from dabp.formats import read, write
 from dabp.problem import Problem
 from dabp.problem.interop import sample_array
 from dabp.problem.quadratic_function import Quadratic, cut_problem, problem_of
-from tests.problem.test_quadratic import quadratics
+from tests.problem.test_quadratic_function import quadratics
 from tests.problems import all_assignments
 
 _DATA = Path(__file__).parents[1] / "data" / "good"

@@ -33,13 +33,11 @@ class Section:
 
     def text(self, key: str, default: str) -> str:
         """Text that is not empty, or the default."""
-        value: str = self._fitting(key, default, _is_text, "non-empty text")
-        return value
+        return str(self._fitting(key, default, _is_text, "non-empty text"))
 
     def texts(self, key: str) -> list[str]:
         """A list of words, empty if there is none."""
-        values: list[str] = self._fitting(key, [], _list_of(_is_text), "a list of names")
-        return values
+        return list(self._fitting(key, [], _list_of(_is_text), "a list of names"))
 
     def patterns(self, key: str) -> list[str]:
         """Words, or a list of them that is not empty."""
