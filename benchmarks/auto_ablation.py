@@ -32,7 +32,7 @@ from benchmarks.structured_problems import STRUCTURED
 from benchmarks.vision_problems import vision_problems
 from dabp.problem import Problem
 from dabp.problem.grid import grid
-from dabp.solvers.auto import kinds, plan, solver, timed_search
+from dabp.solvers.auto import line_up, solver, timed_search
 from dabp.solvers.auto.features import features_of
 from dabp.solvers.auto.incumbent import Incumbent
 
@@ -111,13 +111,11 @@ def _never(*_: Any, **__: Any) -> bool:
 
 
 RULES: dict[str, Callable[[], Any]] = {
-    "one run of BP has all threads": lambda: mock.patch.object(kinds, "few_iterations", _never),
-    "expansion waits for the dual": lambda: mock.patch.object(kinds, "expansion_delay", return_value=0.0),
-    "the dual's first slice": lambda: mock.patch.object(kinds, "looks_first", _never),
-    "descent ahead": lambda: mock.patch.object(solver, "prepared_beside", _never),
+    "one run of BP has all threads": lambda: mock.patch.object(line_up, "few_iterations", _never),
+    "icm first": lambda: mock.patch.object(solver, "EARLY_ENTRIES", np.inf),
     "answers crossed by islands": lambda: mock.patch.object(Incumbent, "_crossed", lambda self, a, cost: (a, cost)),
     "toulbar2": lambda: mock.patch.object(timed_search, "worth_proving", _never),
-    "slow and sparse is large": lambda: mock.patch.object(kinds, "slow_and_sparse", _never),
+    "mbe": lambda: mock.patch.object(solver, "_elimination", return_value=[]),
 }
 """Special rules by name, and how each is left out."""
 
@@ -131,18 +129,15 @@ def without(part: str | None) -> Iterator[None]:
         with RULES[part]():
             yield
     else:
-        share = plan.SHARES[part]
-        nothing = plan.Share(dict.fromkeys(share.weights, 0.0), share.turn, share.delay, share.image_delay, share.setup)
-        with mock.patch.dict(plan.SHARES, {part: nothing}):
+        others = tuple(member for member in line_up.MEMBERS if member.solver != part)
+        with mock.patch.object(line_up, "MEMBERS", others):
             yield
 
 
 def parts_of(problem: Problem, seconds: float, threads: int) -> list[str]:
     """The members in the line-up, and all rules."""
-    features = features_of(problem)
-    line = kinds.line_up(features, seconds, threads=threads)
-    names = [kind.name for kind in line.kinds]
-    return [*names, "elimination", *RULES]
+    line = line_up.line_up(features_of(problem), seconds, threads=threads)
+    return [*dict.fromkeys(place.member.solver for place in line.places), *RULES]
 
 
 def runs_of(name: str, folder: Path, seconds: float, threads: int, only: list[str]) -> list[dict[str, Any]]:

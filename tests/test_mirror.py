@@ -31,6 +31,7 @@ ELSEWHERE = {
     "kernels/presolve/consistency": "presolve/test_consistency",
     "kernels/presolve/dominance": "presolve/test_dominance",
     "kernels/presolve/tables": "presolve/test_sharing",
+    "solvers/auto/member": "solvers/auto/test_members",
     "solvers/dabp/backend": "solvers/dabp/test_compiled",
     "solvers/belief_propagation/staged": "solvers/belief_propagation/test_solver",
     "solvers/every_kernel": "solvers/test_kernel_build",

@@ -18,7 +18,7 @@ from dabp.driver.result import Result
 from dabp.driver.stopping import Progress
 from dabp.problem import Problem
 from dabp.solvers import SOLVERS, parameters
-from dabp.solvers.numbers import SWITCH
+from dabp.solvers.finite_numbers import SWITCH
 from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem
 

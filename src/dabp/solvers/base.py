@@ -92,8 +92,11 @@ class Search(ABC):
         return None
 
     def decoded(self) -> Assignment | None:
-        """What the search makes of the problem just now, though it be no improvement; None if it has no such thing."""
+        """The latest assignment that a dual reads from its messages, which need not be good; None for other methods."""
         return None
+
+    def suggest(self, assignment: Assignment) -> None:  # noqa: B027 - optional
+        """Take an assignment that another search decoded, which need not be good; most searches ignore it."""
 
     def summary(self) -> tuple[str, ...]:
         """Lines for the result's notes, asked for once when the search has ended, for whatever reason."""
@@ -108,7 +111,7 @@ class Search(ABC):
         return None
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """Arrays that must be finite between steps, by name: messages, parameters; looked at by `solvers.numbers`."""
+        """Name → array that must be finite between steps (messages, parameters); `finite_numbers` checks them."""
         return {}
 
     def state_dict(self) -> State:

@@ -13,13 +13,15 @@ from dabp.graph.components import component_labels, factor_components
 from dabp.graph.islands import crossed, has_islands
 from dabp.problem import Assignment, Problem
 from dabp.problem.validation import EXACT
-from dabp.solvers.auto.plan import CLOSE
 from dabp.solvers.base import State
+
+CLOSE = 0.005
+"""Relative difference of cost within which an answer counts as nearly as good as the incumbent."""
 
 
 @dataclass(frozen=True)
 class Find:
-    """One improvement: who, when, and the cost reached."""
+    """One improvement: the member that made it, the second, and the cost reached."""
 
     member: str
     time: float
@@ -27,7 +29,7 @@ class Find:
 
 
 class Incumbent:
-    """What is known so far; every method may be called from any thread.
+    """The best answer and the best bound so far; every method may be called from any thread.
 
     Components share no factor, so the best assignment is put together from the best of each: a candidate that is worse
     as a whole may still improve some of them. On sparse problems the same holds for the islands on which a candidate
@@ -35,8 +37,6 @@ class Incumbent:
 
     Parameters
     ----------
-    problem
-        What it is an answer to.
     apart
         Whether to look for the components at once; else all is one until `tell_apart` is called.
     """
@@ -53,7 +53,7 @@ class Incumbent:
             self.tell_apart()
         self.bound = -np.inf
         self.decoded: Assignment | None = None
-        """What a member that raises the bound makes of the problem just now: no incumbent, but others may make one."""
+        """The latest assignment that a dual decoded; it need not be good."""
         self.finds: list[Find] = []
         self.bound_by = ""
 
@@ -94,7 +94,7 @@ class Incumbent:
             return self._replace(values, cost, member, time)
 
     def _crossed(self, assignment: Assignment, cost: float | None) -> tuple[Assignment, float | None]:
-        """A candidate, or what is put together of it and the incumbent where that may be better; its cost if known."""
+        """A candidate, or the best of it and the incumbent island by island where that may pay; its cost if known."""
         best, known = self.best() if self._islands else (None, np.inf)
         if best is None:
             return assignment, cost
@@ -122,7 +122,7 @@ class Incumbent:
         return bool(np.isfinite(self.cost)) and self.bound >= self.cost - self._problem.facts.rounding(self.cost)
 
     def state_dict(self) -> State:
-        """What a checkpoint keeps: the best assignment, the bound, and who found them."""
+        """What a checkpoint keeps: the best assignment, the bound, and the names of the members that found them."""
         with self._lock:
             state: State = {"bound": self.bound, "bound_by": self.bound_by}
             if self.assignment is not None:
@@ -131,7 +131,7 @@ class Incumbent:
         return state
 
     def load_state_dict(self, state: State) -> None:
-        """Take up what an earlier search knew, unless more is known already; another kind of search knew nothing."""
+        """Continue from `state_dict`, unless more is known already; the state of another kind of search is ignored."""
         if "bound" not in state:
             return
         if "assignment" in state and self.offer(state["assignment"], "", 0.0) > 0:
@@ -153,11 +153,9 @@ class Incumbent:
 
 
 def least_of_tables(problem: Problem) -> float:
-    """A bound at the price of a look at the tables: each factor costs what its least cell does at least."""
+    """A lower bound: the sum of the least cell of each factor's table."""
     lowest, _ = problem.facts.finite_extremes
     terms = lowest[problem.factor_table]
-    exact = (
-        problem.facts.integral and problem.facts.magnitude < EXACT
-    )  # then no order of adding rounds, and this one is quick
+    exact = problem.facts.integral and problem.facts.magnitude < EXACT  # then the quick sum does not round
     total = problem.constant + (float(terms.sum()) if exact else math.fsum(terms))
     return total - problem.facts.rounding_error

@@ -9,7 +9,6 @@ import numpy as np
 
 from dabp.graph import FactorGraph
 from dabp.solvers.base import State
-from dabp.solvers.belief_propagation.arms import Arms
 from dabp.solvers.belief_propagation.online import Online
 from dabp.solvers.belief_propagation.pace import SHORTEST, Pace
 from dabp.solvers.belief_propagation.policy import OUTPUTS, SPREAD, Policy, Vector, features_of
@@ -29,6 +28,7 @@ from dabp.solvers.belief_propagation.runs import (
     within,
 )
 from dabp.solvers.belief_propagation.sweeps import EACH, Sweeps
+from dabp.solvers.scheduler import ByRank
 
 LONGEST = 20_000
 """Iterations of a soft run at most."""
@@ -93,7 +93,7 @@ class Draws:
         self._usual = self._wanted(SCATTERED if scattered else LONG)
         self._spread = SPREAD * min(1.0, math.sqrt(CALM / max(1, graph.num_variables)))
         self._kinds = choices.kinds
-        self._arms = Arms(self._kinds, PULLED)
+        self._arms = ByRank(self._kinds, PULLED)
         self._online = {
             # Runs near the best assignment mostly come back to it: their costs say nothing of how they were drawn.
             kind: Online(self._spread if kind == SOFT else HARD_SPREAD, choices.online and kind != PULLED)
@@ -157,9 +157,9 @@ class Draws:
         One that was cooled tells of both kinds: a cooling that finds nothing is work for nothing.
         """
         self._online[run.kind].learn(cost, run.drawn)
-        self._arms.learn(run.kind, uncooled, iterations)
+        self._arms.reward(run.kind, uncooled, iterations)
         if run.cooled:
-            self._arms.learn(arm_of(run), cost, iterations)
+            self._arms.reward(arm_of(run), cost, iterations)
 
     def _wanted(self, each: float) -> float:
         """Iterations of a soft run, if there is time."""

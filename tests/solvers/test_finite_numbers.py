@@ -13,7 +13,7 @@ from dabp.errors import SolverError
 from dabp.problem import Assignment, Problem
 from dabp.solvers import SOLVERS, make_solver
 from dabp.solvers.base import Budget, Search, Solver, Step
-from dabp.solvers.numbers import SWITCH, check_numbers, checked_step
+from dabp.solvers.finite_numbers import SWITCH, check_numbers, checked_step
 
 
 class Broken(Search):
