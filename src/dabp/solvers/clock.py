@@ -1,4 +1,4 @@
-"""The clock that limits are held by."""
+"""The clock of time limits; it stands still while kernels are compiled."""
 
 from __future__ import annotations
 

@@ -91,11 +91,6 @@ SOLVERS: dict[str, Entry] = {
         "Expansion",
         "expansion and fusion moves by minimum cuts; for images and other problems with binary factors",
     ),
-    "dual-windows": Entry(
-        "auto.windows",
-        "Windows",
-        "an assignment improved window by window, each by a dual of its own and expansions; for images",
-    ),
     "dual": Entry(
         "dual.solver", "Dual", "a lower bound by message passing on the LP dual, and assignments read from it"
     ),

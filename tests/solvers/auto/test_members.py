@@ -103,18 +103,6 @@ def test_later_runs_start_from_the_incumbent() -> None:
         assert start.tolist() == [1] * 6
 
 
-def test_images_with_little_time_begin_with_a_cooling() -> None:
-    """It has the most weight, ends by itself and comes once; with more time the dual needs no help."""
-    image = from_pairs(45, 4, lambda: 5.0 * (1.0 - np.eye(4)))
-    weights = {place.member.solver: place.weight for place in line_up(features_of(image), 0.5, threads=1).places}
-    assert weights["annealing"] == max(weights.values())
-    run = member("annealing").plan(situation(image, "image", horizon=0.5, time_left=0.5))
-    assert run.whole
-    assert run.last
-    assert run.initial is None
-    assert "annealing" not in {place.member.solver for place in line_up(features_of(image), 10.0, threads=1).places}
-
-
 def test_reinforced_runs_plan_by_iterations_where_these_are_the_limit() -> None:
     """Without a clock the solver fits the rate of later runs to the length of the turn."""
     large = generate("random-cop", variables=700, density=0.01, seed=0)

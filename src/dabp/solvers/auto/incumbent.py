@@ -52,8 +52,6 @@ class Incumbent:
         if apart:
             self.tell_apart()
         self.bound = -np.inf
-        self.decoded: Assignment | None = None
-        """The latest assignment that a dual decoded; it need not be good."""
         self.finds: list[Find] = []
         self.bound_by = ""
 

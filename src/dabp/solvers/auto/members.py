@@ -5,11 +5,12 @@ To add one: write how it plans its runs, and its object in `MEMBERS`. A member i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from dabp.problem import Assignment
 from dabp.solvers import make_solver
-from dabp.solvers.auto.features import MOSTLY, Features, kind_of
+from dabp.solvers.auto.features import MOSTLY, Features
 from dabp.solvers.auto.member import Member, Run, Situation
 from dabp.solvers.base import Budget
 from dabp.solvers.belief_propagation.reinforcement import FASTEST, PERTURBATION, SLOWEST, damping_and_rate
@@ -57,36 +58,20 @@ def _learned(situation: Situation) -> Run:
     return Run(make_solver("bp-learned", params), budget=situation.budget, whole=True)
 
 
-def _tabu(situation: Situation) -> Run:
-    """The first run from scratch, later ones from the incumbent; it restarts by itself."""
-    return Run(make_solver("tabu"), _later_best(situation), situation.budget)
+def _from_best(solver: str) -> Callable[[Situation], Run]:
+    """Every run from the incumbent."""
+    return lambda situation: Run(make_solver(solver), situation.best)
 
 
-def _annealing(situation: Situation) -> Run:
-    """Cycles as `_tabu`; on images a single quick cooling, so that there is a labelling before the dual decodes one."""
-    if situation.kind == "image":
-        seconds = OPENING_PART * situation.horizon
-        return Run(make_solver("annealing", {"heat": 1.0}), None, Budget(time_limit=seconds), whole=True, last=True)
-    return Run(make_solver("annealing"), _later_best(situation), situation.budget)
+def _restarting(solver: str) -> Callable[[Situation], Run]:
+    """A local search that restarts by itself: the first run from scratch, later ones from the incumbent."""
+    return lambda situation: Run(make_solver(solver), situation.best if situation.ended else None, situation.budget)
 
 
-def _later_best(situation: Situation) -> Assignment | None:
-    return situation.best if situation.ended else None
-
-
-def _split(situation: Situation) -> Run:
-    """BP on the split graph with a damping factor per edge, drawn anew at each restart."""
-    damping = float(situation.rng.uniform(0.3, 0.9)) if situation.ended else 0.5
-    return Run(make_solver("dbp-scfg", {"damping": damping, "jitter": 0.4, "restarts": 20}))
-
-
-# ---- when they apply ------------------------------------------------------------------------------------------------
+# ---- how long they take ---------------------------------------------------------------------------------------------
 
 ALONE_PART = 0.85
 """Part of the time for the single run of BP that has all threads (`line_up`)."""
-
-OPENING_PART = 0.2
-"""Part of the time for a quick cooling of an image."""
 
 
 def iteration_seconds(features: Features) -> float:
@@ -97,12 +82,6 @@ def iteration_seconds(features: Features) -> float:
 def first_rate(features: Features, horizon: float) -> float:
     """The rate of a first run of reinforced BP: 1e-3, or faster so that it takes a quarter of the time."""
     return float(min(FASTEST, max(1e-3, iteration_seconds(features) / (0.25 * max(horizon, 1e-3)))))
-
-
-def _cools_soon(features: Features, horizon: float) -> bool:
-    """On an image: whether there are less than 2 s, and time for 150 sweeps in `OPENING_PART` of them."""
-    sweep_seconds = 3e-8 * features.num_variables * max(1.0, features.largest_domain / 8)
-    return kind_of(features)[0] != "image" or (horizon < 2.0 and 150 * sweep_seconds <= OPENING_PART * horizon)
 
 
 # ---- the table ------------------------------------------------------------------------------------------------------
@@ -127,7 +106,7 @@ MEMBERS = (
     ),
     Member(
         solver="tabu",
-        plan=_tabu,
+        plan=_restarting("tabu"),
         weights={"small": 2.0, "medium": 1.0, "large": 0.3, "binary": 2.5, "permutation": 1.0},
         copies=lambda features, kind: 2 if features.hard >= MOSTLY else 1,
         turn=100,
@@ -136,10 +115,8 @@ MEMBERS = (
     ),
     Member(
         solver="annealing",
-        plan=_annealing,
-        weights={"small": 1.5, "medium": 9.0, "large": 3.0, "image": 8.0, "binary": 3.5, "permutation": 9.0},
-        applies=_cools_soon,
-        when="not on images, unless there are less than 2 s",
+        plan=_restarting("annealing"),
+        weights={"small": 1.5, "medium": 9.0, "large": 3.0, "binary": 3.5, "permutation": 9.0},
         copies=lambda features, kind: 2 if kind in ("medium", "permutation") else 1,
         turn=200,
         shares_table=True,
@@ -155,7 +132,7 @@ MEMBERS = (
     ),
     Member(
         solver="annealing-free",
-        plan=lambda situation: Run(make_solver("annealing-free"), situation.best),
+        plan=_from_best("annealing-free"),
         weights={"small": 4.0, "medium": 8.0, "large": 6.0, "binary": 4.0, "permutation": 4.0},
         applies=lambda features, horizon: features.following >= 0.25,
         when="where a quarter of the variables follow from others, as partial sums do",
@@ -164,22 +141,15 @@ MEMBERS = (
     ),
     Member(
         solver="icm",
-        plan=lambda situation: Run(make_solver("icm"), situation.best),
+        plan=_from_best("icm"),
         weights=dict.fromkeys(("small", "medium", "large", "image", "binary", "permutation"), 0.4),
         when="where other members do not start soon enough",
         setup=0.05,
         polishing=True,
     ),
     Member(
-        solver="dbp-scfg",
-        plan=_split,
-        weights={"small": 0.3, "medium": 0.1, "large": 0.3, "binary": 0.1},
-        turn=200,
-        setup=0.65,
-    ),
-    Member(
         solver="forest-lns",
-        plan=lambda situation: Run(make_solver("forest-lns"), situation.best),
+        plan=_from_best("forest-lns"),
         weights={"small": 0.4, "medium": 0.1, "large": 0.4, "image": 0.3, "binary": 0.4, "permutation": 0.1},
         turn=40,
         delay={"image": 0.6},
@@ -188,20 +158,10 @@ MEMBERS = (
     ),
     Member(
         solver="expansion",
-        plan=lambda situation: Run(make_solver("expansion"), situation.best),
+        plan=_from_best("expansion"),
         weights={"image": 3.0},
         when="on images",
         turn=10,
-        setup=0.25,
-        polishing=True,
-    ),
-    Member(
-        solver="dual-windows",
-        plan=lambda situation: Run(make_solver("dual-windows"), situation.best),
-        weights={"image": 3.0},
-        applies=lambda features, horizon: 2e-6 * features.num_messages <= 0.5 * horizon,
-        when="on images, where windows all over the problem take at most half of the time",
-        delay={"image": 0.04},
         setup=0.25,
         polishing=True,
     ),
@@ -247,15 +207,12 @@ MBE = Member(
 """Exact elimination beside the others; `solver` plans it, as it may have its order already (`exact_parts`)."""
 
 RENAMED = {
-    "opening": "annealing",
     "cooling": "annealing",
     "bp-cooled": "bp-learned",
     "tabu 2": "tabu",
     "annealing 2": "annealing",
     "following": "annealing-free",
     "descent": "icm",
-    "bp-split": "dbp-scfg",
-    "windows": "dual-windows",
     "elimination": "mbe",
 }
 """Former name of a member → the public solver that does its work."""

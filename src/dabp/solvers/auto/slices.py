@@ -105,8 +105,6 @@ class Slices:
             self._search.offer(known[0], known[1])
         search = self._search
         assert search is not None
-        if incumbent.decoded is not None:
-            search.suggest(incumbent.decoded)
         spent = 0.0  # the start counts from the first step on, so that each slice has one
         while self._search is search and not over(spent):
             step = checked_step(search)
@@ -131,8 +129,6 @@ class Slices:
             if step.finished is not None or (now is not None and self._is_stale(self.seconds + spent, incumbent.cost)):
                 report.ended = True
                 self._end_run(incumbent.cost)
-        if self.place.member.bounding and self._search is not None:
-            incumbent.decoded = self._search.decoded()
         report.seconds = working_seconds() - started
         self.seconds += report.seconds if now is not None else 0.0
         return report
