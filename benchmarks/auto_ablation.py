@@ -112,7 +112,6 @@ def _never(*_: Any, **__: Any) -> bool:
 
 RULES: dict[str, Callable[[], Any]] = {
     "one run of BP has all threads": lambda: mock.patch.object(line_up, "few_iterations", _never),
-    "icm first": lambda: mock.patch.object(solver, "EARLY_ENTRIES", np.inf),
     "answers crossed by islands": lambda: mock.patch.object(Incumbent, "_crossed", lambda self, a, cost: (a, cost)),
     "toulbar2": lambda: mock.patch.object(timed_search, "worth_proving", _never),
     "mbe": lambda: mock.patch.object(solver, "_elimination", return_value=[]),

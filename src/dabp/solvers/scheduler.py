@@ -81,7 +81,7 @@ class ByGain(Scheduler[int]):
     def __init__(self, half_life: float, slice_seconds: float):
         super().__init__()
         self.arms: list[Arm] = []
-        self._half_life, self._slice_seconds = max(half_life, 1e-3), slice_seconds
+        self._half_life, self._slice_seconds = max(half_life, 1e-3), max(slice_seconds, 1e-6)
         self._stale = 0.0
         """Seconds of all searches since one improved the incumbent."""
 

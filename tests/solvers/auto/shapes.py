@@ -63,6 +63,7 @@ def placed(name: str, plan: Callable[[Situation], Run] | None = None, *, weight:
         turn=int(more.pop("turn", 100)),  # type: ignore[call-overload]
         patient=bool(more.pop("patient", False)),
         polishing=bool(more.pop("polishing", False)),
+        opens=bool(more.pop("opens", False)),
     )
     return Place(member, "small", weight, **more)  # type: ignore[arg-type]
 

@@ -157,19 +157,6 @@ def test_what_was_found_since_the_last_step_is_not_lost() -> None:
     assert found.tolist() == best.tolist()
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_icm_begins_before_the_others_are_prepared(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where that would take a while; the others take part afterwards."""
-    monkeypatch.setattr("dabp.solvers.auto.solver.EARLY_ENTRIES", 0)
-    problem = generate("random-cop", variables=120, domain=5, density=0.1, seed=1)
-    answer = dabp.solve(problem, "auto", time_limit=2.0, threads=threads, presolve=False)
-    guess = problem.cost(cheapest_values(problem))
-    assert "icm began at once; the others were prepared beside it" in answer.notes
-    assert answer.cost is not None
-    assert answer.cost < guess
-    assert {record["member"] for record in answer.trace.records} > {"icm"}
-
-
 def test_what_icm_has_not_reported_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that is stopped gives it, and it costs no more than the start."""
     problem = generate("random-cop", variables=120, domain=5, density=0.1, seed=1)
@@ -246,6 +233,16 @@ def test_a_member_that_starts_late_starts_at_once_if_nothing_else_can_run(waits:
         order += [record["member"] for record in search.step().records]
     search.close()
     assert list(dict.fromkeys(order)) == (["dual"] if waits else ["dual", "icm"])
+
+
+def test_a_member_that_opens_has_the_first_slices() -> None:
+    """However small its weight is; after its first run the weights count."""
+    opening = placed("dual", lambda _: Run(make_solver("dual", {"patience": 5})), weight=0.1, opens=True)
+    search, order = timed(cliques(1, 9, 4), placed("tabu", weight=5.0), opening), list[str]()
+    while "tabu" not in order:
+        order += [record["member"] for record in search.step().records]
+    search.close()
+    assert order[0] == "dual"
 
 
 class Slow(Search):

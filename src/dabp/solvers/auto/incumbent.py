@@ -34,37 +34,22 @@ class Incumbent:
     Components share no factor, so the best assignment is put together from the best of each: a candidate that is worse
     as a whole may still improve some of them. On sparse problems the same holds for the islands on which a candidate
     that is nearly as good differs from the incumbent (`graph.islands`).
-
-    Parameters
-    ----------
-    apart
-        Whether to look for the components at once; else all is one until `tell_apart` is called.
     """
 
-    def __init__(self, problem: Problem, *, apart: bool = True):
+    def __init__(self, problem: Problem):
         self._problem = problem
         self._islands = has_islands(problem)
         self._lock = threading.Lock()
         self.assignment: Assignment | None = None
         self.cost = np.inf
-        self.num_components = 1
-        self.component_costs: NDArray[np.float64] = np.full(1, np.inf)
-        if apart:
-            self.tell_apart()
+        labels, count = component_labels(problem)
+        self.labels, self.num_components = labels, count
+        """The component of each variable [N], and how many there are."""
+        self._factor_component = factor_components(problem, labels) if count > 1 else np.zeros(0, dtype=np.int64)
+        self.component_costs: NDArray[np.float64] = np.full(count, np.inf)
         self.bound = -np.inf
         self.finds: list[Find] = []
         self.bound_by = ""
-
-    def tell_apart(self) -> None:
-        """Look for the components: from now on the best of each is kept."""
-        labels, count = component_labels(self._problem)
-        factors = factor_components(self._problem, labels) if count > 1 else np.zeros(0, dtype=np.int64)
-        with self._lock:
-            self.labels, self.num_components, self._factor_component = labels, count, factors
-            """The component of each variable [N], how many there are, and that of each factor if there are several."""
-            self.component_costs = np.full(count, np.inf)
-            if count > 1 and self.assignment is not None:
-                self.component_costs = self._costs_by_component(self.assignment)
 
     def offer(self, assignment: Assignment, member: str, time: float, cost: float | None = None) -> float:
         """Take a candidate; returns by how much the incumbent improved (inf for the first feasible one).
@@ -75,8 +60,7 @@ class Incumbent:
         if self.num_components <= 1:
             cost = float(self._problem.cost(assignment)) if cost is None else cost
             with self._lock:
-                if self.num_components <= 1:  # and still so
-                    return self._replace(np.array(assignment), cost, member, time) if cost < self.cost else 0.0
+                return self._replace(np.array(assignment), cost, member, time) if cost < self.cost else 0.0
         costs = self._costs_by_component(assignment)
         with self._lock:
             better = costs < self.component_costs

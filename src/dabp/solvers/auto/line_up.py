@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dabp.errors import ParameterError
-from dabp.problem import Assignment
-from dabp.solvers import make_solver
 from dabp.solvers.auto.features import Features, kind_of
-from dabp.solvers.auto.member import Member, Run, Situation
+from dabp.solvers.auto.member import Member
 from dabp.solvers.auto.members import ALONE_PART, MEMBERS, iteration_seconds
 
 SLICE_SECONDS = 0.15
@@ -37,15 +35,12 @@ class Place:
     """Whether it waits for that even if nothing else can run."""
     threads: int = 1
     """Threads of its runs."""
-    plan: Callable[[Situation], Run] | None = None
-    """How runs are planned, if not as the member has it."""
 
 
 class LineUp(NamedTuple):
     """The members of a solve, and notes for its result."""
 
-    features: Features | None
-    """None before they are known (`early_line`)."""
+    features: Features
     places: list[Place]
     notes: list[str]
 
@@ -82,23 +77,13 @@ def line_up(
     return LineUp(features, places, notes)
 
 
-def early_line(initial: Assignment | None) -> LineUp:
-    """`icm` alone, from the given start if there is no incumbent: it needs no preparation."""
-    icm = next(member for member in MEMBERS if member.solver == "icm")
-
-    def plan(situation: Situation) -> Run:
-        return Run(make_solver("icm"), initial if situation.best is None else situation.best)
-
-    return LineUp(None, [Place(icm, "large", icm.weights["large"], plan=plan)], [])
-
-
 def few_iterations(features: Features, horizon: float) -> bool:
     """Whether there is time for less than 1,000 iterations of BP on one core."""
     return 1_000 * iteration_seconds(features) > horizon
 
 
 def _leave_alone(places: list[Place], kind: str, features: Features, horizon: float, threads: int) -> list[str]:
-    """Give all threads to one member while the others wait, where two would take the memory's bandwidth in vain.
+    """Give all threads to one member while the others but `icm` wait: two would only share the memory's bandwidth.
 
     - Time for few iterations of BP on a large problem: a single run of it. Where combinations are forbidden that is
       `bp-learned`, as a run of `bp-reinforced` that is cut off has nothing feasible.
@@ -122,6 +107,8 @@ def _leave_alone(places: list[Place], kind: str, features: Features, horizon: fl
     places[:] = [
         replace(place, threads=threads)
         if place.member.solver == alone
+        else place
+        if place.member.solver == "icm"
         else replace(place, delay=max(place.delay, part), waits=True)
         for place in kept
     ]
@@ -140,11 +127,13 @@ def setup_seconds(member: Member, features: Features) -> float:
 def affordable(members: list[Member], kind: str, features: Features, horizon: float) -> tuple[list[Member], list[str]]:
     """Those of some members that start soon enough and whose tables have room, and notes about the others.
 
-    `icm` is only for problems on which others do not start soon enough. Images have no limit of memory, as large
-    tables are worth it there.
+    `icm` is only for problems on which others do not start soon enough or have few iterations. Images have no limit of
+    memory, as large tables are worth it there.
     """
     slow = _too_slow(members, kind, features, horizon)
-    without = slow or ([member for member in members if member.solver == "icm"] if len(members) > 1 else [])
+    without = slow
+    if not slow and not few_iterations(features, horizon) and len(members) > 1:
+        without = [member for member in members if member.solver == "icm"]
     members = [member for member in members if member not in without]
     bulky = [] if kind == "image" else _too_bulky(members, kind, features)
     reasons = (

@@ -143,8 +143,9 @@ MEMBERS = (
         solver="icm",
         plan=_from_best("icm"),
         weights=dict.fromkeys(("small", "medium", "large", "image", "binary", "permutation"), 0.4),
-        when="where other members do not start soon enough",
+        when="where other members do not start soon enough or have few iterations",
         setup=0.05,
+        opens=True,
         polishing=True,
     ),
     Member(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +43,7 @@ class Slices:
         self,
         place: Place,
         problem: Problem,
-        features: Features | None,
+        features: Features,
         seed: int,
         number: int,
         *,
@@ -73,11 +72,11 @@ class Slices:
         rng = np.random.default_rng(self._seed.spawn(1)[0])
         if self._run is not None:
             self._ended.append(Ended(self._run.solver, self.seconds - self._run_began))
-        place, features = self.place, cast("Features", self._features)  # only `icm` may start before they are known
+        place, features = self.place, self._features
         situation = Situation(
             place.kind, features, incumbent, rng, self._horizon, time_left, place.threads, self._ended
         )
-        run = self._run = (place.plan or place.member.plan)(situation)
+        run = self._run = place.member.plan(situation)
         self._run_began = self._improved_at = self.seconds
         self.best, self.best_cost = None, np.inf
         given = replace(budget or run.budget, guard=self._guard)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,10 +18,6 @@ if TYPE_CHECKING:  # loaded where they are used: a problem that presolve settles
     from dabp.solvers.auto.line_up import LineUp, Place
     from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 
-
-EARLY_ENTRIES = 300_000
-"""Problems with more scope entries (or eight cells each) per second of the time than this begin with `icm` while the
-other members are prepared."""
 
 FEW_VARIABLES = 5_000
 """Variables up to which an elimination order is found in no time."""
@@ -91,8 +86,6 @@ class Auto(Solver):
         from dabp.solvers.auto.line_up import few_iterations
 
         horizon = _horizon(budget)
-        if budget.max_iterations is None and self._begins_early(problem, horizon):
-            return self._begun(problem, lambda: self._early_line(problem, budget, horizon), seed, budget, initial)
         features = features_of(problem)
         counted = budget.max_iterations is not None and budget.time_limit is None  # no clock decides anything then
         order_seconds = ORDER_SECONDS * features.num_edges if features.num_variables > FEW_VARIABLES else 0.0
@@ -115,23 +108,15 @@ class Auto(Solver):
             line.places.extend(_elimination(features, horizon, exact))
         return self._begun(problem, line, seed, budget, initial)
 
-    def _begun(
-        self,
-        problem: Problem,
-        line: LineUp | Callable[[], LineUp],
-        seed: int,
-        budget: Budget,
-        initial: Assignment | None,
-    ) -> Search:
+    def _begun(self, problem: Problem, line: LineUp, seed: int, budget: Budget, initial: Assignment | None) -> Search:
         """The search that the limits call for."""
         from dabp.solvers.auto.counted_search import CountedSearch
         from dabp.solvers.auto.timed_search import TimedSearch
 
-        if budget.max_iterations is not None and not callable(line):
+        if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
-        return TimedSearch(
-            problem, line, seed=seed, budget=budget, initial=initial, horizon=_horizon(budget), prove=self.prove
-        )
+        horizon = _horizon(budget)
+        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
 
     def _line(self, features: Features, budget: Budget, horizon: float) -> LineUp:
         """The members that take part."""
@@ -146,23 +131,6 @@ class Auto(Solver):
             raise ParameterError(f"none of the members {self.members!r} suits this problem ({'; '.join(when)})")
         if self.share is not None:
             line.places[:] = shared_out(line.places, *parse_share(self.share), budget.threads)
-        return line
-
-    def _begins_early(self, problem: Problem, horizon: float) -> bool:
-        """Whether to prepare the members would take a noticeable part of the time: `icm` then begins at once."""
-        names = self._names()
-        entries = len(problem.scope_variables) + len(problem.pool) / 8
-        return entries > EARLY_ENTRIES * horizon and (names is None or "icm" in names)
-
-    def _early_line(self, problem: Problem, budget: Budget, horizon: float) -> LineUp:
-        """The members, found while `icm` is at work."""
-        from dabp.solvers.auto.features import features_of
-        from dabp.solvers.auto.line_up import few_iterations
-
-        features = features_of(problem)
-        line = self._line(features, budget, horizon)
-        if not few_iterations(features, horizon):
-            line.places.extend(_elimination(features, horizon, None))
         return line
 
     def _names(self) -> frozenset[str] | None:
@@ -186,8 +154,8 @@ def _elimination(features: Features, horizon: float, search: MiniBucketSearch | 
     kind = kind_of(features)[0]
     weight = MBE.weights.get(kind, 0.0) if search is None else 0.5
     run = Run(ExactElimination(horizon=horizon, search=search), whole=True, last=True)
-    delay = 0.1 if search is None else 0.0
-    return [Place(MBE, kind, weight, delay, plan=lambda situation: run)] if weight else []
+    place = Place(replace(MBE, plan=lambda situation: run), kind, weight, delay=0.1 if search is None else 0.0)
+    return [place] if weight else []
 
 
 class Settled(Search):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
 from dabp.solvers.auto.incumbent import Incumbent, least_of_tables
-from dabp.solvers.auto.line_up import LineUp, early_line, slice_seconds
+from dabp.solvers.auto.line_up import LineUp, slice_seconds
 from dabp.solvers.auto.portfolio import Portfolio, record_of
 from dabp.solvers.auto.prover import Prover, worth_proving
 from dabp.solvers.auto.slices import Report, Slices
@@ -45,7 +44,7 @@ class TimedSearch(Portfolio):
     problem, seed, budget, initial
         As for any solver.
     line
-        The members; or a function that finds them, which runs while `icm` is at work already.
+        The members.
     horizon
         Seconds that members plan for.
     prove
@@ -55,7 +54,7 @@ class TimedSearch(Portfolio):
     def __init__(
         self,
         problem: Problem,
-        line: LineUp | Callable[[], LineUp],
+        line: LineUp,
         *,
         seed: int,
         budget: Budget,
@@ -63,12 +62,9 @@ class TimedSearch(Portfolio):
         horizon: float,
         prove: bool,
     ):
-        ready = isinstance(line, LineUp)
-        super().__init__(problem, seed, budget, Incumbent(problem, apart=ready), horizon)
+        super().__init__(problem, seed, budget, Incumbent(problem), horizon)
         self._clock = Clock()
         self._scheduler = ByGain(0.25 * horizon, slice_seconds(horizon))
-        self._early: Slices | None = None
-        """The member that began before the others were known."""
         self._given = np.inf, -np.inf
         """The cost and the bound that the last step gave."""
         self._polled, self._turn_ends, self._provers_turn = self._clock.now, 0.0, True
@@ -83,27 +79,20 @@ class TimedSearch(Portfolio):
             threading.Thread(target=self._loop, args=(number,), daemon=True, name=f"dabp-{number}")
             for number in range(budget.threads)
         ]
-        if isinstance(line, LineUp):
-            self._first_answers(initial, budget.guard.within(0.02 * horizon))
-        if not self.incumbent.proved:
-            try:
-                self._begin(line, initial, prove)
-            except BaseException:
-                self.close()
-                raise
-
-    def _begin(self, line: LineUp | Callable[[], LineUp], initial: Assignment | None, prove: bool) -> None:
-        if isinstance(line, LineUp):
-            self.join(line)
-            self._start_threads()  # before toulbar2's process, whose start takes a moment
-        else:
-            line = self._prepared_beside(line, initial)
-        assert line.features is not None
-        if prove and worth_proving(self.problem, line.features, self.horizon, self.budget.guard):
-            self._lacks_prover = not installed("pytoulbar2")
-            if not self._lacks_prover:
-                memory = self.budget.memory_limit
-                self._prover = Prover(self.problem, self.incumbent, self.seed, self.horizon, memory)
+        self._first_answers(initial, budget.guard.within(0.02 * horizon))
+        self.join(line)
+        if self.incumbent.proved:
+            return
+        for thread in self._threads:  # before the process of toulbar2, whose start takes a moment
+            thread.start()
+        try:
+            if prove and worth_proving(problem, line.features, horizon, budget.guard):
+                self._lacks_prover = not installed("pytoulbar2")
+                if not self._lacks_prover:
+                    self._prover = Prover(problem, self.incumbent, seed, horizon, budget.memory_limit)
+        except BaseException:
+            self.close()
+            raise
         self._share_cores()
 
     # ---- Search --------------------------------------------------------------------------------
@@ -132,12 +121,14 @@ class TimedSearch(Portfolio):
         return step
 
     def pending(self) -> Assignment | None:
-        """What members have found since the last step."""
+        """The best since the last step; while only `icm` has found anything, its assignment, which it prices seldom."""
         assignment, cost = self.incumbent.best()
-        early = self._early
-        if early is not None and all(find.member == early.name for find in self.incumbent.finds):
-            unreported = early.pending()  # nothing better has been found than what `icm` is in the midst of
-            return assignment if unreported is None and cost < self._given[0] else unreported
+        finds = self.incumbent.finds
+        for member in self.members:
+            if member.name == "icm" and all(find.member in ("icm", "first guess") for find in finds):
+                unreported = member.pending()
+                if unreported is not None:
+                    return unreported
         return assignment if cost < self._given[0] else None
 
     def summary(self) -> tuple[str, ...]:
@@ -215,9 +206,9 @@ class TimedSearch(Portfolio):
     def _next(self) -> Slices | None:
         elapsed = self._clock.now / max(self.horizon, 1e-9)
         able = [number for number, member in enumerate(self.members) if self._is_able(member)]
-        early = self._early
-        if early is not None and self.members.index(early) in able and early.rounds < 2 and elapsed < 0.25:
-            return early
+        for member in (self.members[number] for number in able):
+            if member.place.member.opens and member.rounds < 2 and (elapsed < 0.25 or self.active > 1):
+                return member
         available = [number for number in able if elapsed >= self.members[number].place.delay]
         available = available or [number for number in able if not self.members[number].place.waits]
         chosen = self._scheduler.choose(available, self.incumbent.cost, self.incumbent.bound)
@@ -233,10 +224,6 @@ class TimedSearch(Portfolio):
 
     # ---- the beginning -------------------------------------------------------------------------
 
-    def _start_threads(self) -> None:
-        for thread in self._threads:
-            thread.start()
-
     def _first_answers(self, initial: Assignment | None, guard: Guard) -> None:
         """A guess, the given start, and a descent from the better of them; a bound that they may meet."""
         problem, incumbent = self.problem, self.incumbent
@@ -248,21 +235,6 @@ class TimedSearch(Portfolio):
         best = incumbent.assignment
         start = guess if best is None else best
         incumbent.offer(descended(problem, start, guard), "icm", self._clock.now)
-
-    def _prepared_beside(self, line: Callable[[], LineUp], initial: Assignment | None) -> LineUp:
-        """The members, and if there is time a bound and the components, while `icm` is at work from the given start."""
-        problem = self.problem
-        self._early, *_ = self.join(early_line(initial))
-        self._start_threads()
-        self.notes.append("icm began at once; the others were prepared beside it")
-        found = line()
-        self.join(found._replace(places=[place for place in found.places if place.member.solver != self._early.name]))
-        if self.budget.guard.seconds_left > 3e-7 * len(problem.scope_variables):
-            self.incumbent.raise_bound(least_of_tables(problem), LEAST)
-            self.incumbent.tell_apart()
-        else:
-            self.notes.append("components and a first bound were left out: to find them takes too much of the time")
-        return found
 
     def join(self, line: LineUp) -> list[Slices]:
         """Let members take part, and the scheduler know them."""
