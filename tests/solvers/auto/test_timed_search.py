@@ -236,7 +236,7 @@ def test_a_member_that_starts_late_starts_at_once_if_nothing_else_can_run(waits:
 
 
 def test_a_member_that_opens_has_the_first_slices() -> None:
-    """However small its weight is; after its first run the weights count."""
+    """However small its weight is; when its run has ended the weights count."""
     opening = placed("dual", lambda _: Run(make_solver("dual", {"patience": 5})), weight=0.1, opens=True)
     search, order = timed(cliques(1, 9, 4), placed("tabu", weight=5.0), opening), list[str]()
     while "tabu" not in order:

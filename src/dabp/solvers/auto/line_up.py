@@ -83,7 +83,7 @@ def few_iterations(features: Features, horizon: float) -> bool:
 
 
 def _leave_alone(places: list[Place], kind: str, features: Features, horizon: float, threads: int) -> list[str]:
-    """Give all threads to one member while the others but `icm` wait: two would only share the memory's bandwidth.
+    """Give all threads to one member while the others wait: two would only share the memory's bandwidth.
 
     - Time for few iterations of BP on a large problem: a single run of it. Where combinations are forbidden that is
       `bp-learned`, as a run of `bp-reinforced` that is cut off has nothing feasible.
@@ -107,8 +107,6 @@ def _leave_alone(places: list[Place], kind: str, features: Features, horizon: fl
     places[:] = [
         replace(place, threads=threads)
         if place.member.solver == alone
-        else place
-        if place.member.solver == "icm"
         else replace(place, delay=max(place.delay, part), waits=True)
         for place in kept
     ]
@@ -132,7 +130,7 @@ def affordable(members: list[Member], kind: str, features: Features, horizon: fl
     """
     slow = _too_slow(members, kind, features, horizon)
     without = slow
-    if not slow and not few_iterations(features, horizon) and len(members) > 1:
+    if not slow and not (kind == "large" and few_iterations(features, horizon)) and len(members) > 1:
         without = [member for member in members if member.solver == "icm"]
     members = [member for member in members if member not in without]
     bulky = [] if kind == "image" else _too_bulky(members, kind, features)

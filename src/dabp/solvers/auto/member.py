@@ -99,6 +99,6 @@ class Member:
     seeking: bool = False
     """Whether it learns from violations in the midst of a run; such members find first feasible answers."""
     opens: bool = False
-    """Whether its first run comes before the others, for a quarter of the time where there is one thread."""
+    """Whether it runs before the others, for a quarter of the time and until another member has been set up."""
     polishing: bool = False
     """Whether a run only improves the incumbent, so that the next one waits for another incumbent."""

@@ -54,7 +54,7 @@ def _learned(situation: Situation) -> Run:
     if situation.threads > 1:
         budget = Budget(time_limit=ALONE_PART * situation.time_left, threads=situation.threads)
         return Run(make_solver("bp-learned", {"restarts": 1}), budget=budget, whole=True)
-    params = {"local_search": situation.kind == "small"}  # elsewhere that is the work of other members
+    params = {"local_search": False}  # that is the work of other members, from what all have found
     return Run(make_solver("bp-learned", params), budget=situation.budget, whole=True)
 
 
@@ -99,7 +99,8 @@ MEMBERS = (
     Member(
         solver="bp-learned",
         plan=_learned,
-        weights={"small": 1.0, "medium": 3.0, "large": 4.0},
+        weights={"medium": 3.0, "large": 4.0},
+        when="from 150 variables on",
         turn=200,
         setup=0.4,
         patient=True,
@@ -209,7 +210,7 @@ MBE = Member(
 
 RENAMED = {
     "cooling": "annealing",
-    "bp-cooled": "bp-learned",
+    "bp-cooled": "annealing",
     "tabu 2": "tabu",
     "annealing 2": "annealing",
     "following": "annealing-free",

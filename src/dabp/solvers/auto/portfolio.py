@@ -13,6 +13,7 @@ from dabp.solvers.auto.incumbent import Incumbent
 from dabp.solvers.auto.line_up import LineUp
 from dabp.solvers.auto.slices import Report, Slices
 from dabp.solvers.base import Budget, Search
+from dabp.solvers.registry import entry
 
 
 class Portfolio(Search):
@@ -64,7 +65,9 @@ class Portfolio(Search):
     # ---- what both kinds of limit share --------------------------------------------------------
 
     def join(self, line: LineUp) -> list[Slices]:
-        """Let the members of a line-up take part."""
+        """Let the members of a line-up take part; their modules are imported here, before there are threads."""
+        for place in line.places:
+            entry(place.member.solver).load()
         joined = [
             Slices(
                 place,

@@ -206,8 +206,9 @@ class TimedSearch(Portfolio):
     def _next(self) -> Slices | None:
         elapsed = self._clock.now / max(self.horizon, 1e-9)
         able = [number for number, member in enumerate(self.members) if self._is_able(member)]
+        begun = len(self._threads) == 1 or any(each.rounds for each in self.members if not each.place.member.opens)
         for member in (self.members[number] for number in able):
-            if member.place.member.opens and member.rounds < 2 and (elapsed < 0.25 or self.active > 1):
+            if member.place.member.opens and (elapsed < 0.25 or not begun):
                 return member
         available = [number for number in able if elapsed >= self.members[number].place.delay]
         available = available or [number for number in able if not self.members[number].place.waits]
