@@ -35,7 +35,7 @@ SHARE = {
     "dabp-static": 30,
     "gat-pcm-lns": 30,
 }
-"""Solvers that see every so-manieth problem only, each beginning at its own."""
+"""Solver → n: it sees every n-th problem, each from another one on."""
 
 QUICK = {"steps": 500, "restarts": 2}
 """Parameters, where a solver has them, that keep its own schedule short."""

@@ -13,5 +13,5 @@ class Clock:
 
     @property
     def now(self) -> float:
-        """Seconds so far."""
+        """Seconds since the clock was made."""
         return working_seconds() - self._start

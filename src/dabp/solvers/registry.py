@@ -41,7 +41,7 @@ class Entry:
         return self.needs is None or installed(self.needs)
 
     def load(self) -> type[Solver]:
-        """Import the class."""
+        """Import the class and return it."""
         return _loaded(self.module, self.class_name)
 
 

@@ -37,4 +37,4 @@ class NotPrepared(Search):
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing to continue."""
+        """Ignore the state: no work was under way."""

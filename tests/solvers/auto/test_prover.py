@@ -48,7 +48,7 @@ def test_components_are_proved_one_after_the_other() -> None:
 
 @pytest.mark.parametrize(("variables", "degree", "vast"), [(100, 25, True), (40, 10, False), (100, 8, False)])
 def test_a_wide_gap_after_the_trial_is_hopeless(variables: int, degree: float, vast: bool) -> None:
-    """With the gap open it gives way, but not before its trial, nor, if there is some hope, when nobody improves."""
+    """With the gap open it gives way, but not before its trial, nor, if there is some hope, when no member improves."""
     problem = generate("random-cop", variables=variables, density=degree / (variables - 1), seed=0)
     incumbent = Incumbent(problem)
     incumbent.offer(np.zeros(variables, dtype=np.int64), "a", 0.0)
@@ -96,7 +96,7 @@ def covering(places: int, customers: int) -> Problem:
     )
 
 
-def test_where_much_is_forbidden_toulbar2_is_tried_and_leads_as_long_as_nobody_gets_further() -> None:
+def test_where_much_is_forbidden_toulbar2_is_tried_and_leads_as_long_as_no_member_gets_further() -> None:
     """With little time, too; it dives by its own lights, however poor what is known is, and then is not hopeless."""
     problem = covering(30, 60)
     assert worth(problem, 1.5)

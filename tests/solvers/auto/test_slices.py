@@ -24,7 +24,7 @@ def at_work(place: Place, problem: Problem, seed: int = 0, number: int = 0) -> S
 
 
 def run(member: Slices, incumbent: Incumbent, seconds: float = 1.0) -> Report:
-    """A slice of about so many seconds, of which improvements are shared at once."""
+    """A slice of about these seconds, of which improvements are shared at once."""
     return member.slice(incumbent, lambda spent: spent > seconds, time_left=10.0, now=time.perf_counter)
 
 

@@ -92,7 +92,7 @@ def test_toulbar2_proves_beside_the_members(threads: int) -> None:
 
 
 def test_answers_come_with_notes_records_and_a_bound() -> None:
-    """What was done is told: who found it, whose bound it is, and members live in the records."""
+    """Notes name the member that found the answer, the result has a bound, and records name their members."""
     problem = generate("random-cop", variables=40, domain=10, density=0.3, seed=1)
     result = dabp.solve(problem, Auto(members=QUICK_MEMBERS, prove=False), time_limit=1.0, threads=2)
     assert result.bound is not None
@@ -102,20 +102,20 @@ def test_answers_come_with_notes_records_and_a_bound() -> None:
 
 
 def test_a_proof_never_comes_with_an_older_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a member finds and proves the optimum while a step is being told, the proof waits for the next step."""
+    """If a member finds and proves the optimum while a step is put together, the proof waits for the next step."""
     problem = cliques(1, 6, 3)
     optimum, best = exhaustive(problem)
     search = timed(problem, horizon=1.0)
     incumbent = search.incumbent
-    told = incumbent.best
+    given = incumbent.best
 
-    def told_then_proved() -> Any:
-        before = told()
+    def given_then_proved() -> Any:
+        before = given()
         incumbent.offer(best, "a member", 0.0)
         incumbent.raise_bound(optimum, "a member")
         return before
 
-    monkeypatch.setattr(incumbent, "best", told_then_proved)
+    monkeypatch.setattr(incumbent, "best", given_then_proved)
     steps = [search.step(), search.step()]
     search.close()
     assert steps[0].finished is not Status.OPTIMAL or steps[0].best_cost == optimum
@@ -124,7 +124,7 @@ def test_a_proof_never_comes_with_an_older_answer(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_member_that_breaks_costs_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug in one member is told, and the others answer."""
+    """A bug in one member is noted, and the others answer."""
 
     def broken(self: Any) -> Any:
         raise ZeroDivisionError("on purpose")
@@ -185,14 +185,14 @@ def test_all_members_run_and_report(threads: int) -> None:
     once = {name: (lambda _, name=name: Run(make_solver(name, PARAMETERS[name]), last=True)) for name in PARAMETERS}
     places = [placed("tabu", broken), *(placed(name, plan) for name, plan in once.items())]
     search, seen, status = timed(problem, *places, threads=threads), set(), None
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         while status is None:
             step = search.step()
             seen |= {record["member"] for record in step.records}
             status = step.finished
     search.close()
-    assert ["tabu failed" in str(each.message) for each in told] == [True]
+    assert ["tabu failed" in str(each.message) for each in caught] == [True]
     assert status is Status.CONVERGED
     assert seen == {"tabu", *PARAMETERS}
 

@@ -19,8 +19,8 @@ GROWTH = 2
 class CountedSearch(Portfolio):
     """Members in turn, each a new run of a fixed number of iterations that starts from what is known then.
 
-    No clock decides anything: neither who is next, nor where a turn is cut into steps, since what a turn has found is
-    shared when it ends. No threads and no child process.
+    No clock decides anything: neither which member is next, nor where a turn is cut into steps, since what a turn has
+    found is shared when it ends. No threads and no child process.
     """
 
     def __init__(self, problem: Problem, line: LineUp, *, seed: int, budget: Budget, initial: Assignment | None):
@@ -35,7 +35,7 @@ class CountedSearch(Portfolio):
 
     @property
     def at_boundary(self) -> bool:
-        """Between turns."""
+        """True between turns, when no member runs."""
         return self._running is None
 
     def step(self) -> Step:

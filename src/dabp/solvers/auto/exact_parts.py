@@ -64,7 +64,7 @@ class _TooWide(Search):
     """The elimination of a problem that is too wide for it."""
 
     def step(self) -> Step:
-        """End at once."""
+        """End at once: there is no elimination."""
         return Step(finished=Status.CONVERGED)
 
 
@@ -120,7 +120,7 @@ class PartlyNarrow(Search):
         return working is None or working.at_boundary
 
     def step(self) -> Step:
-        """Eliminate, then search."""
+        """Eliminate the narrow components, then search the rest."""
         if self._inner is not None:
             return self._completed(self._inner.step())
         assert self._exact is not None

@@ -17,7 +17,7 @@ SLICE_SECONDS = 0.15
 
 
 def slice_seconds(horizon: float) -> float:
-    """Seconds of a slice in a solve of so many seconds: a twenty-fifth of these at most."""
+    """Seconds of a slice: a twenty-fifth of the horizon at most."""
     return min(SLICE_SECONDS, 0.04 * horizon)
 
 
@@ -123,7 +123,7 @@ def setup_seconds(member: Member, features: Features) -> float:
 
 
 def affordable(members: list[Member], kind: str, features: Features, horizon: float) -> tuple[list[Member], list[str]]:
-    """Those of some members that start soon enough and whose tables have room, and notes about the others.
+    """Those of some members that start soon enough and whose tables fit the memory, and notes about the others.
 
     `icm` is only for problems on which others do not start soon enough or have few iterations. Images have no limit of
     memory, as large tables are worth it there.
@@ -167,15 +167,15 @@ def _too_bulky(members: list[Member], kind: str, features: Features) -> list[Mem
 
     All may take 256 MiB together, or what sharing tables saves in comparison with a solver that shares none.
     """
-    room = max(2.0**28, 8.0 * (features.num_cells - features.num_different_cells))
+    left = max(2.0**28, 8.0 * (features.num_cells - features.num_different_cells))
     by_weight = sorted(members, key=lambda member: -member.weights[kind])
     bulky, shared = [], False
     for member in by_weight[:1] + sorted(by_weight[1:], key=lambda member: member.memory):
         taken = 0.0 if shared and member.shares_table else member.memory * features.num_different_cells
-        if taken > room and member is not by_weight[0]:
+        if taken > left and member is not by_weight[0]:
             bulky.append(member)
             continue
-        room = max(0.0, room - taken)
+        left = max(0.0, left - taken)
         shared |= member.shares_table
     return bulky
 

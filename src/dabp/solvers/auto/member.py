@@ -77,7 +77,7 @@ class Member:
     weights: Mapping[str, float]
     """Kind of problem → share of the time before anything is known, relative to the others; without one: left out."""
     applies: Callable[[Features, float], bool] = lambda features, horizon: True
-    """Whether it can pay on a problem with these features within so many seconds."""
+    """Whether it can pay on a problem with these features within these seconds."""
     when: str = "always"
     """`applies` in words."""
     copies: Callable[[Features, str], int] = lambda features, kind: 1

@@ -121,7 +121,7 @@ class Portfolio(Search):
         return (*lines, *self.notes)
 
     def close(self) -> None:
-        """End what runs."""
+        """End the runs of all members."""
         for member in self.members:
             member.close()
 

@@ -178,7 +178,7 @@ class Prover:
 
 
 def worth_proving(problem: Problem, features: Features, horizon: float, guard: Guard) -> bool:
-    """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer.
+    """Whether toulbar2 could be of use within `horizon` seconds: reading the problem alone may take longer.
 
     On images of more than 2,000 variables the dual proves, or nothing does.
     """

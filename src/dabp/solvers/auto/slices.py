@@ -137,7 +137,7 @@ class Slices:
         return None if self._search is None else self._search.pending()
 
     def resume(self, rounds: int, exhausted: bool) -> None:
-        """Be as after so many runs, with none under way."""
+        """Take the state after `rounds` runs, with none under way."""
         self.rounds, self.exhausted, self._ended = rounds, exhausted, [Ended(None, 0.0)] * rounds
         self._seed = np.random.SeedSequence(self._entropy, n_children_spawned=rounds)
 

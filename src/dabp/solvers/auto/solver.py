@@ -30,26 +30,27 @@ ORDER_SECONDS = 1e-5
 class Auto(Solver):
     """Several solvers that share what they find, each on the kind of problem that suits it.
 
-    Presolve first. A problem that is narrow enough is solved exactly by variable elimination. Otherwise a descent gives
-    a first answer, and a look at the tables, degrees and domains decides who comes first: the dual, moves by minimum
-    cuts and windows on images, tabu search and annealing on problems of two values and on small ones, reinforced BP on
-    other large ones; BP on the split graph, forest neighbourhoods and (with a minute or more) DABP beside them. They
-    run in threads, and time goes to those that improve on this problem; toulbar2 tries to prove in a child process, on
-    a core of its own as long as it has prospects. Components count apart. Ends when the bound meets the cost.
+    Presolve first. A narrow problem is solved exactly by variable elimination. Otherwise a descent gives a first
+    answer, and the tables, degrees and domains decide which members take part and how much time they have at first
+    (`members.MEMBERS`): the dual and moves by minimum cuts on images, tabu search and annealing on problems of two
+    values and on small ones, belief propagation on other large ones; forest neighbourhoods and, with a minute or more,
+    DABP beside them. Members run in threads, and time goes to those that improve on this problem; toulbar2 tries to
+    prove in a child process, on a core of its own as long as it has prospects. Components count apart. The search ends
+    when the bound meets the cost.
 
-    Limited by iterations instead of time the members take turns without toulbar2, and the same seed gives the same
-    result. A checkpoint keeps the best answer and the bound, from which a resumed solve sets all members to work
-    anew; limited by iterations it continues where it was, turn by turn.
+    Where iterations are the limit, the members take turns without toulbar2, and the same seed gives the same result. A
+    checkpoint keeps the best answer and the bound, from which all members of a resumed solve start anew; where
+    iterations are the limit it continues turn by turn.
 
     Parameters
     ----------
     members
-        Names of the members that may take part, separated by commas; by default all that suit the problem.
+        Solvers that may take part, separated by commas; by default all members that suit the problem.
     prove
         Whether toulbar2 takes part.
     share
-        Which of several workers on the same problem this is, as in ``2/4``: it then runs only its part of the members.
-        `dabp.solve_together` sets it.
+        The number of this worker and of all workers on the same problem, as in ``2/4``: it runs only its part of the
+        members. `dabp.solve_together` sets it.
     """
 
     presolves: ClassVar[bool] = True
@@ -165,7 +166,7 @@ class Settled(Search):
         self._problem = problem
 
     def step(self) -> Step:
-        """The only assignment."""
+        """The only assignment and its cost, or INFEASIBLE."""
         if nullary_constant(self._problem) == np.inf:
             return Step(finished=Status.INFEASIBLE)
         nothing = np.zeros(0, dtype=np.int64)
@@ -177,4 +178,4 @@ class Settled(Search):
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Nothing to continue."""
+        """Ignore the state: no work was under way."""

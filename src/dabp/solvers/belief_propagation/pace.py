@@ -76,7 +76,7 @@ class Pace:
     def kept(self, schedule: Schedule, run: int, done: int, left: float | None) -> Schedule:
         """The schedule of a run that ends in time if it is the first or the last.
 
-        `run` iterations of it are done, `done` in all, and about so many are `left`.
+        `run` iterations of it are done, `done` in all, and about `left` remain.
         """
         if not (self._first or self.last) or self._budget.time_limit is None or left is None:
             return schedule
