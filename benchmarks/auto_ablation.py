@@ -32,13 +32,16 @@ from benchmarks.structured_problems import STRUCTURED
 from benchmarks.vision_problems import vision_problems
 from dabp.problem import Problem
 from dabp.problem.grid import grid
-from dabp.solvers.auto import kinds, plan, solver, timed_search
+from dabp.solvers.auto import line_up, solver, timed_search
 from dabp.solvers.auto.features import features_of
 from dabp.solvers.auto.incumbent import Incumbent
 
 FAMILIES = ("random-cop", "graph-coloring", "scale-free", "small-world")
 NOISE = 1e-4
 """Relative difference of two costs below which they count as equal."""
+
+MOST = 0.1
+"""A larger relative difference counts as this in the mean: single answers that are missing would hide the rest."""
 
 
 def suite(folder: Path) -> dict[str, Callable[[], Problem]]:
@@ -53,7 +56,7 @@ def suite(folder: Path) -> dict[str, Callable[[], Problem]]:
         made[f"large {name}"] = partial(make, 41_001)
     for side in (30, 100):
         made[f"ising {side}"] = partial(dabp.generate, "ising", row_count=side, col_count=side, seed=41_001)
-    for kind, labels, side in (("potts", 16, 60), ("truncated", 16, 60), ("potts", 4, 120)):
+    for kind, labels, side in (("potts", 16, 60), ("truncated-linear", 16, 60), ("potts", 4, 120)):
         made[f"image {kind} {labels} {side}"] = partial(_image, kind, labels, side)
     if folder.is_dir():
         for name in ("potts-200", "truncated-384", "potts-384-60", "segmentation-256", "montage-150"):
@@ -85,7 +88,7 @@ def _image(kind: str, labels: int, side: int) -> Problem:
     smooth = rng.integers(0, labels, (6, 6)).repeat(side // 6, 0).repeat(side // 6, 1)
     distance = np.abs(smooth[..., None] - np.arange(labels))
     unary = 20.0 * np.minimum(distance, 4) + rng.integers(0, 60, distance.shape)
-    return grid(unary, kind, weights=12.0, **({"cap": 3} if kind == "truncated" else {}))
+    return grid(unary, kind, weights=12.0, **({"cap": 3} if kind == "truncated-linear" else {}))
 
 
 def _cut(make: Callable[..., Problem], number: int, *sizes: Any) -> Problem:
@@ -111,13 +114,10 @@ def _never(*_: Any, **__: Any) -> bool:
 
 
 RULES: dict[str, Callable[[], Any]] = {
-    "one run of BP has all threads": lambda: mock.patch.object(kinds, "few_iterations", _never),
-    "expansion waits for the dual": lambda: mock.patch.object(kinds, "expansion_delay", return_value=0.0),
-    "the dual's first slice": lambda: mock.patch.object(kinds, "looks_first", _never),
-    "descent ahead": lambda: mock.patch.object(solver, "prepared_beside", _never),
+    "one run of BP has all threads": lambda: mock.patch.object(line_up, "few_iterations", _never),
     "answers crossed by islands": lambda: mock.patch.object(Incumbent, "_crossed", lambda self, a, cost: (a, cost)),
     "toulbar2": lambda: mock.patch.object(timed_search, "worth_proving", _never),
-    "slow and sparse is large": lambda: mock.patch.object(kinds, "slow_and_sparse", _never),
+    "mbe": lambda: mock.patch.object(solver, "_elimination", return_value=[]),
 }
 """Special rules by name, and how each is left out."""
 
@@ -131,18 +131,15 @@ def without(part: str | None) -> Iterator[None]:
         with RULES[part]():
             yield
     else:
-        share = plan.SHARES[part]
-        nothing = plan.Share(dict.fromkeys(share.weights, 0.0), share.turn, share.delay, share.image_delay, share.setup)
-        with mock.patch.dict(plan.SHARES, {part: nothing}):
+        others = tuple(member for member in line_up.MEMBERS if member.solver != part)
+        with mock.patch.object(line_up, "MEMBERS", others):
             yield
 
 
 def parts_of(problem: Problem, seconds: float, threads: int) -> list[str]:
     """The members in the line-up, and all rules."""
-    features = features_of(problem)
-    line = kinds.line_up(features, seconds, threads=threads)
-    names = [kind.name for kind in line.kinds]
-    return [*names, "elimination", *RULES]
+    line = line_up.line_up(features_of(problem), seconds, threads=threads)
+    return [*dict.fromkeys(place.member.solver for place in line.places), *RULES]
 
 
 def runs_of(name: str, folder: Path, seconds: float, threads: int, only: list[str]) -> list[dict[str, Any]]:
@@ -161,7 +158,10 @@ def runs_of(name: str, folder: Path, seconds: float, threads: int, only: list[st
 
 
 def ablation(rows: list[dict[str, Any]]) -> None:
-    """The table: by part, how much worse the answers are without it, in per cent, and on how many problems."""
+    """The table: by part, how much worse the answers are without it, in per cent, and in how many runs.
+
+    A run counts as worse if its cost is above both runs with everything, as better if it is below both.
+    """
     base: dict[tuple[str, float], list[float]] = defaultdict(list)
     for row in rows:
         if row["part"] is None:
@@ -177,18 +177,19 @@ def ablation(rows: list[dict[str, Any]]) -> None:
             parts[row["part"]].append(
                 (row["problem"], row["seconds"], excess if np.isfinite(excess) else np.sign(cost))
             )
-    table(["left out", "problems", "worse", "better", "mean excess, %", "most"])
-    for part, found in sorted(parts.items(), key=lambda item: -np.mean([e for _, _, e in item[1]])):
+    table(["left out", "runs", "worse", "better", "mean excess, %", "most"])
+    means = {part: np.clip([e for _, _, e in found], -MOST, MOST).mean() for part, found in parts.items()}
+    for part, found in sorted(parts.items(), key=lambda item: -means[item[0]]):
         values = np.array([excess for _, _, excess in found])
         worst = sorted(found, key=lambda row: -row[2])[:3]
         most = ", ".join(
             f"{name} {seconds:g} s {100 * excess:+.2f}" for name, seconds, excess in worst if excess > NOISE
         )
-        counts = f"{len(values)} | {(values > NOISE).sum()} | {(values < -NOISE).sum()} | {100 * values.mean():.3f}"
+        counts = f"{len(values)} | {(values > NOISE).sum()} | {(values < -NOISE).sum()} | {100 * means[part]:.3f}"
         print(f"| {part} | {counts} | {most} |")
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> None:
     """Run what is not recorded yet, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path(__file__).parents[2] / "shared" / "instances")
@@ -197,7 +198,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="*", default=[], help="parts to leave out, by name")
     parser.add_argument("--json", type=Path, required=True)
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     rows = [json.loads(line) for line in options.json.read_text().splitlines()] if options.json.exists() else []
     done = {(row["problem"], row["seconds"]) for row in rows}
     with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:

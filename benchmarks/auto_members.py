@@ -24,7 +24,7 @@ MEMBERS: dict[str, tuple[str, dict[str, Any]]] = {
     "bp-learned": ("bp-learned", {}),
     "tabu": ("tabu", {}),
     "annealing": ("annealing", {}),
-    "bp-split": ("dbp-scfg", {"damping": 0.5, "jitter": 0.4, "restarts": 1_000_000}),
+    "dbp-scfg": ("dbp-scfg", {"damping": 0.5, "jitter": 0.4, "restarts": 1_000_000}),
     "forest-lns": ("forest-lns", {}),
 }
 

@@ -21,7 +21,7 @@ import dabp
 from benchmarks.auto_runs import table
 from benchmarks.vision_problems import large_grid
 from dabp.problem import Problem
-from dabp.solvers.auto.member import Member
+from dabp.solvers.auto.slices import Slices
 
 
 def shared(scopes: np.ndarray, count: int, domain: int, rng: np.random.Generator, tables: int = 50) -> Problem:
@@ -56,13 +56,13 @@ def drawn(kind: str, count: int) -> Problem:
 def measured(problem: Problem, seconds: float) -> tuple[float, float, str, float]:
     """When the first member was ready, in seconds and in CPU seconds, who it was, and how late the answer came."""
     ready: list[tuple[float, float, str]] = []
-    start = Member.start
+    start = Slices.start
 
-    def noted(member: Member, *args: Any, **named: Any) -> None:
+    def noted(member: Slices, *args: Any, **named: Any) -> None:
         start(member, *args, **named)
-        ready.append((time.perf_counter() - started, time.process_time() - worked, member.kind.name))
+        ready.append((time.perf_counter() - started, time.process_time() - worked, member.name))
 
-    with mock.patch.object(Member, "start", noted):
+    with mock.patch.object(Slices, "start", noted):
         started, worked = time.perf_counter(), time.process_time()
         dabp.solve(problem, "auto", time_limit=seconds, threads=2)
         late = time.perf_counter() - started - seconds

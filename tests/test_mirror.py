@@ -36,6 +36,7 @@ ELSEWHERE = {
     "kernels/presolve/dominated_values": "presolve/test_dominance",
     "kernels/presolve/table_sums": "presolve/test_restriction",
     "solvers/belief_propagation/message_search": "solvers/belief_propagation/test_bp",
+    "solvers/auto/member": "solvers/auto/test_members",
     "solvers/every_kernel": "solvers/test_kernel_build",
     "solvers/dual/general_passes": "solvers/dual/test_message_passing",
     "presolve/rule": "presolve/test_pipeline",

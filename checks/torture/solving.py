@@ -1,6 +1,6 @@
 """Every solver on a case, with and without presolve; those that are dear see a share of the cases.
 
-Solves run with the check of numbers on (`dabp.solvers.numbers`), and a warning is a failure.
+Solves run with the check of numbers on (`dabp.solvers.finite_numbers`), and a warning is a failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from checks.torture.variants import VARIANTS
 from checks.torture.verdict import wrong
 from dabp.driver.result import Result
 from dabp.solvers import SOLVERS, parameters
-from dabp.solvers.numbers import SWITCH
+from dabp.solvers.finite_numbers import SWITCH
 from dabp.solvers.status import Status
 
 NAMES = (*SOLVERS, *VARIANTS)

@@ -28,7 +28,7 @@ def test_a_search_that_cannot_be_saved_says_so() -> None:
 
 
 def test_what_is_optional_does_nothing() -> None:
-    """Offers are ignored, nothing is pending, nothing is to be told or closed."""
+    """Offers are ignored, nothing is pending, nothing is to be reported or closed."""
     search = Least()
     search.offer(np.zeros(1, dtype=np.int64), 1.0)
     search.close()

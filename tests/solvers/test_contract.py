@@ -18,7 +18,7 @@ from dabp.driver.result import Result
 from dabp.driver.stopping import Progress
 from dabp.problem import Problem
 from dabp.solvers import SOLVERS, parameters
-from dabp.solvers.numbers import SWITCH
+from dabp.solvers.finite_numbers import SWITCH
 from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem
 
@@ -35,7 +35,7 @@ SHARE = {
     "dabp-static": 30,
     "gat-pcm-lns": 30,
 }
-"""Solvers that see every so-manieth problem only, each beginning at its own."""
+"""Solver → n: it sees every n-th problem, each from another one on."""
 
 QUICK = {"steps": 500, "restarts": 2}
 """Parameters, where a solver has them, that keep its own schedule short."""

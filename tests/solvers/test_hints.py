@@ -34,7 +34,7 @@ def test_what_fits_is_taken(given: dict[str, Any]) -> None:
         ({"either": 1.5}, "'either' of solver 's' is a whole number or text"),
     ],
 )
-def test_what_does_not_is_told(given: dict[str, Any], words: str) -> None:
+def test_what_does_not_is_refused(given: dict[str, Any], words: str) -> None:
     """With the parameter, its owner and the type in words; true is no number."""
     with pytest.raises(ParameterError) as caught:
         check_types("solver 's'", given, HINTS)

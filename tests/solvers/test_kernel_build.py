@@ -13,7 +13,7 @@ from dabp.kernels import cache
 from dabp.solvers import every_kernel, kernel_build
 
 EVERY = 9
-"""Of the solves of `compiled_kinds`, so many-th are tried here; all of them with ``make kernels-complete``."""
+"""Every ninth solve of `compiled_kinds` is tried here; all of them with ``make kernels-complete``."""
 
 
 def test_nothing_is_compiled_where_kernels_came_along(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def limits(problem: Problem, name: str) -> list[int]:
     return [limit for limit in (end - 1, end, end + 1) if limit > 0]
 
 
-def told(result: Result) -> dict[str, Any]:
+def facts_of(result: Result) -> dict[str, Any]:
     """All that a resumed solve has in common with the one that was not ended."""
     return {
         "status": result.status,
@@ -108,15 +108,15 @@ def test_interrupted_at_any_question(name: str, tmp_path: Path) -> None:
     """
     for number, problem in enumerate(problems()):
         for limit in limits(problem, name):
-            whole = told(run(problem, name, limit))
+            whole = facts_of(run(problem, name, limit))
             moments = range(1, Counting.asked + 1) if name == "dual" and limit < 60 else some(Counting.asked)
             for moment in moments:
                 path = tmp_path / f"{number} {limit} {moment}"
                 part = run(problem, name, limit, moment, checkpoint=path)
-                assert part.status.name == "INTERRUPTED" or told(part) == whole, (limit, moment)
+                assert part.status.name == "INTERRUPTED" or facts_of(part) == whole, (limit, moment)
                 if path.exists():
                     again = run(problem, name, limit, checkpoint=path, resume=True)
-                    assert told(again) == whole, (limit, moment)
+                    assert facts_of(again) == whole, (limit, moment)
 
 
 @pytest.mark.parametrize("name", SAVED)
@@ -131,11 +131,11 @@ def test_killed_after_any_write(name: str, tmp_path: Path, monkeypatch: pytest.M
                     copies.append(path.with_name(f"{path.name} {len(copies)}"))
                     shutil.copy(path, copies[-1])
 
-            whole = told(run(problem, name, limit))
+            whole = facts_of(run(problem, name, limit))
             with monkeypatch.context() as often:
                 often.setattr(saving, "SAVE_SECONDS", 0.0)
-                assert told(run(problem, name, limit, checkpoint=path, callbacks=[keep])) == whole
+                assert facts_of(run(problem, name, limit, checkpoint=path, callbacks=[keep])) == whole
             copies.append(path)
             for moment in some(len(copies) - 1):
                 again = run(problem, name, limit, checkpoint=copies[moment], resume=True)
-                assert told(again) == whole, (limit, moment)
+                assert facts_of(again) == whole, (limit, moment)

@@ -33,7 +33,7 @@ from dabp.problem.model import Model
 from dabp.problem.views import Label
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
-from dabp.solvers.numbers import checked_step
+from dabp.solvers.finite_numbers import checked_step
 from dabp.solvers.status import Status
 
 Callback = Callable[[Progress], Any]

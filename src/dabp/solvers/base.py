@@ -1,4 +1,4 @@
-"""What every solver is: frozen hyperparameters that start a `Search`, which the driver steps."""
+"""The contract of solvers: frozen hyperparameters that start a `Search`, which the driver steps."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from dabp.solvers.status import Status
 from dabp.solvers.traffic import Traffic
 
 BLOCK_SECONDS = 0.02
-"""How long one `Search.step` should take, so that limits and signals are answered promptly."""
+"""Seconds that one `Search.step` should take, so that limits and signals are answered promptly."""
+
 FIRST_BLOCK = 200_000
-"""Numbers that are looked at in a tenth of that time on any machine: a first block may be so large without a clock."""
+"""Numbers that a first block may read: any machine does in a tenth of `BLOCK_SECONDS`."""
 
 State = dict[str, Any]
 """A search's state: NumPy arrays at the top level (saved as safetensors) and JSON values of any depth."""
@@ -27,7 +28,7 @@ State = dict[str, Any]
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may use; a schedule reads its horizon from here. The driver enforces the limits."""
+    """The limits of a search, which the driver enforces; schedules are planned by them."""
 
     time_limit: float | None = None
     max_iterations: int | None = None
@@ -35,12 +36,12 @@ class Budget:
     """Bytes for the whole process."""
     threads: int = 1
     guard: Guard = field(default_factory=Guard)
-    """Asked during long preparations; the driver asks it between steps."""
+    """Checked during long preparations, and by the driver between steps."""
 
 
 @dataclass
 class Step:
-    """What happened in one block of a search.
+    """The result of one block of a search.
 
     Costs are those of the problem given to `Solver.start`, always a minimisation; inf = infeasible.
     """
@@ -54,7 +55,7 @@ class Step:
     bound: float | None = None
     """A proved lower bound on the optimum, if the block gave one."""
     finished: Status | None = None
-    """Why nothing more will come: OPTIMAL and INFEASIBLE (proved only), CONVERGED, LIMIT (own schedule over)."""
+    """Why the search has ended: OPTIMAL and INFEASIBLE (proved only), CONVERGED, LIMIT (own schedule over)."""
     limit: str | None = None
     """What ended the search if `finished` is LIMIT, as a word of `Result.limit`; None: its own iterations are done."""
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -70,7 +71,7 @@ class Search(ABC):
     """Entries of `state_dict` that are assignments, or rows of them: any others that come back are refused."""
 
     priced: ClassVar[bool] = False
-    """Whether the costs of its best assignments are what `Problem.cost` gave: who knows need not ask again."""
+    """Whether the costs of its best assignments come from `Problem.cost`, so that they need not be recomputed."""
 
     @property
     def at_boundary(self) -> bool:
@@ -79,7 +80,7 @@ class Search(ABC):
 
     @abstractmethod
     def step(self) -> Step:
-        """Run for about `BLOCK_SECONDS` (or one indivisible unit of work) and tell what came out.
+        """Run for about `BLOCK_SECONDS` (or one indivisible unit of work) and return what it found.
 
         Never called again after a step with `finished`.
         """
@@ -88,31 +89,27 @@ class Search(ABC):
         """Take an incumbent found elsewhere; a search that cannot use one ignores it."""
 
     def pending(self) -> Assignment | None:
-        """What was found but not told in a step yet, asked for when the search is stopped."""
-        return None
-
-    def decoded(self) -> Assignment | None:
-        """What the search makes of the problem just now, though it be no improvement; None if it has no such thing."""
+        """The best assignment that no step has reported, for a search that is stopped."""
         return None
 
     def summary(self) -> tuple[str, ...]:
-        """Lines for the result's notes, asked for once when the search has ended, for whatever reason."""
+        """Lines for the notes of the result; called once when the search has ended."""
         return ()
 
     def traffic(self) -> Traffic | None:
-        """What a distributed run of the iterations so far would have sent; None if the method has no such run."""
+        """The messages of a distributed run of the iterations so far; None if the method has no such run."""
         return None
 
     def beliefs(self) -> tuple[NDArray[np.float64], ...] | None:
-        """The probability of each value of each variable as the search sees it; None if it has no such thing."""
+        """The probability of each value of each variable; None if the method has none."""
         return None
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """Arrays that must be finite between steps, by name: messages, parameters; looked at by `solvers.numbers`."""
+        """Name → array that must be finite between steps (messages, parameters); `finite_numbers` checks them."""
         return {}
 
     def state_dict(self) -> State:
-        """Everything `load_state_dict` needs to continue bit for bit."""
+        """All that `load_state_dict` needs to continue bit for bit."""
         raise ParameterError(f"{type(self).__name__} cannot be checkpointed")
 
     def load_state_dict(self, state: State) -> None:
@@ -120,7 +117,7 @@ class Search(ABC):
         raise ParameterError(f"{type(self).__name__} cannot be resumed")
 
     def close(self) -> None:  # noqa: B027 - optional
-        """Release what is held (child processes, threads). Called once, also after an error."""
+        """End child processes and threads. Called once, also after an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +133,7 @@ class Solver(ABC):
     prefixes: ClassVar[bool] = False
     """Whether a run with fewer `restarts` is the beginning of one with more: experiments run only the latter."""
     presolves: ClassVar[bool] = False
-    """Whether the driver simplifies the problem first when not told otherwise."""
+    """Whether the driver simplifies the problem first by default."""
     proves: ClassVar[bool] = False
     """Whether its searches prove bounds: the driver then gives it decimal costs as integers, the constant apart."""
     parallel: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""The clock that limits are held by."""
+"""The clock of time limits; it stands still while kernels are compiled."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class Clock:
 
     @property
     def now(self) -> float:
-        """Seconds so far."""
+        """Seconds since the clock was made."""
         return working_seconds() - self._start

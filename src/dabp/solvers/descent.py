@@ -12,17 +12,13 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of, own_costs
 from dabp.problem.guard import Guard
 
-SWEEPS, CHUNK = 20, 350_000
-"""Sweeps of that descent at most, and scope entries, about, between two looks at the clock."""
-FIRST_PART, FEW, GROWTH = 16, 4_096, 4
-"""The records of this part of the variables, but of so many at least, are written first; they take their turns before
-the others' are written, and each time there are so many times more."""
-WORD = 2**31
-"""Cells, or variables times the largest arity, from which on words of records have 64 bits."""
-
 
 class Descent:
-    """Descents on one problem, by one thread at a time."""
+    """Descents on one problem, by one thread at a time.
+
+    Records of the factors around each variable are written for the first variables first, so that these have turns
+    before all is laid out.
+    """
 
     def __init__(self, problem: Problem):
         self._count = problem.num_variables
@@ -34,26 +30,26 @@ class Descent:
             problem.scope_offsets, problem.scope_variables, problem.factor_table, problem.pool_offsets, group
         )
         own, start = own_costs(problem)
-        own.flags.writeable = False  # as a part of the pool is: another kind of array would be compiled for apart
+        own.flags.writeable = False  # as a part of the pool is: kernels are compiled for one kind of array
         sizes = problem.domain_sizes
         largest = int(sizes.max(initial=1))
         self._value: type = np.uint8 if largest < 2**8 else np.int64
         uniform = largest if (sizes == largest).all() else 0
         self._costs = OwnCosts(sizes.astype(self._value), uniform, start, own, problem.pool)
         self._room = np.zeros(largest)
-        small = len(problem.pool) < WORD and self._count * len(group) < WORD
+        small = max(len(problem.pool), self._count * len(group)) < 2**31
         self._word: type = np.int32 if small else np.int64
         self._records: list[Records] = []
         self._laid_out = 0
         """Variables that have records."""
         entries = max(1, len(problem.scope_variables))
-        self.chunk = max(1, CHUNK * self._count // entries)
-        """Variables between two looks at the clock."""
+        self.chunk = max(1, 350_000 * self._count // entries)
+        """Variables between two readings of the clock."""
 
     def descended(self, start: Assignment, guard: Guard) -> Assignment:
         """A local minimum near `start`, or as near to one as the guard allows."""
         values = self.compact(start)
-        for _ in range(SWEEPS):
+        for _ in range(20):
             changed = first = 0
             while first < self._count:
                 if guard.over:
@@ -70,7 +66,7 @@ class Descent:
         return np.array(assignment, dtype=self._value)
 
     def turns(self, values: NDArray[Any], first: int, last: int) -> int:
-        """Let the variables from `first` to `last` take their cheapest values in turn; how many took another."""
+        """Give the variables from `first` to `last` their cheapest values in turn; return how many changed."""
         while self._laid_out < last:
             self._lay_out_more()
         changed = 0
@@ -81,9 +77,8 @@ class Descent:
         return changed
 
     def _lay_out_more(self) -> None:
-        """Write the records of the next variables."""
         first = self._laid_out
-        last = min(self._count, max(FEW, self._count // FIRST_PART, GROWTH * first))
+        last = min(self._count, max(4_096, self._count // 16, 4 * first))
         start = np.zeros((len(self._arity), last - first + 1), dtype=np.int32)
         count_records(self._scopes, first, last, start)
         place = offsets_of(start[:, -1].astype(np.int64) * self._arity)

@@ -1,4 +1,4 @@
-"""Small runs of every solver that call every kernel with every type of argument, so that a build compiles them all.
+"""Small runs of every solver that call every kernel with every type of argument, for a build to compile them all.
 
 Kernels differ by single and double precision, by the length of vectors, by binary and larger factors, by forbidden
 combinations, by domains of two values and by the size from which threads and other layouts are used.
@@ -16,13 +16,13 @@ from dabp.solvers.base import Budget
 from dabp.solvers.registry import make_solver
 
 ITERATIONS = 24
-"""Of each small solve; enough for every kernel to be called, and for a window of DABP."""
+"""Iterations of each small solve: every kernel is called, and DABP has a window."""
 
 
 def _drawn(
     domain: int, *, seed: int = 0, ternary: bool = False, forbidden: bool = False, real: bool = False
 ) -> Problem:
-    """A small connected problem with a cycle, unary factors and whatever was asked for."""
+    """A small connected problem with a cycle and unary factors."""
     rng = np.random.default_rng(0)
     count = 6
     scopes: list[tuple[int, ...]] = [(i,) for i in range(count)]
@@ -47,7 +47,6 @@ def _mixed() -> Problem:
 
 
 def _kinds() -> list[Problem]:
-    """A problem of every kind that kernels tell apart."""
     return [
         _drawn(3, ternary=True),
         _drawn(12, ternary=True),
@@ -81,14 +80,12 @@ def _run(names: Iterable[str], problems: Iterable[Problem] | None = None, **para
 
 
 def _chain(count: int, domain: int, *, closed: bool = False) -> Problem:
-    """A path of variables with one table, or a ring."""
     table = np.arange(float(domain * domain)).reshape(domain, domain)
     links = count if closed else count - 1
     return Problem.from_tables([domain] * count, [((i, (i + 1) % count), table) for i in range(links)])
 
 
 def _permutation(*, real: bool = False) -> Problem:
-    """Variables that must all differ."""
     size = 6
     pairs = [(i, j) for i in range(size) for j in range(i)]
     table = np.arange(float(size * size)).reshape(size, size) * (0.3 if real else 1.0)
@@ -112,7 +109,7 @@ def _worth_threads() -> Iterator[Problem]:
 
 
 def _sort() -> None:
-    """What sorts the entries of large problems by variable, for all solvers, and finds classes for local search."""
+    """Sorting of scope entries by variable on large problems, and the classes of local search."""
     from dabp.graph.grouping import FEW, grouped
     from dabp.solvers.local_costs.colouring import coloured
 
@@ -130,7 +127,6 @@ def _presolve() -> None:
 
 
 def _elimination() -> None:
-    """Elimination, the orders of narrow and of long problems, and forests."""
     from dabp.graph.elimination_order import DENSE_LIMIT, elimination_order
 
     for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
@@ -140,18 +136,14 @@ def _elimination() -> None:
 
 
 def _following() -> None:
-    """Annealing of what others follow from, on a sum of three."""
-    from dabp.solvers.local_search.following_annealing import FollowingAnnealing
-
     copied, added = np.full((2, 2), np.inf), np.full((2, 2, 3), np.inf)
     copied[[0, 1], [0, 1]] = 0.0
     added[np.indices((2, 2))[0], np.indices((2, 2))[1], np.indices((2, 2)).sum(axis=0)] = 0.0
-    problem = Problem.from_tables([2, 2, 2, 3], [((0, 1), copied), ((1, 2, 3), added), ((3,), np.arange(3.0))])
-    FollowingAnnealing().start(problem, seed=0, budget=Budget()).step()
+    tables = [((0, 1), copied), ((1, 2, 3), added), ((3,), np.arange(3.0))]
+    make_solver("annealing-free").start(Problem.from_tables([2, 2, 2, 3], tables), seed=0, budget=Budget()).step()
 
 
 def _belief_propagation() -> None:
-    """Message passing on small problems and, in threads, on large ones; exactly on forests."""
     from dabp.graph import FactorGraph
     from dabp.kernels.belief_propagation.message_arrays import Rules
     from dabp.solvers.belief_propagation.engine import MinSum
@@ -169,14 +161,13 @@ def _belief_propagation() -> None:
 
 
 def _soft_belief_propagation() -> None:
-    """Message passing at a temperature, which is in single precision."""
     _run(["bp"], temperature=1.0)
     _run(["bp"], _worth_threads(), temperature=1.0)
     _run(["bp-learned"], [_drawn(3)], local_search=False)  # the descent from its runs' answers
 
 
 def _annealing(*problems: Problem) -> None:
-    """Annealing, the descent that makes the portfolio's first answer, and the components that toulbar2 is given."""
+    """Annealing, the descent to the first answer of `auto`, and the components that toulbar2 is given."""
     from dabp.graph.components import component_labels
     from dabp.problem.guard import Guard
     from dabp.solvers.descent import descended
@@ -188,7 +179,6 @@ def _annealing(*problems: Problem) -> None:
 
 
 def _large_annealing() -> None:
-    """The sweeps of annealing on large problems."""
     from dabp.problem.guard import Guard
     from dabp.solvers.local_costs.colouring import coloured
     from dabp.solvers.local_costs.shared_tables import table_of
@@ -203,7 +193,7 @@ def _large_annealing() -> None:
 
 
 def _dual() -> None:
-    """Passes of all kinds and, on a problem that is large enough for it, in single precision."""
+    """Passes of all kinds; on a large problem in single precision."""
     from dabp.solvers.dual.pair_passes import WORTH_THREADS, PairPasses
 
     _run(["dual"])
@@ -216,7 +206,7 @@ def _dual() -> None:
 
 
 def _whole() -> list[Problem]:
-    """Those of the kinds that local search works on with whole numbers of 32 bits, in padded rows."""
+    """The kinds on which local search works with integers of 32 bits in padded rows."""
     return [_drawn(3, ternary=True), _drawn(12, ternary=True), _drawn(4, forbidden=True, ternary=True), _mixed()]
 
 

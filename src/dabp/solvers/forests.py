@@ -17,12 +17,12 @@ def entries_of(incidence: Incidence) -> Entries:
 
 
 class Forests:
-    """Such moves on one problem, whose forbidden combinations have finite costs above any finite total."""
+    """Moves of forests on one problem; forbidden combinations have finite costs above any finite total."""
 
     def __init__(self, problem: Problem):
         whole = Incidence(problem)
         finite = np.isfinite(problem.pool)
-        # A forbidden combination costs more than everything else together, so that moves mend what can be mended.
+        # A forbidden combination costs more than everything else together: moves remove it where they can.
         costs = np.where(finite, problem.pool, 0.0)
         penalty = 1.0 + 2.0 * float(np.abs(costs).max(initial=0.0)) * max(1, problem.num_factors)
         self.columns = ForestCosts(
@@ -35,11 +35,11 @@ class Forests:
 
     @property
     def last_costs(self) -> NDArray[np.float64]:
-        """Costs of the values that the last move compared."""
+        """The costs that the last move compared."""
         return self._forest.cost
 
     def cost(self, values: Assignment) -> float:
-        """Of an assignment, forbidden combinations at their penalty."""
+        """The cost of an assignment, forbidden combinations at their penalty."""
         return float(penalised_cost(self.columns, values))
 
     def move(self, values: Assignment, state: NDArray[np.uint64], temperature: float = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""Values checked against type hints: what people write in plans and calls, before it fails deep inside."""
+"""Values of plans and calls, checked against type hints."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from dabp.errors import ParameterError
 
 WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-"""What messages call the types of parameters."""
+"""Type of a parameter → its name in messages."""
 
 
 def check_types(owner: str, given: Mapping[str, Any], hints: Mapping[str, Any]) -> None:
-    """Refuse values that do not fit their hints; hints that are not made of numbers, text and truth allow anything."""
+    """Refuse values that do not fit their hints; hints of other types than `WORDS` has allow anything."""
     for key, value in given.items():
         hint = hints.get(key, Any)
         options = [each for each in typing.get_args(hint) if each is not NoneType]

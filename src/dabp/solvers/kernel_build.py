@@ -24,17 +24,17 @@ Progress = Callable[[int, int], None]
 """Called with the number of jobs done and of all jobs, from any thread."""
 
 COMPLETE = "complete"
-"""The name of the file that says of which sources a folder holds all kernels."""
+"""Name of the file that holds the stamp of a complete folder."""
 
 _QUIET = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
 """Numba colours its message about every signature that it tries and drops, which takes time."""
 
 COLLECTION_OBJECTS = 50_000
-"""New objects after which Python looks for garbage; with its own number that takes a tenth of the time of compiling."""
+"""New objects before a garbage collection: Python's default takes a tenth of the time of compiling."""
 
 
 def stamp(target: str) -> str:
-    """A digest of the sources of all kernels, of what runs them and of what compiles them."""
+    """A digest of the sources of kernels and of `every_kernel`, of the versions that compile them, of the target."""
     sources = sorted(set(cache.ROOT.rglob("*.py")) - {Path(cache.__file__)})
     versions = [cache.version(path) for path in sources] + [Path(every_kernel.__file__).read_text(encoding="utf-8")]
     return hashlib.sha256(repr((versions, cache.surroundings(), target)).encode()).hexdigest()
@@ -50,7 +50,7 @@ def is_complete(place: Path, target: str) -> bool:
 
 
 def shipped() -> str | None:
-    """The level for which the package has brought all its kernels, if this processor runs it."""
+    """The level for which the package contains all kernels, if this processor runs it."""
     return next((level for level in cache.levels() if is_complete(cache.SHIPPED / level, level)), None)
 
 

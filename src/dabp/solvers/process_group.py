@@ -1,4 +1,4 @@
-"""Processes that a Ctrl-C in the terminal does not reach: their parent decides what an interrupt means."""
+"""Processes that Ctrl-C in the terminal does not reach: only their parent handles an interrupt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The solvers by name, imported on demand so that listing them costs nothing.
+"""Solvers by name, imported on demand so that a list of them costs nothing.
 
 To add one: write a `Solver` in a module of this package, add a line to `SOLVERS`; the contract tests pick it up.
 """
@@ -22,12 +22,12 @@ from dabp.packages import installed, require
 from dabp.solvers.base import Solver
 
 LARGEST = 2**62
-"""A solver's whole numbers go so far: kernels count in 64 bits, and nothing gets there."""
+"""Largest whole number of a parameter: kernels count in 64 bits. Larger ones are cut to it."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A named solver: where its class is, what its preset changes, the package it needs, and a line for the list."""
+    """A named solver: its class, a line for the list, the parameters of its preset, the package that it needs."""
 
     module: str
     class_name: str
@@ -41,7 +41,7 @@ class Entry:
         return self.needs is None or installed(self.needs)
 
     def load(self) -> type[Solver]:
-        """Import the class."""
+        """Import the class and return it."""
         return _loaded(self.module, self.class_name)
 
 
@@ -50,20 +50,15 @@ def _loaded(module: str, class_name: str) -> type[Solver]:
     return cast(type[Solver], getattr(importlib.import_module(f"dabp.solvers.{module}"), class_name))
 
 
+_bp = functools.partial(Entry, "belief_propagation.bp", "BeliefPropagation")
+_toulbar2 = functools.partial(Entry, "toulbar2.toulbar2", "Toulbar2", needs="pytoulbar2")
+_dabp = functools.partial(Entry, "dabp", "Dabp")
+
 SOLVERS: dict[str, Entry] = {
-    "bp": Entry("belief_propagation.bp", "BeliefPropagation", "min-sum belief propagation, exact on forests"),
-    "dbp": Entry(
-        "belief_propagation.bp", "BeliefPropagation", "damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}
-    ),
-    "dbp-scfg": Entry(
-        "belief_propagation.bp",
-        "BeliefPropagation",
-        "damped BP on the split factor graph, the paper's DBP-SCFG",
-        {"damping": 0.9, "split_ratio": 0.95},
-    ),
-    "bp-reinforced": Entry(
-        "belief_propagation.bp",
-        "BeliefPropagation",
+    "bp": _bp("min-sum belief propagation, exact on forests"),
+    "dbp": _bp("damped BP (λ = 0.9), the paper's DBP", {"damping": 0.9}),
+    "dbp-scfg": _bp("damped BP on the split factor graph, the paper's DBP-SCFG", {"damping": 0.9, "split_ratio": 0.95}),
+    "bp-reinforced": _bp(
         "reinforced BP: beliefs slowly freeze into an assignment; the best on large problems",
         {"damping": 0.2, "reinforcement": 1e-4},
     ),
@@ -127,51 +122,21 @@ SOLVERS: dict[str, Entry] = {
     "gdba": Entry(
         "local_search.gdba", "Gdba", "GDBA, distributed breakout: as MGM, and what is violated weighs more where stuck"
     ),
-    "toulbar2": Entry(
-        "toulbar2.toulbar2",
-        "Toulbar2",
-        "toulbar2: exact, branch and bound with soft local consistency",
-        needs="pytoulbar2",
-    ),
-    "toulbar2-vns": Entry(
-        "toulbar2.toulbar2",
-        "Toulbar2",
-        "toulbar2's variable neighbourhood search",
-        {"mode": "vns"},
-        needs="pytoulbar2",
-    ),
-    "toulbar2-incop": Entry(
-        "toulbar2.toulbar2",
-        "Toulbar2",
-        "toulbar2 with INCOP local search first",
-        {"mode": "incop"},
-        needs="pytoulbar2",
-    ),
-    "toulbar2-pils": Entry(
-        "toulbar2.toulbar2",
-        "Toulbar2",
-        "toulbar2 with PILS local search first",
-        {"mode": "pils"},
-        needs="pytoulbar2",
-    ),
-    "dabp": Entry("dabp", "Dabp", "deep attentive BP: damping and weights learned while solving", {"cost_scale": 50.0}),
-    "dabp-heter": Entry(
-        "dabp",
-        "Dabp",
+    "toulbar2": _toulbar2("toulbar2: exact, branch and bound with soft local consistency"),
+    "toulbar2-vns": _toulbar2("toulbar2's variable neighbourhood search", {"mode": "vns"}),
+    "toulbar2-incop": _toulbar2("toulbar2 with INCOP local search first", {"mode": "incop"}),
+    "toulbar2-pils": _toulbar2("toulbar2 with PILS local search first", {"mode": "pils"}),
+    "dabp": _dabp("deep attentive BP: damping and weights learned while solving", {"cost_scale": 50.0}),
+    "dabp-heter": _dabp(
         "DABP with uniform weights, damping learned per edge (the paper's DABP_Heter_λ)",
         {"cost_scale": 50.0, "weights": "uniform"},
     ),
-    "dabp-homo": Entry(
-        "dabp",
-        "Dabp",
+    "dabp-homo": _dabp(
         "DABP with uniform weights, one learned damping factor (the paper's DABP_Homo_λ)",
         {"cost_scale": 50.0, "weights": "uniform", "damping": "mean"},
     ),
-    "dabp-static": Entry(
-        "dabp",
-        "Dabp",
-        "DABP that never learns: a new random network each restart",
-        {"cost_scale": 50.0, "learning": False},
+    "dabp-static": _dabp(
+        "DABP that never learns: a new random network each restart", {"cost_scale": 50.0, "learning": False}
     ),
 }
 
@@ -195,11 +160,11 @@ ELSEWHERE: dict[str, str] = {
     "gatpcm": "gat-pcm-lns",
     "portfolio": "auto",
 }
-"""What other tools and papers call a method, in small letters without hyphens → who does it here, or comes nearest."""
+"""Name of a method in other tools and papers, in small letters without hyphens → the nearest solver here."""
 
 
 def entry(name: str) -> Entry:
-    """The registry's line for a solver, or an error that suggests the nearest name."""
+    """The line of a solver, or an error that suggests the nearest name."""
     try:
         return SOLVERS[name]
     except KeyError:
@@ -207,7 +172,6 @@ def entry(name: str) -> Entry:
 
 
 def _hint(name: str) -> str:
-    """Which solver was meant: one of ours in other letters, another tool's name for one, or a mistyped one."""
     plain = name.lower().replace("_", "-")
     known = ELSEWHERE.get(plain.replace("-", "").replace(" ", ""))
     if plain in SOLVERS:
@@ -224,7 +188,6 @@ def parameters(name: str) -> dict[str, tuple[Any, Any]]:
 
 @functools.cache  # evaluating annotations takes longer than many a solve of a stream
 def _declared(cls: type[Solver]) -> dict[str, tuple[Any, Any]]:
-    """Parameter → (type, default) as a solver's dataclass declares them."""
     hints = typing.get_type_hints(cls)
     return {field.name: (hints[field.name], field.default) for field in dataclasses.fields(cls)}
 
@@ -245,7 +208,7 @@ def make_solver(name: str, params: Mapping[str, Any] | None = None) -> Solver:
 
 
 def _converted(solver: str, key: str, value: Any, hint: Any) -> Any:
-    """A value as the solver declares it: a float stays one if it is written as 0, for which kernels are compiled."""
+    """A value of the declared type: 0 becomes 0.0 where that is a float, as kernels are compiled for it."""
     options = typing.get_args(hint) if isinstance(hint, UnionType) else (hint,)
     if NoneType in options and (value is None or (isinstance(value, str) and value.lower() in ("none", "null", ""))):
         return None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from enum import Enum
 
 RESTARTS_DONE = "restarts done"
-"""The word in `Result.limit` where a solver made all its restarts."""
+"""`Result.limit` where a solver made all its restarts."""
+
 OWN_LIMIT = "own iterations done"
-"""The word in `Result.limit` where a solver made the iterations of its own parameters."""
+"""`Result.limit` where a solver made the iterations of its own parameters."""
 
 
 class Status(Enum):

@@ -1,4 +1,4 @@
-"""How a search's preparation ends when the guard says so."""
+"""How the preparation of a search ends when the guard stops it."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from dabp.solvers.status import Status
 
 
 class Stopped(Exception):  # noqa: N818 - not an error: the guard said so
-    """There is no time or memory left to prepare; the text is the guard's reason."""
+    """The preparation has run out of time or memory; the text is the guard's reason."""
 
 
 def ask(guard: Guard) -> None:
-    """Go on, or raise `Stopped`."""
+    """Raise `Stopped` if the guard has a reason to stop."""
     if (reason := guard.reason) is not None:
         raise Stopped(reason)
 
 
 class NotPrepared(Search):
-    """Stands where a search would, whose preparation the guard did not let end."""
+    """Replaces a search whose preparation the guard stopped."""
 
     def __init__(self, name: str, reason: Stopped):
         self._note = f"{name} was not prepared: {reason}"
 
     @property
     def at_boundary(self) -> bool:
-        """There is nothing to save."""
+        """False: there is nothing to save."""
         return False
 
     def step(self) -> Step:
-        """The end."""
+        """End with the reason as a note."""
         return Step(finished=Status.LIMIT, notes=(self._note,))
 
     def state_dict(self) -> State:
-        """Nothing is under way, ever."""
+        """Nothing: no work is under way."""
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """There is nothing that could go on."""
+        """Ignore the state: no work was under way."""

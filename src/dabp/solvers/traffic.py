@@ -1,4 +1,4 @@
-"""What agents would have sent each other, had a search's iterations been run distributedly, an agent a variable."""
+"""The messages that a distributed run of a search, with an agent for each variable, would have sent."""
 
 from __future__ import annotations
 

@@ -8,6 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from dabp.problem import Problem
+from dabp.solvers import make_solver
+from dabp.solvers.auto.features import features_of
+from dabp.solvers.auto.line_up import LineUp, Place
+from dabp.solvers.auto.member import Member, Run, Situation
 
 QUICK_MEMBERS = "forest-lns,dual"
 """Members that need little time to start."""
@@ -48,3 +52,22 @@ def from_pairs(side: int, domain: int, table: Callable[[], np.ndarray]) -> Probl
     ends = np.arange(len(scopes) + 1)
     pool = np.concatenate([np.asarray(table(), dtype=float).ravel() for _ in scopes])
     return Problem(np.full(side * side, domain), scopes.ravel(), 2 * ends, pool, domain**2 * ends)
+
+
+def placed(name: str, plan: Callable[[Situation], Run] | None = None, *, weight: float = 1.0, **more: object) -> Place:
+    """A member that always runs the solver of its name, or as planned."""
+    member = Member(
+        solver=name,
+        plan=plan or (lambda situation: Run(make_solver(name))),
+        weights={},
+        turn=int(more.pop("turn", 100)),  # type: ignore[call-overload]
+        patient=bool(more.pop("patient", False)),
+        polishing=bool(more.pop("polishing", False)),
+        opens=bool(more.pop("opens", False)),
+    )
+    return Place(member, "small", weight, **more)  # type: ignore[arg-type]
+
+
+def line_of(problem: Problem, *places: Place) -> LineUp:
+    """A line-up of these members."""
+    return LineUp(features_of(problem), list(places), [])

@@ -68,8 +68,8 @@ def test_a_turn_that_is_stopped_tells_what_it_has_found(narrow: bool) -> None:
             factor_names=None,
         )
     for steps in (1, 2, 5):
-        told = itertools.count(1)
-        stop = [lambda p: p.iterations > 0 and next(told) >= steps]  # noqa: B023
+        seen = itertools.count(1)
+        stop = [lambda p: p.iterations > 0 and next(seen) >= steps]  # noqa: B023
         result = dabp.solve(problem, "auto", max_iterations=100_000, callbacks=stop, presolve=False)
         assert result.status is Status.INTERRUPTED
         assert result.cost == result.trace.iteration_costs.min()

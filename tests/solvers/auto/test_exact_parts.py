@@ -11,7 +11,7 @@ import dabp
 from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.auto import Auto
-from dabp.solvers.auto.exact_parts import EliminationBeside, exact_search, narrow_components
+from dabp.solvers.auto.exact_parts import ExactElimination, exact_search, narrow_components
 from dabp.solvers.base import Budget
 from dabp.solvers.status import Status
 from tests.solvers.auto.shapes import QUICK_MEMBERS, beside, cliques
@@ -98,10 +98,11 @@ def test_the_smallest_components_are_taken_as_long_as_they_fit() -> None:
 
 def test_elimination_beside_the_members_proves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the search for an order would take too long to wait for, it is made beside the members, and proves."""
-    monkeypatch.setattr("dabp.solvers.auto.plan.ORDER_VARIABLES", 0)
-    monkeypatch.setattr("dabp.solvers.auto.plan.ORDER_SECONDS", 1.0)
+    monkeypatch.setattr("dabp.solvers.auto.solver.FEW_VARIABLES", 0)
+    monkeypatch.setattr("dabp.solvers.auto.solver.ORDER_SECONDS", 1.0)
     problem = cliques(40, 5, 3)
     result = dabp.solve(problem, Auto(members=QUICK_MEMBERS, prove=False), time_limit=20, presolve=False)
+    assert any(note.startswith("mbe") and "proved it" in note for note in result.notes)
     assert result.status is Status.OPTIMAL
     assert result.cost == dabp.solve(problem, "mbe").cost
 
@@ -109,6 +110,6 @@ def test_elimination_beside_the_members_proves(monkeypatch: pytest.MonkeyPatch) 
 def test_an_elimination_too_wide_ends_at_once() -> None:
     """As a member it says that there is nothing to do, and nothing wrong."""
     wide = cliques(1, 30, 6)
-    step = EliminationBeside(work=1e6, seconds=1.0).start(wide, seed=0, budget=Budget()).step()
+    step = ExactElimination(horizon=10.0).start(wide, seed=0, budget=Budget()).step()
     assert step.finished is Status.CONVERGED
     assert step.bound is None

@@ -53,7 +53,7 @@ def test_the_first_guess_is_the_cheapest_by_unary_costs() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_least_of_each_table_is_a_bound(seed: int) -> None:
-    """It is told as one before anyone has worked, so it must never lie above the optimum."""
+    """It is the first bound of a solve, and never lies above the optimum."""
     problem = minimized(random_problem(seed))
     optimum = exhaustive_optimum(problem)
     assert optimum is None or least_of_tables(problem) <= optimum

@@ -11,6 +11,7 @@ from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
+from dabp.solvers.auto.features import features_of
 from dabp.solvers.auto.incumbent import Find, Incumbent
 from dabp.solvers.auto.prover import Prover, worth_proving
 from tests.problems import exhaustive
@@ -26,11 +27,16 @@ def polled(prover: Prover, seconds: float) -> None:
         last = now
 
 
+def worth(problem: Problem, seconds: float) -> bool:
+    """Whether toulbar2 is tried on a problem."""
+    return worth_proving(problem, features_of(problem), seconds, Guard())
+
+
 def test_components_are_proved_one_after_the_other() -> None:
     """The bounds of two components and the constant add up to the optimum of the whole."""
     problem = beside(cliques(1, 5, 3), cliques(1, 6, 3, seed=1), constant=11.0)
     incumbent = Incumbent(problem)
-    incumbent.offer(cheapest_values(problem), "the first guess", 0.0)
+    incumbent.offer(cheapest_values(problem), "first guess", 0.0)
     prover = Prover(problem, incumbent, seed=0, horizon=30.0)
     polled(prover, 60.0)
     prover.close()
@@ -42,7 +48,7 @@ def test_components_are_proved_one_after_the_other() -> None:
 
 @pytest.mark.parametrize(("variables", "degree", "vast"), [(100, 25, True), (40, 10, False), (100, 8, False)])
 def test_a_wide_gap_after_the_trial_is_hopeless(variables: int, degree: float, vast: bool) -> None:
-    """With the gap open it gives way, but not before its trial, nor, if there is some hope, when nobody improves."""
+    """With the gap open it gives way, but not before its trial, nor, if there is some hope, when no member improves."""
     problem = generate("random-cop", variables=variables, density=degree / (variables - 1), seed=0)
     incumbent = Incumbent(problem)
     incumbent.offer(np.zeros(variables, dtype=np.int64), "a", 0.0)
@@ -53,6 +59,7 @@ def test_a_wide_gap_after_the_trial_is_hopeless(variables: int, degree: float, v
         prover.resume()
         polled(prover, 0.7)
         prover.poll(0.7, 1.0)
+        incumbent.finds.append(Find("b", 0.9, incumbent.cost))
         assert prover.hopeless(1.0)
         assert prover.hopeless(100.0) == vast
     finally:
@@ -64,9 +71,9 @@ def test_little_time_is_enough_where_there_is_structure() -> None:
     sparse, dense = (
         generate("random-cop", variables=100, density=degree / 99, domain=15, seed=0) for degree in (6, 40)
     )
-    assert [worth_proving(problem, 1.9, Guard()) for problem in (sparse, dense)] == [True, False]
-    assert [worth_proving(problem, 10.0, Guard()) for problem in (sparse, dense)] == [True, True]
-    assert not worth_proving(sparse, 0.9, Guard())
+    assert [worth(problem, 1.9) for problem in (sparse, dense)] == [True, False]
+    assert [worth(problem, 10.0) for problem in (sparse, dense)] == [True, True]
+    assert not worth(sparse, 0.9)
 
 
 def covering(places: int, customers: int) -> Problem:
@@ -89,10 +96,10 @@ def covering(places: int, customers: int) -> Problem:
     )
 
 
-def test_where_much_is_forbidden_toulbar2_is_tried_and_leads_as_long_as_nobody_gets_further() -> None:
+def test_where_much_is_forbidden_toulbar2_is_tried_and_leads_as_long_as_no_member_gets_further() -> None:
     """With little time, too; it dives by its own lights, however poor what is known is, and then is not hopeless."""
     problem = covering(30, 60)
-    assert worth_proving(problem, 1.5, Guard())
+    assert worth(problem, 1.5)
     incumbent = Incumbent(problem)
     incumbent.offer(np.concatenate([np.ones(30), np.arange(60) % 30]).astype(np.int64), "a", 0.0)
     poor = incumbent.cost

@@ -13,7 +13,9 @@ import dabp
 from dabp.driver.stopping import Progress
 from dabp.errors import ParameterError
 from dabp.lab.generators import generate
+from dabp.problem import Problem
 from dabp.solvers.auto import Auto
+from dabp.solvers.base import Budget
 from dabp.solvers.status import Status
 from tests.problems import drawn_problem, exhaustive
 from tests.solvers.auto.shapes import cliques
@@ -33,9 +35,11 @@ def test_small_problems_are_solved_and_proved() -> None:
 
 
 def test_parameters_are_checked() -> None:
-    """A member that does not exist is refused with a suggestion."""
-    with pytest.raises(ParameterError, match="tabu"):
+    """A member that does not exist is refused with a suggestion, a former name with the solver's."""
+    with pytest.raises(ParameterError, match="did you mean 'tabu'"):
         Auto(members="tabbu")
+    with pytest.raises(ParameterError, match="'descent' is now 'icm'"):
+        Auto(members="tabu, descent")
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-5, 1.0, 1e9])
@@ -99,7 +103,22 @@ def test_an_assignment_with_capacities_has_an_answer() -> None:
             model.add_cost([job, copy], np.where(np.arange(2) == (np.arange(3) == agent)[:, None], 0.0, np.inf))
         model.linear(dict(zip(on, loads.tolist(), strict=True)), "<=", int(loads.sum() // 3) + 2)
     problem = model.build()
-    result = dabp.solve(problem, params={"members": "following", "prove": False}, time_limit=0.5, presolve=False)
+    result = dabp.solve(problem, params={"members": "annealing-free", "prove": False}, time_limit=0.5, presolve=False)
     exact = dabp.solve(problem, "toulbar2", time_limit=20.0)
     assert exact.status.name == "OPTIMAL"
     assert result.cost == exact.cost
+
+
+@pytest.mark.parametrize(("constant", "extra"), [(0.0, 0.0), (7.5, -2.0)])
+def test_a_problem_without_variables_costs_its_constants(constant: float, extra: float) -> None:
+    """And those of the factors without variables; a step settles it."""
+    problem = Problem.from_tables([], [((), np.array(extra))], constant=constant)
+    step = Auto().start(problem, seed=0, budget=Budget()).step()
+    assert step.finished is Status.OPTIMAL
+    assert (step.best_cost, step.bound) == (constant + extra, constant + extra)
+
+
+def test_a_factor_without_variables_may_forbid_everything() -> None:
+    """Whatever the variables are."""
+    problem = Problem.from_tables([2, 2], [((), np.array(np.inf)), ((0, 1), np.zeros((2, 2)))])
+    assert Auto().start(problem, seed=0, budget=Budget()).step().finished is Status.INFEASIBLE

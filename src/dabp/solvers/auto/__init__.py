@@ -1,9 +1,9 @@
-"""The portfolio behind `auto`.
+"""`auto`: several public solvers that share what they find.
 
-Reading order: solver (what is chosen) → plan (every number that decides who runs when) → exact_parts (elimination of
-what is narrow) → timed_search or counted_search (the rest, limited by time or by iterations) → workers (threads) →
-member (runs and slices) → bandit (who is next) → kinds (what there is) → prover (toulbar2) → incumbent (what is
-shared) → explain (the notes).
+Reading order: solver (what is chosen) → exact_parts (elimination of what is narrow) → features (the kind of problem) →
+members (the table) → line_up (which of them take part) → portfolio (the loop), timed_search and counted_search (its
+two limits) → slices (a member at work) → incumbent (what is shared) → prover (toulbar2). `solvers.scheduler` chooses
+the next member.
 """
 
 from dabp.solvers.auto.solver import Auto

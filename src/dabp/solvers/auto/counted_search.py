@@ -1,139 +1,120 @@
-"""The portfolio when work is limited by iterations: members take turns, and the same seed gives the same result."""
+"""`auto` where iterations are the limit: members take turns, and the same seed gives the same result."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from dabp.problem import Assignment, Problem
-from dabp.solvers.auto.explain import explain
 from dabp.solvers.auto.incumbent import Incumbent
-from dabp.solvers.auto.kinds import LineUp
-from dabp.solvers.auto.member import Member
-from dabp.solvers.auto.plan import GROWTH
-from dabp.solvers.base import Budget, Search, State, Step
+from dabp.solvers.auto.line_up import LineUp
+from dabp.solvers.auto.portfolio import Portfolio, record_of
+from dabp.solvers.auto.slices import Report, Slices
+from dabp.solvers.base import Budget, State, Step
 from dabp.solvers.status import Status
 
+GROWTH = 2
+"""How many times longer the turns of a round are than those of the round before."""
 
-class CountedSearch(Search):
+
+class CountedSearch(Portfolio):
     """Members in turn, each a new run of a fixed number of iterations that starts from what is known then.
 
-    No clock decides anything: not the bandit, not a child process, not threads, and not where a turn is cut into
-    steps, since what a turn has found is shared when it ends.
+    No clock decides anything: neither which member is next, nor where a turn is cut into steps, since what a turn has
+    found is shared when it ends. No threads and no child process.
     """
 
     def __init__(self, problem: Problem, line: LineUp, *, seed: int, budget: Budget, initial: Assignment | None):
-        self._incumbent = Incumbent(problem)
+        super().__init__(problem, seed, budget, Incumbent(problem), np.inf)
         if initial is not None:
-            self._incumbent.offer(initial, "the given start", 0.0)
-        self._members = [Member(kind, problem, seed, number) for number, kind in enumerate(line.kinds)]
-        self._left = budget.max_iterations
-        self._turn, self._done = 0, 0
-        self._told = -np.inf
-        self._notes = list(line.notes)
-        self._running: Member | None = None
-        self._turn_left = 0
-        self._best: Assignment | None = None
-        self._best_cost = np.inf
+            self.incumbent.offer(initial, "the given start", 0.0)
+        self.join(line)
+        self._turn, self._done, self._turn_left = 0, 0, 0
+        self._reported = -np.inf
+        """The last bound that a step gave."""
+        self._running: Slices | None = None
 
     @property
     def at_boundary(self) -> bool:
-        """Between turns."""
+        """True between turns, when no member runs."""
         return self._running is None
 
     def step(self) -> Step:
         """A step of the member whose turn it is."""
-        if all(member.exhausted for member in self._members):
+        if all(member.exhausted for member in self.members):
             return Step(finished=Status.CONVERGED)
-        member = self._running
-        try:
-            if member is None:
-                member = self._begin()
-                if member is None:
-                    return Step()
-            inner = member.step()
-        except Exception as error:  # the others go on
-            failed = member or self._members[(self._turn - 1) % len(self._members)]
-            self._notes.append(f"{failed.kind.name} gave up: {error}")
-            failed.exhausted = True
-            return self._end(failed, Step())
-        step = Step(costs=inner.costs)
-        self._done += len(inner.costs)
-        self._turn_left -= len(inner.costs)
-        if inner.best is not None and inner.best_cost < self._best_cost:
-            self._best, self._best_cost = inner.best, inner.best_cost
-        if inner.bound is not None:
-            self._incumbent.raise_bound(inner.bound, member.kind.name)
-        if inner.finished is None and self._turn_left > 0:
-            return step
-        member.exhausted = member.exhausted or (inner.finished is not None and member.kind.once)
-        step = self._end(member, step)
-        if inner.finished is Status.INFEASIBLE:
-            step.finished = Status.INFEASIBLE
-        elif inner.finished is Status.OPTIMAL:  # then what it offered, hence the incumbent, is optimal
-            self._incumbent.raise_bound(self._incumbent.cost, member.kind.name)
-        if self._incumbent.proved and step.finished is None:
-            step.finished = Status.OPTIMAL
+        report = self.work()
+        if report is None:
+            return Step()
+        step = Step(costs=np.concatenate([np.zeros(0), *report.costs]))
+        self._done += len(step.costs)
+        self._turn_left -= len(step.costs)
+        if report.finished is not None or report.error is not None or self._turn_left <= 0:
+            self._end_turn(report, step)
         return step
 
-    def offer(self, assignment: Assignment, cost: float) -> None:
-        """Share an assignment with all members."""
-        self._incumbent.offer(assignment, "outside", 0.0)
-
-    def pending(self) -> Assignment | None:
-        """The best of the turn under way; it is told when the turn ends, as where turns are cut is up to the clock."""
-        return None if self._running is None else self._best
-
-    def summary(self) -> tuple[str, ...]:
-        """What was done, a line each."""
-        if self._running is not None and self._best is not None:
-            self._incumbent.offer(self._best, self._running.kind.name, 0.0)
-        return tuple(explain(self._incumbent, self._members, self._notes, None))
-
-    def state_dict(self) -> State:
-        """Whose turn it is and what is known; between turns no member runs."""
-        members = {member.kind.name: [member.rounds, member.exhausted] for member in self._members}
-        return {**self._incumbent.state_dict(), "turn": self._turn, "done": self._done, "members": members}
-
-    def load_state_dict(self, state: State) -> None:
-        """Go on with the next turn; of a search with other limits or members only what it knew is of use."""
-        self._incumbent.load_state_dict(state)
-        if state.get("members", {}).keys() != {member.kind.name for member in self._members}:
-            return
-        self._turn, self._done, self._told = state["turn"], state["done"], self._incumbent.bound
-        for member in self._members:
-            member.resume(*state["members"][member.kind.name])
-
-    def close(self) -> None:
-        """End what runs."""
-        for member in self._members:
-            member.close()
-
-    # ---- inside --------------------------------------------------------------------------------
-
-    def _begin(self) -> Member | None:
-        """Start the next member's turn; None if it has nothing more to give."""
-        member = self._members[self._turn % len(self._members)]
-        length = member.kind.turn * GROWTH ** (self._turn // len(self._members))
-        if self._left is not None:
-            length = max(1, min(length, self._left - self._done))
+    def choose(self, thread: int) -> Slices | None:
+        """The member in the midst of its turn, or the next one; None if that has nothing more to give."""
+        if self._running is not None:
+            return self._running
+        member = self.members[self._turn % len(self.members)]
+        length = member.place.member.turn * GROWTH ** (self._turn // len(self.members))
+        if self.budget.max_iterations is not None:
+            length = max(1, min(length, self.budget.max_iterations - self._done))
         self._turn += 1
         if member.exhausted:
             return None
-        self._best, self._best_cost, self._turn_left = None, np.inf, length
-        member.start(self._incumbent, np.inf, Budget(max_iterations=length))
-        self._running = member
+        self._running, self._turn_left = member, length
         return member
 
-    def _end(self, member: Member, step: Step) -> Step:
-        """End the turn: share its best, and say what is new."""
-        member.close()
+    def slice(self, member: Slices, thread: int) -> Report:
+        """One step of its run."""
+        steps = iter((False, True))
+        return member.slice(self.incumbent, lambda seconds: next(steps), budget=Budget(max_iterations=self._turn_left))
+
+    def reward(self, member: Slices, report: Report) -> None:
+        """Turns are the same whatever they find."""
+
+    def pending(self) -> Assignment | None:
+        """The best of the turn under way, which a step gives when the turn ends: the clock decides where it is cut."""
+        return None if self._running is None else self._running.best
+
+    def summary(self) -> tuple[str, ...]:
+        """What was done, a line each."""
+        if (found := self.pending()) is not None and self._running is not None:
+            self.incumbent.offer(found, self._running.name, 0.0)
+        return super().summary()
+
+    def state_dict(self) -> State:
+        """Whose turn it is and what is known; between turns no member runs."""
+        members = {member.name: [member.rounds, member.exhausted] for member in self.members}
+        return {**self.incumbent.state_dict(), "turn": self._turn, "done": self._done, "members": members}
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on with the next turn; of a search with other limits or members only what it knew is of use."""
+        self.incumbent.load_state_dict(state)
+        if state.get("members", {}).keys() != {member.name for member in self.members}:
+            return
+        self._turn, self._done, self._reported = state["turn"], state["done"], self.incumbent.bound
+        for member in self.members:
+            member.resume(*state["members"][member.name])
+
+    def _end_turn(self, report: Report, step: Step) -> None:
+        """Share what the turn has found."""
+        member, incumbent = self._running, self.incumbent
+        assert member is not None
         self._running = None
-        if self._best is not None and self._incumbent.offer(self._best, member.kind.name, 0.0) > 0:
-            assignment, cost = self._incumbent.best()
+        member.close()
+        self.tell_failure(report)
+        if member.best is not None and incumbent.offer(member.best, member.name, 0.0) > 0:
+            assignment, cost = incumbent.best()
             assert assignment is not None
             step.best, step.best_cost = assignment.copy(), float(cost)
-        if self._incumbent.bound > self._told:
-            step.bound = self._told = self._incumbent.bound
-        record = {"member": member.kind.name, "cost": self._best_cost if np.isfinite(self._best_cost) else None}
-        step.records.append(record)
-        return step
+        if report.finished is Status.OPTIMAL:  # what it found, hence the incumbent, is optimal
+            incumbent.raise_bound(incumbent.cost, member.name)
+        if incumbent.bound > self._reported:
+            step.bound = self._reported = incumbent.bound
+        if report.finished is Status.INFEASIBLE:
+            step.finished = Status.INFEASIBLE
+        elif incumbent.proved:
+            step.finished = Status.OPTIMAL
+        step.records.append(record_of(member.name, member.best_cost))

@@ -13,55 +13,58 @@ from dabp.graph.elimination_order import elimination_order
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, nullary_constant
 from dabp.problem.guard import Guard
-from dabp.solvers.auto.plan import ENTRIES, WIDEST
 from dabp.solvers.base import Budget, Search, Solver, State, Step
 from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
 from dabp.solvers.status import Status
+
+WIDEST = 24
+"""Induced width up to which elimination is tried: two values each would be too many beyond."""
+
+WORK_PER_SECOND = 3e8
+"""Costs that elimination adds up in a second."""
 
 Begin = Callable[[Problem, Assignment | None], Search]
 """Starts the search of a part of a problem, from an assignment of it if there is one."""
 
 
 def exact_search(problem: Problem, work: float = np.inf, guard: Guard | None = None) -> MiniBucketSearch | None:
-    """An elimination that is exact, fits the memory and adds up at most `work` costs, or None.
+    """An elimination that is exact, fits the memory and adds up at most `work` costs; None if there is none.
 
-    None too if the guard ends the search for an order in which to eliminate.
+    None too if the guard ends the search for an elimination order.
     """
     elimination = elimination_order(problem, widest=WIDEST, guard=guard)
     if elimination.width is None or elimination.width > WIDEST or (guard is not None and guard.over):
         return None
-    search = MiniBucketSearch(problem, max(1, elimination.width), ENTRIES, elimination)
+    search = MiniBucketSearch(problem, max(1, elimination.width), 20_000_000, elimination)
     return search if search.exact and search.work <= work else None
 
 
 @dataclass(frozen=True, kw_only=True)
-class EliminationBeside(Solver):
-    """Elimination as a member beside others, which goes on if it turns out to be exact and affordable.
+class ExactElimination(Solver):
+    """`mbe` as a member of `auto`: at the i-bound at which it is exact, if that is affordable.
 
     Parameters
     ----------
-    work
-        Costs that it may add up.
-    seconds
-        That the search for an order may take.
+    horizon
+        Seconds of the solve: the search for an order may take 0.1 of these, elimination half.
     search
-        One that was planned already.
+        An elimination that is planned already.
     """
 
-    work: float
-    seconds: float
+    horizon: float
     search: MiniBucketSearch | None = None
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
-        """Begin what was planned, or look for an order first."""
-        return self.search or exact_search(problem, self.work, budget.guard.within(self.seconds)) or _TooWide()
+        """Begin what is planned, or look for an order first."""
+        guard = budget.guard.within(0.1 * self.horizon)
+        return self.search or exact_search(problem, 0.5 * WORK_PER_SECOND * self.horizon, guard) or _TooWide()
 
 
 class _TooWide(Search):
     """The elimination of a problem that is too wide for it."""
 
     def step(self) -> Step:
-        """Nothing."""
+        """End at once: there is no elimination."""
         return Step(finished=Status.CONVERGED)
 
 
@@ -112,12 +115,12 @@ class PartlyNarrow(Search):
 
     @property
     def at_boundary(self) -> bool:
-        """As whoever is at work."""
+        """Whether the search at work may be saved."""
         working = self._inner or self._exact
         return working is None or working.at_boundary
 
     def step(self) -> Step:
-        """Eliminate, then search."""
+        """Eliminate the narrow components, then search the rest."""
         if self._inner is not None:
             return self._completed(self._inner.step())
         assert self._exact is not None
@@ -136,7 +139,7 @@ class PartlyNarrow(Search):
             self._inner.offer(part, float(self._rest.cost(part)))
 
     def pending(self) -> Assignment | None:
-        """What the search of the rest has not told yet, completed."""
+        """What the search of the rest has not reported yet, completed."""
         rest = None if self._inner is None else self._inner.pending()
         return None if rest is None else self._whole(rest)
 

@@ -1,4 +1,4 @@
-"""What a problem is like, from a cheap look: its size, its degrees and domains, and the shapes of its tables."""
+"""What a problem is like, from a cheap look: its kind, its size, its degrees and domains, the shapes of its tables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,20 @@ from dabp.graph.following import following
 from dabp.problem import Problem
 from dabp.problem.columns import Indices
 from dabp.problem.facts import derived
-from dabp.solvers.auto.plan import SAMPLED_TABLES, SAMPLED_VALUES, WHOLE_TABLES
 from dabp.solvers.local_costs.exchanges import labelled_cliques
+
+SAMPLED_TABLES = 256
+"""Factors whose tables `features_of` looks at."""
+
+SAMPLED_VALUES = 128
+"""Values of each variable that `features_of` looks at in a table."""
+
+
+KINDS = ("small", "medium", "large", "image", "binary", "permutation")
+"""Kinds of problem that decide the weights of members; see `kind_of`."""
+
+MOSTLY = 0.9
+"""Share from which on a problem counts as made of tables of one sort."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +39,9 @@ class Features:
     num_messages: int
     """Costs in one message along each edge."""
     num_cells: int
-    """Cells of the tables of all factors of arity 2 or more, shared ones counted for each …"""
+    """Cells of the tables of all factors of arity 2 or more; shared tables count for each factor."""
     num_different_cells: int
-    """… and counted once."""
+    """The same, shared tables counted once."""
     largest_domain: int
     largest_arity: int
     degree: float
@@ -37,14 +49,10 @@ class Features:
     attractive: float
     """Share of tables for which agreeing is never worse: T(a, a) + T(b, b) ≤ T(a, b) + T(b, a).
 
-    Of those between two of the largest domains, where these are enough to tell. Also what is left of a Potts table when
-    presolve has removed values from its two variables."""
+    Of the tables between two of the largest domains, where these are enough to tell. Also what is left of a Potts table
+    when presolve has removed values from its two variables."""
     repulsive: float
     """Share of tables in which any agreement costs more than any disagreement, as in colourings."""
-    potts: float
-    """Share of tables with one cost for agreeing and another for any disagreement."""
-    submodular: float
-    """Share of tables with T(a, b) + T(a+1, b+1) ≤ T(a, b+1) + T(a+1, b): those a single cut minimises."""
     crisp: float
     """Share of tables that forbid something."""
     hard: float
@@ -52,11 +60,7 @@ class Features:
     following: float
     """Share of variables that follow from others, as partial sums do."""
     exchanging: float
-    """Share of variables in sets that must all differ and nearly take all values, so that they can but exchange."""
-    unit_costs: bool
-    """Whether the sampled costs are integers that differ by at most 2 in any table, as in max-cut."""
-    digits: float
-    """Decimal digits of the number of assignments."""
+    """Share of variables in sets that must all differ and nearly take all values, so that they can only exchange."""
 
 
 def features_of(problem: Problem) -> Features:
@@ -68,6 +72,8 @@ def features_of(problem: Problem) -> Features:
     used = np.zeros(len(cells), dtype=bool)
     used[tables] = True
     stacks = _stacks(problem, _sample(np.flatnonzero(arities == 2)))
+    crisp = _share(stacks, _forbids)
+    cliques = derived(problem, labelled_cliques) if crisp else ()
     return Features(
         num_variables=problem.num_variables,
         num_edges=edges,
@@ -79,32 +85,45 @@ def features_of(problem: Problem) -> Features:
         degree=edges / max(1, problem.num_variables),
         attractive=_share(_whole(stacks), is_attractive),
         repulsive=_share(stacks, is_repulsive),
-        potts=_share(stacks, is_potts),
-        submodular=_share(stacks, is_submodular),
-        crisp=(crisp := _share(stacks, _forbids)),
+        crisp=crisp,
         hard=float(problem.facts.forbidding[tables].mean()) if len(tables) else 0.0,
-        following=_following(problem),
-        exchanging=_exchanging(problem) if crisp else 0.0,
-        unit_costs=bool(stacks) and problem.facts.integral and all(_narrow(stack.tables).all() for stack in stacks),
-        digits=float(np.log10(sizes).sum()),
+        following=len(derived(problem, following).definitions) / max(1, problem.num_variables),
+        exchanging=sum(len(clique.members) for clique in cliques) / max(1, problem.num_variables),
     )
 
 
+def kind_of(features: Features) -> tuple[str, str]:
+    """The kind of problem, of `KINDS`, and why in words.
+
+    - ``image``: attractive tables on a sparse graph. Its relaxation is nearly tight: the dual comes first, then
+      labellings read from it and moves that change many variables at once.
+    - ``permutation``: variables that must all differ and nearly take all values: annealing exchanges values.
+    - ``binary``: two values each, not attractive, little forbidden: local search makes millions of moves a second.
+      Where most is forbidden (independent sets, covers), BP is better.
+    - ``large``: from 600 variables on: long runs of BP, reinforced and learned, and annealing.
+    - ``medium``: from 150 variables on: slow annealing; single runs of BP vary, tabu search looks at all moves.
+    - ``small``: the rest: many short runs of local search and of BP.
+    """
+    pairwise, count = features.largest_arity <= 2, features.num_variables
+    if pairwise and count >= 200 and features.degree <= 30 and features.attractive >= MOSTLY:
+        return "image", f"{features.attractive:.0%} of the tables favour agreement: the dual comes first"
+    if features.exchanging >= 0.5:
+        return "permutation", f"{features.exchanging:.0%} of the variables must all differ: annealing exchanges values"
+    if pairwise and features.largest_domain <= 2 and features.crisp < MOSTLY:
+        return "binary", "two values a variable: local search comes first"
+    if count >= 600:
+        return "large", f"{count:,} variables: long runs of belief propagation come first"
+    if count >= 150:
+        return "medium", f"{count:,} variables: annealing comes first"
+    return "small", f"{count:,} variables: local search and short runs of belief propagation"
+
+
 def _values_along(problem: Problem, edges: int) -> int:
-    """The domain sizes along all edges added up: where there is one size for all, nothing is looked up."""
     sizes = problem.domain_sizes
     if len(sizes) and (sizes == sizes[0]).all():
         return edges * int(sizes[0])
     unary = problem.scope_variables[problem.scope_offsets[:-1][problem.arities == 1]]
     return int(sizes[problem.scope_variables].sum()) - int(sizes[unary].sum())
-
-
-def _exchanging(problem: Problem) -> float:
-    return sum(len(clique.members) for clique in derived(problem, labelled_cliques)) / problem.num_variables
-
-
-def _following(problem: Problem) -> float:
-    return len(derived(problem, following).definitions) / max(1, problem.num_variables)
 
 
 def is_attractive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -124,23 +143,12 @@ def is_attractive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _is_part_of_potts(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Whether all cells cost the same but some, at most one in a row and in a column, which cost less.
 
-    With two values each, two such cells may be of a table that favours disagreement: these are told by the diagonal.
+    With two values each, two such cells may be of a table that favours disagreement: the diagonal decides there.
     """
     cheap = tables < tables.max(axis=(-2, -1), keepdims=True)
     count = cheap.sum(axis=(-2, -1))
     apart = (cheap.sum(axis=-2).max(axis=-1) <= 1) & (cheap.sum(axis=-1).max(axis=-1) <= 1)
     return np.asarray(apart & ((count == 1) if tables.shape[-2:] == (2, 2) else (count > 0)))
-
-
-def is_potts(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether there is one cost for agreeing and a higher one for any disagreement; of tables [..., D, D]."""
-    size = tables.shape[-1]
-    if tables.shape[-2] != size or size < 2:
-        return np.zeros(tables.shape[:-2], dtype=bool)
-    apart = tables[..., ~np.eye(size, dtype=bool)]
-    same = tables.diagonal(axis1=-2, axis2=-1)
-    alike = (apart == apart[..., :1]).all(axis=-1) & (same == same[..., :1]).all(axis=-1)
-    return np.asarray(alike & (same[..., 0] < apart[..., 0]))
 
 
 def is_repulsive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -152,21 +160,8 @@ def is_repulsive(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(tables.diagonal(axis1=-2, axis2=-1).min(axis=-1) > apart.max(axis=-1))
 
 
-def is_submodular(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether tables [..., D, E] are submodular in the order of the values; forbidden cells make them not."""
-    with np.errstate(invalid="ignore"):
-        cross = tables[..., :-1, :-1] + tables[..., 1:, 1:] - tables[..., :-1, 1:] - tables[..., 1:, :-1]
-    slack = 1e-9 * np.maximum(1.0, np.abs(tables).max(axis=(-2, -1), keepdims=True, initial=0.0))
-    return np.asarray((cross <= slack).all(axis=(-2, -1)) & ~_forbids(tables))
-
-
 def _forbids(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(np.isinf(tables).any(axis=(-2, -1)))
-
-
-def _narrow(tables: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether costs differ by at most 2."""
-    return np.asarray(tables.max(axis=(-2, -1)) <= tables.min(axis=(-2, -1)) + 2)
 
 
 class _Stack(NamedTuple):
@@ -193,25 +188,23 @@ def _stacks(problem: Problem, factors: Indices) -> list[_Stack]:
 
 
 def _whole(stacks: list[_Stack]) -> list[_Stack]:
-    """Tables between two of the largest domains, of which presolve has removed nothing, if they are enough to tell."""
+    """Tables between two of the largest domains, which presolve left whole, if there are at least 8."""
     largest = max((max(stack.tables.shape[1:]) for stack in stacks), default=0)
     whole = [stack for stack in stacks if min(stack.tables.shape[1:]) == largest]
-    return whole if sum(int(stack.users.sum()) for stack in whole) >= WHOLE_TABLES else stacks
+    return whole if sum(int(stack.users.sum()) for stack in whole) >= 8 else stacks
 
 
 def _spread(size: int) -> Indices:
-    """The values of a domain that are looked at, evenly spread: what is Potts or submodular is so on these, too."""
+    """The values of a domain that are looked at, evenly spread."""
     return np.linspace(0, size - 1, min(size, SAMPLED_VALUES)).astype(np.int64)
 
 
 def _share(stacks: list[_Stack], holds: Callable[[NDArray[np.float64]], NDArray[np.bool_]]) -> float:
-    """The part of the sampled factors whose tables are so."""
     count = sum(int(stack.users.sum()) for stack in stacks)
     return sum(int(stack.users[holds(stack.tables)].sum()) for stack in stacks) / count if count else 0.0
 
 
 def _sample(factors: Indices) -> Indices:
-    """Some of them, evenly spread."""
     if len(factors) <= SAMPLED_TABLES:
         return factors
     return factors[np.linspace(0, len(factors) - 1, SAMPLED_TABLES).astype(np.int64)]

@@ -13,13 +13,15 @@ from dabp.graph.components import component_labels, factor_components
 from dabp.graph.islands import crossed, has_islands
 from dabp.problem import Assignment, Problem
 from dabp.problem.validation import EXACT
-from dabp.solvers.auto.plan import CLOSE
 from dabp.solvers.base import State
+
+CLOSE = 0.005
+"""Relative difference of cost within which an answer counts as nearly as good as the incumbent."""
 
 
 @dataclass(frozen=True)
 class Find:
-    """One improvement: who, when, and the cost reached."""
+    """One improvement: the member that made it, the second, and the cost reached."""
 
     member: str
     time: float
@@ -27,46 +29,27 @@ class Find:
 
 
 class Incumbent:
-    """What is known so far; every method may be called from any thread.
+    """The best answer and the best bound so far; every method may be called from any thread.
 
     Components share no factor, so the best assignment is put together from the best of each: a candidate that is worse
     as a whole may still improve some of them. On sparse problems the same holds for the islands on which a candidate
     that is nearly as good differs from the incumbent (`graph.islands`).
-
-    Parameters
-    ----------
-    problem
-        What it is an answer to.
-    apart
-        Whether to look for the components at once; else all is one until `tell_apart` is called.
     """
 
-    def __init__(self, problem: Problem, *, apart: bool = True):
+    def __init__(self, problem: Problem):
         self._problem = problem
         self._islands = has_islands(problem)
         self._lock = threading.Lock()
         self.assignment: Assignment | None = None
         self.cost = np.inf
-        self.num_components = 1
-        self.component_costs: NDArray[np.float64] = np.full(1, np.inf)
-        if apart:
-            self.tell_apart()
+        labels, count = component_labels(problem)
+        self.labels, self.num_components = labels, count
+        """The component of each variable [N], and how many there are."""
+        self._factor_component = factor_components(problem, labels) if count > 1 else np.zeros(0, dtype=np.int64)
+        self.component_costs: NDArray[np.float64] = np.full(count, np.inf)
         self.bound = -np.inf
-        self.decoded: Assignment | None = None
-        """What a member that raises the bound makes of the problem just now: no incumbent, but others may make one."""
         self.finds: list[Find] = []
         self.bound_by = ""
-
-    def tell_apart(self) -> None:
-        """Look for the components: from now on the best of each is kept."""
-        labels, count = component_labels(self._problem)
-        factors = factor_components(self._problem, labels) if count > 1 else np.zeros(0, dtype=np.int64)
-        with self._lock:
-            self.labels, self.num_components, self._factor_component = labels, count, factors
-            """The component of each variable [N], how many there are, and that of each factor if there are several."""
-            self.component_costs = np.full(count, np.inf)
-            if count > 1 and self.assignment is not None:
-                self.component_costs = self._costs_by_component(self.assignment)
 
     def offer(self, assignment: Assignment, member: str, time: float, cost: float | None = None) -> float:
         """Take a candidate; returns by how much the incumbent improved (inf for the first feasible one).
@@ -77,8 +60,7 @@ class Incumbent:
         if self.num_components <= 1:
             cost = float(self._problem.cost(assignment)) if cost is None else cost
             with self._lock:
-                if self.num_components <= 1:  # and still so
-                    return self._replace(np.array(assignment), cost, member, time) if cost < self.cost else 0.0
+                return self._replace(np.array(assignment), cost, member, time) if cost < self.cost else 0.0
         costs = self._costs_by_component(assignment)
         with self._lock:
             better = costs < self.component_costs
@@ -94,7 +76,7 @@ class Incumbent:
             return self._replace(values, cost, member, time)
 
     def _crossed(self, assignment: Assignment, cost: float | None) -> tuple[Assignment, float | None]:
-        """A candidate, or what is put together of it and the incumbent where that may be better; its cost if known."""
+        """A candidate, or the best of it and the incumbent island by island where that may pay; its cost if known."""
         best, known = self.best() if self._islands else (None, np.inf)
         if best is None:
             return assignment, cost
@@ -122,7 +104,7 @@ class Incumbent:
         return bool(np.isfinite(self.cost)) and self.bound >= self.cost - self._problem.facts.rounding(self.cost)
 
     def state_dict(self) -> State:
-        """What a checkpoint keeps: the best assignment, the bound, and who found them."""
+        """What a checkpoint keeps: the best assignment, the bound, and the names of the members that found them."""
         with self._lock:
             state: State = {"bound": self.bound, "bound_by": self.bound_by}
             if self.assignment is not None:
@@ -131,7 +113,7 @@ class Incumbent:
         return state
 
     def load_state_dict(self, state: State) -> None:
-        """Take up what an earlier search knew, unless more is known already; another kind of search knew nothing."""
+        """Continue from `state_dict`, unless more is known already; the state of another kind of search is ignored."""
         if "bound" not in state:
             return
         if "assignment" in state and self.offer(state["assignment"], "", 0.0) > 0:
@@ -153,11 +135,9 @@ class Incumbent:
 
 
 def least_of_tables(problem: Problem) -> float:
-    """A bound at the price of a look at the tables: each factor costs what its least cell does at least."""
+    """A lower bound: the sum of the least cell of each factor's table."""
     lowest, _ = problem.facts.finite_extremes
     terms = lowest[problem.factor_table]
-    exact = (
-        problem.facts.integral and problem.facts.magnitude < EXACT
-    )  # then no order of adding rounds, and this one is quick
+    exact = problem.facts.integral and problem.facts.magnitude < EXACT  # then the quick sum does not round
     total = problem.constant + (float(terms.sum()) if exact else math.fsum(terms))
     return total - problem.facts.rounding_error

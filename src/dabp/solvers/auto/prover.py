@@ -9,35 +9,21 @@ from dabp.graph.components import component
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import nullary_constant
 from dabp.problem.guard import Guard
+from dabp.solvers.auto.features import MOSTLY, Features, kind_of
 from dabp.solvers.auto.incumbent import Incumbent
-from dabp.solvers.auto.plan import (
-    DIVE,
-    FIRST_LOOK,
-    HOPELESS_GAP,
-    LONGEST_TRIAL,
-    LULLS,
-    MANY_DIGITS,
-    MAX_JOBS,
-    MOSTLY,
-    PROVER_CELLS,
-    PROVER_FACTORS,
-    SHORTEST_TRIAL,
-    SPARSE_DEGREE,
-    SPARSE_SECONDS,
-    SPARSE_TRIAL,
-    SPARSE_VARIABLES,
-    STALL,
-    START_PART,
-    TRIAL,
-    VAST_DIGITS,
-    VAST_GAP,
-    VAST_SECONDS,
-    VAST_TRIAL,
-)
 from dabp.solvers.base import Budget, Step
 from dabp.solvers.status import Status
 from dabp.solvers.toulbar2.closed_forms import cells_handed_over
 from dabp.solvers.toulbar2.toulbar2 import Toulbar2, Toulbar2Search
+
+TRIAL_PART = 0.2
+"""Part of the time that toulbar2 has a core before its prospects are judged."""
+
+HOPELESS_GAP = 0.1
+"""Relative gap after the trial above which a proof is out of reach."""
+
+VAST_DIGITS = 60.0
+"""Decimal digits of the number of assignments from which on a problem without structure is hardly ever proved."""
 
 
 class Prover:
@@ -49,19 +35,15 @@ class Prover:
         self, problem: Problem, incumbent: Incumbent, seed: int, horizon: float, memory_limit: int | None = None
     ):
         self._budget = Budget(memory_limit=memory_limit)
-        part = VAST_TRIAL if _vast(problem) else SPARSE_TRIAL if _digits(problem) > VAST_DIGITS else TRIAL
-        crisp = _mostly_forbids(problem)
-        shortest = min(SHORTEST_TRIAL, TRIAL * horizon) * (DIVE if crisp and _vast(problem) else 1.0)
-        self._trial = float(np.clip(part * horizon, shortest, LONGEST_TRIAL))
-        self._problem, self._incumbent, self._seed = problem, incumbent, seed
+        self._problem, self._incumbent, self._seed, self._horizon = problem, incumbent, seed, horizon
         sizes = np.bincount(incumbent.labels, minlength=incumbent.num_components)
-        apart = 1 < incumbent.num_components <= MAX_JOBS
+        apart = 1 < incumbent.num_components <= 64  # more components are one job
         self._jobs = [np.array([c]) for c in np.argsort(sizes, kind="stable")] if apart else [np.arange(len(sizes))]
         self._proved = np.full(len(self._jobs), -np.inf)
         self._job = -1
         self._search: Toulbar2Search | None = None
         self._seconds = self._silent = 0.0
-        self._longest_silence = START_PART * horizon if crisp else 0.0
+        """Seconds of the job, and those before its first bound: toulbar2 reads and propagates."""
         self._search_cost = self._best_bound = np.inf
         self._restarted = False
         self.finished: Status | None = None
@@ -74,28 +56,27 @@ class Prover:
         return self._search is not None
 
     def hopeless(self, time: float) -> bool:
-        """Whether the current job, after a fair trial, looks beyond reach while others still find improvements."""
+        """Whether the current job, after a fair trial, is beyond reach while others still find improvements."""
         finds = self._incumbent.finds
-        if (
-            self._search is None
-            or self._seconds < self._trial + self._dive
-            or not finds
-            or not np.isfinite(self._incumbent.cost)
-        ):
+        if self._search is None or not finds or self._seconds < self._trial + self._dive:
             return False
-        if self._longest_silence and finds[-1].member == self.name:  # nobody else gets any further
-            return False
-        vast = _vast(self._part)
-        if time - finds[-1].time > STALL and not vast:
+        vast = self._vast
+        if finds[-1].member == self.name or (time - finds[-1].time > 8.0 and not vast):  # no other member gets further
             return False
         cost, bound = self._own_cost(), max(self._best_bound, self._whole_bound())
         gap = (cost - bound) / max(abs(cost), abs(bound), 1e-9) if np.isfinite(bound) else np.inf
-        return _digits(self._part) > MANY_DIGITS and gap > (VAST_GAP if vast else HOPELESS_GAP)
+        return _digits(self._part) > 25 and gap > (0.01 if vast else HOPELESS_GAP)
+
+    @property
+    def _trial(self) -> float:
+        """Seconds that a job has a core before it is judged."""
+        part = 0.05 if self._vast else 0.6 if _digits(self._part) > VAST_DIGITS else TRIAL_PART
+        return float(np.clip(part * self._horizon, min(0.5, TRIAL_PART * self._horizon), 10.0))
 
     @property
     def _dive(self) -> float:
-        """How much longer than elsewhere its first dive may take: reading and propagating have shown how long."""
-        return min(LULLS * self._silent, self._longest_silence)
+        """Seconds more for the first dive, which takes about as long as reading and propagating."""
+        return min(2.0 * self._silent, 0.3 * self._horizon)
 
     def pause(self) -> None:
         """Stop the child process for a while."""
@@ -108,11 +89,11 @@ class Prover:
             self._search.resume()
 
     def poll(self, time: float, seconds: float) -> Step:
-        """Hear what it has to say, waiting for at most a block; it has run for `seconds` since the last time."""
+        """Take what toulbar2 reports within a block; it has run for `seconds` since the last call."""
         if self._search is None:
             return Step()
         self._seconds += seconds
-        if not np.isfinite(self._best_bound):  # it reads and propagates, and has not begun to search
+        if not np.isfinite(self._best_bound):
             self._silent += seconds
         try:
             step = self._search.step()
@@ -131,8 +112,8 @@ class Prover:
             if step.finished is Status.OPTIMAL:
                 self._take_bound(self._own_cost())
             self._next_job()
-        elif not self._restarted and self._seconds > FIRST_LOOK + self._dive and len(self._jobs) == 1:
-            self._restarted = True
+        elif not self._restarted and self._seconds > 1.0 + self._dive and len(self._jobs) == 1:
+            self._restarted = True  # once, from the incumbent if that is better than its own best
             if self._incumbent.cost < self._search_cost:
                 self._launch()
         if step.best is not None:
@@ -158,6 +139,7 @@ class Prover:
             self._part, self._variables = self._problem, np.arange(self._problem.num_variables)
         else:
             self._part, self._variables = component(self._problem, self._incumbent.labels, self._jobs[self._job])
+        self._vast = _is_vast(self._part)
         self._launch()
 
     def _launch(self) -> None:
@@ -195,26 +177,24 @@ class Prover:
             self._incumbent.raise_bound(total, self.name)
 
 
-def worth_proving(problem: Problem, horizon: float, guard: Guard) -> bool:
-    """Whether toulbar2 could be of use in so many seconds: reading the problem alone may take longer."""
-    if problem.num_factors > PROVER_FACTORS * horizon:  # known at once: the cells take a look at all tables
+def worth_proving(problem: Problem, features: Features, horizon: float, guard: Guard) -> bool:
+    """Whether toulbar2 could be of use within `horizon` seconds: reading the problem alone may take longer.
+
+    On images of more than 2,000 variables the dual proves, or nothing does.
+    """
+    if problem.num_factors > 15_000 * horizon or (features.num_variables > 2_000 and kind_of(features)[0] == "image"):
         return False
-    vast = _vast(problem) and not _mostly_forbids(problem)
-    least = VAST_SECONDS if vast else SPARSE_SECONDS if _digits(problem) > VAST_DIGITS else 0.0
-    return horizon >= least and cells_handed_over(problem, guard) <= PROVER_CELLS * horizon
+    least = 0.0 if _digits(problem) <= VAST_DIGITS else 2.0 if _is_vast(problem) and features.hard < MOSTLY else 1.0
+    return horizon >= least and cells_handed_over(problem, guard) <= 1_000_000 * horizon
 
 
-def _mostly_forbids(problem: Problem) -> bool:
-    """Whether most factors forbid something: of these toulbar2's propagation and its first dive make most."""
-    pairs = problem.factor_table[problem.arities >= 2]
-    return len(pairs) > 0 and float(problem.facts.forbidding[pairs].mean()) >= MOSTLY
+def _is_vast(problem: Problem) -> bool:
+    """Whether there are many assignments, and no structure of few variables with few neighbours that a proof lives on.
 
-
-def _vast(problem: Problem) -> bool:
-    """Whether there are so many assignments, and so little structure, that a proof is hardly to be hoped for."""
-    neighbours = int(problem.arities[problem.arities >= 2].sum())
-    sparse = problem.num_variables <= SPARSE_VARIABLES and neighbours <= SPARSE_DEGREE * problem.num_variables
-    return _digits(problem) > VAST_DIGITS and not sparse
+    Frequencies and schedules have such a structure; toulbar2 then finds answers that no member finds.
+    """
+    degree = int(problem.arities[problem.arities >= 2].sum()) / max(1, problem.num_variables)
+    return _digits(problem) > VAST_DIGITS and not (problem.num_variables <= 400 and degree <= 12)
 
 
 def _digits(problem: Problem) -> float:

@@ -2,59 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from dabp.errors import ParameterError, suggestion
 from dabp.problem import Assignment, Problem
-from dabp.solvers.auto.plan import (
-    BESIDE_PART,
-    EXACT_PART,
-    EXACT_SECONDS,
-    HORIZON,
-    ORDER_PART,
-    SHARES,
-    WORK_PER_SECOND,
-    few_iterations,
-    order_seconds,
-    prepared_beside,
-)
-from dabp.solvers.auto.settled import Settled, contradicted
-from dabp.solvers.base import Budget, Search, Solver
+from dabp.problem.columns import nullary_constant
+from dabp.solvers.base import Budget, Search, Solver, State, Step
+from dabp.solvers.status import Status
 
 if TYPE_CHECKING:  # loaded where they are used: a problem that presolve settles needs none of them
     from dabp.solvers.auto.features import Features
-    from dabp.solvers.auto.kinds import LineUp
-    from dabp.solvers.auto.member import Kind
+    from dabp.solvers.auto.line_up import LineUp, Place
+    from dabp.solvers.elimination.mini_bucket import MiniBucketSearch
+
+
+FEW_VARIABLES = 5_000
+"""Variables up to which an elimination order is found in no time."""
+
+ORDER_SECONDS = 1e-5
+"""Seconds for each edge that the search for an elimination order takes with more variables."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Auto(Solver):
     """Several solvers that share what they find, each on the kind of problem that suits it.
 
-    Presolve first. A problem that is narrow enough is solved exactly by variable elimination. Otherwise a descent gives
-    a first answer, and a look at the tables, degrees and domains decides who comes first: the dual, moves by minimum
-    cuts and windows on images, tabu search and annealing on problems of two values and on small ones, reinforced BP on
-    other large ones; BP on the split graph, forest neighbourhoods and (with a minute or more) DABP beside them. They
-    run in threads, and time goes to those that improve on this problem; toulbar2 tries to prove in a child process, on
-    a core of its own as long as it has prospects. Components count apart. Ends when the bound meets the cost.
+    Presolve first. A narrow problem is solved exactly by variable elimination. Otherwise a descent gives a first
+    answer, and the tables, degrees and domains decide which members take part and how much time they have at first
+    (`members.MEMBERS`): the dual and moves by minimum cuts on images, tabu search and annealing on problems of two
+    values and on small ones, belief propagation on other large ones; forest neighbourhoods and, with a minute or more,
+    DABP beside them. Members run in threads, and time goes to those that improve on this problem; toulbar2 tries to
+    prove in a child process, on a core of its own as long as it has prospects. Components count apart. The search ends
+    when the bound meets the cost.
 
-    Limited by iterations instead of time the members take turns without toulbar2, and the same seed gives the same
-    result. A checkpoint keeps the best answer and the bound, from which a resumed solve sets all members to work
-    anew; limited by iterations it continues where it was, turn by turn.
+    Where iterations are the limit, the members take turns without toulbar2, and the same seed gives the same result. A
+    checkpoint keeps the best answer and the bound, from which all members of a resumed solve start anew; where
+    iterations are the limit it continues turn by turn.
 
     Parameters
     ----------
     members
-        Names of the members that may take part, separated by commas; by default all that suit the problem.
+        Solvers that may take part, separated by commas; by default all members that suit the problem.
     prove
         Whether toulbar2 takes part.
     share
-        Which of several workers on the same problem this is, as in ``2/4``: it then runs only its part of the members.
-        `dabp.solve_together` sets it.
+        The number of this worker and of all workers on the same problem, as in ``2/4``: it runs only its part of the
+        members. `dabp.solve_together` sets it.
     """
 
     presolves: ClassVar[bool] = True
@@ -68,109 +64,118 @@ class Auto(Solver):
 
     def __post_init__(self) -> None:
         if self.share is not None:
-            from dabp.solvers.auto.sharing import parse_share
+            from dabp.solvers.auto.line_up import parse_share
 
             parse_share(self.share)
         if self.members is None:
             return
+        from dabp.solvers.auto.members import MBE, MEMBERS, RENAMED
+
+        known = [member.solver for member in (*MEMBERS, MBE)]
         for name in self._names() or ():
-            if name not in SHARES:
-                raise ParameterError(f"auto has no member {name!r}{suggestion(name, SHARES)}")
+            if name in RENAMED:
+                raise ParameterError(f"auto's member {name!r} is now {RENAMED[name]!r}, as the solver is called")
+            if name not in known:
+                raise ParameterError(f"auto has no member {name!r}{suggestion(name, known)}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
-        if problem.num_variables == 0 or contradicted(problem):
+        if problem.num_variables == 0 or nullary_constant(problem) == np.inf:
             return Settled(problem)
-        from dabp.solvers.auto.exact_parts import PartlyNarrow, exact_search, narrow_components
+        from dabp.solvers.auto.exact_parts import WORK_PER_SECOND, PartlyNarrow, exact_search, narrow_components
         from dabp.solvers.auto.features import features_of
+        from dabp.solvers.auto.line_up import few_iterations
 
         horizon = _horizon(budget)
-        if budget.max_iterations is None and self._begins_early(problem, horizon):
-            return self._early_search(problem, seed, budget, initial)
         features = features_of(problem)
-        work = WORK_PER_SECOND * min(EXACT_PART * horizon, EXACT_SECONDS)
         counted = budget.max_iterations is not None and budget.time_limit is None  # no clock decides anything then
-        seconds = order_seconds(features)
-        guard = budget.guard if counted or seconds == 0.0 else budget.guard.within(ORDER_PART * horizon)
-        beside = not counted and seconds > ORDER_PART * horizon
-        exact = None if beside else exact_search(problem, WORK_PER_SECOND * BESIDE_PART * horizon, guard)
+        order_seconds = ORDER_SECONDS * features.num_edges if features.num_variables > FEW_VARIABLES else 0.0
+        order_limit = 0.03 * horizon
+        guard = budget.guard if counted or order_seconds == 0.0 else budget.guard.within(order_limit)
+        beside = not counted and order_seconds > order_limit
+        exact = None if beside else exact_search(problem, WORK_PER_SECOND * 0.5 * horizon, guard)
+        work = WORK_PER_SECOND * min(0.05 * horizon, 3.0)
         if exact is not None and (exact.work <= work or budget.max_iterations is not None):
             return exact
-        from dabp.solvers.auto.kinds import elimination_kinds  # all solvers: loaded where they are needed
-
         narrow = () if beside or exact is not None else narrow_components(problem, work, guard)
         if len(narrow):
 
             def begin(part: Problem, start: Assignment | None) -> Search:
-                return self._search(part, features_of(part), seed, budget, start)
+                return self._begun(part, self._line(features_of(part), budget, horizon), seed, budget, start)
 
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
-        sought = beside and not few_iterations(features, horizon)
-        later = elimination_kinds(features, horizon, exact) if sought or exact else []
-        return self._search(problem, features, seed, budget, initial, later)
+        line = self._line(features, budget, horizon)
+        if budget.max_iterations is None and (exact is not None or (beside and not few_iterations(features, horizon))):
+            line.places.extend(_elimination(features, horizon, exact))
+        return self._begun(problem, line, seed, budget, initial)
 
-    def _search(
-        self,
-        problem: Problem,
-        features: Features,
-        seed: int,
-        budget: Budget,
-        initial: Assignment | None,
-        later: Sequence[Kind] = (),
-    ) -> Search:
-        """All members on a problem; those in `later` beside them if there is a clock."""
+    def _begun(self, problem: Problem, line: LineUp, seed: int, budget: Budget, initial: Assignment | None) -> Search:
+        """The search that the limits call for."""
         from dabp.solvers.auto.counted_search import CountedSearch
         from dabp.solvers.auto.timed_search import TimedSearch
 
-        horizon = _horizon(budget)
-        line = self._line(features, budget, horizon, later)
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
-        return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
-
-    def _line(self, features: Features, budget: Budget, horizon: float, later: Sequence[Kind] = ()) -> LineUp:
-        """Who takes part."""
-        from dabp.solvers.auto.kinds import line_up
-
-        threads = budget.threads if budget.max_iterations is None else None
-        line = line_up(features, horizon, names=self._names(), threads=threads)
-        if budget.max_iterations is not None:
-            line.kinds[:] = [kind for kind in line.kinds if kind.turn]  # the others plan by the clock
-        if not line.kinds:
-            raise ParameterError(f"none of the members {self.members!r} suits this problem")
-        if budget.max_iterations is None:
-            line.kinds.extend(later)
-        if self.share is not None:
-            from dabp.solvers.auto.sharing import parse_share, shared_out
-
-            line.kinds[:] = shared_out(line.kinds, *parse_share(self.share), budget.threads)
-        return line
-
-    def _begins_early(self, problem: Problem, horizon: float) -> bool:
-        """Whether descent begins before anything is known of a problem."""
-        names = self._names()
-        return prepared_beside(problem, horizon) and (names is None or "descent" in names)
-
-    def _early_search(self, problem: Problem, seed: int, budget: Budget, initial: Assignment | None) -> Search:
-        """Descent at once, and beside it a look at the problem and the other members."""
-        from dabp.solvers.auto.features import features_of
-        from dabp.solvers.auto.kinds import elimination_kinds
-        from dabp.solvers.auto.timed_search import TimedSearch
-
         horizon = _horizon(budget)
-
-        def line() -> LineUp:
-            features = features_of(problem)
-            sought = not few_iterations(features, horizon)
-            return self._line(features, budget, horizon, elimination_kinds(features, horizon, None) if sought else ())
-
         return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
+
+    def _line(self, features: Features, budget: Budget, horizon: float) -> LineUp:
+        """The members that take part."""
+        from dabp.solvers.auto.line_up import line_up, parse_share, shared_out
+        from dabp.solvers.auto.members import MEMBERS
+
+        names = self._names()
+        threads = budget.threads if budget.max_iterations is None else None
+        line = line_up(features, horizon, names=names, threads=threads)
+        if not line.places:
+            when = [f"{member.solver}: {member.when}" for member in MEMBERS if member.solver in (names or ())]
+            raise ParameterError(f"none of the members {self.members!r} suits this problem ({'; '.join(when)})")
+        if self.share is not None:
+            line.places[:] = shared_out(line.places, *parse_share(self.share), budget.threads)
+        return line
 
     def _names(self) -> frozenset[str] | None:
         return None if self.members is None else frozenset(name.strip() for name in self.members.split(","))
 
 
 def _horizon(budget: Budget) -> float:
-    """Seconds that there are to plan with."""
-    limit = HORIZON if budget.time_limit is None else budget.time_limit
+    """Seconds that members plan for; 30 without a time limit."""
+    limit = 30.0 if budget.time_limit is None else budget.time_limit
     return limit if budget.max_iterations is not None else min(limit, budget.guard.seconds_left)
+
+
+def _elimination(features: Features, horizon: float, search: MiniBucketSearch | None) -> list[Place]:
+    """`mbe` beside the other members, from a tenth of the time on if it has to find an order first."""
+    from dabp.solvers.auto.exact_parts import ExactElimination
+    from dabp.solvers.auto.features import kind_of
+    from dabp.solvers.auto.line_up import Place
+    from dabp.solvers.auto.member import Run
+    from dabp.solvers.auto.members import MBE
+
+    kind = kind_of(features)[0]
+    weight = MBE.weights.get(kind, 0.0) if search is None else 0.5
+    run = Run(ExactElimination(horizon=horizon, search=search), whole=True, last=True)
+    place = Place(replace(MBE, plan=lambda situation: run), kind, weight, delay=0.1 if search is None else 0.0)
+    return [place] if weight else []
+
+
+class Settled(Search):
+    """A problem without variables, or that forbids everything: nothing is left to decide, and nothing is compiled."""
+
+    def __init__(self, problem: Problem):
+        self._problem = problem
+
+    def step(self) -> Step:
+        """The only assignment and its cost, or INFEASIBLE."""
+        if nullary_constant(self._problem) == np.inf:
+            return Step(finished=Status.INFEASIBLE)
+        nothing = np.zeros(0, dtype=np.int64)
+        cost = float(self._problem.cost(nothing))
+        return Step(np.array([cost]), nothing, cost, bound=cost, finished=Status.OPTIMAL)
+
+    def state_dict(self) -> State:
+        """Nothing: no work is under way."""
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Ignore the state: no work was under way."""

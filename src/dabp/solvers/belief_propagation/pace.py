@@ -12,18 +12,19 @@ SHORTEST = 30
 """Iterations of a run at least."""
 
 FIRST_PART = 0.06
-"""Of all iterations that the first run takes at most: an answer early, and a measure of what an iteration takes."""
+"""Part of all iterations that the first run takes at most: an early answer, and a measure of the iteration's time."""
 
-FAR = 2.0
-"""So many times as long as that it may become: beyond, the clock says that iterations take longer than was thought
-(factors of many variables), and the rest of it is pressed."""
+TOO_LONG = 2.0
+"""How many times longer than `FIRST_PART` the first run may become before the clock shortens what is left of it."""
 
 LAST_PART = 1.7
-"""A run takes all that is left if that is less than so many times its length."""
+"""A run takes all iterations that are left if these are less than this many times its length."""
 
-IN_TIME, OFF_TIME = 0.97, 0.02
-"""Of the time that is left a last run is given so much; if the clock then says that it would end earlier or later by
-more than this part of its length, what is left of it is pressed or stretched."""
+IN_TIME = 0.97
+"""Part of the time left that the last run is planned for."""
+
+OFF_TIME = 0.02
+"""Part of its length by which the last run may end early or late before its rest is stretched or shortened."""
 
 
 class Pace:
@@ -75,7 +76,7 @@ class Pace:
     def kept(self, schedule: Schedule, run: int, done: int, left: float | None) -> Schedule:
         """The schedule of a run that ends in time if it is the first or the last.
 
-        `run` iterations of it are done, `done` in all, and about so many are `left`.
+        `run` iterations of it are done, `done` in all, and about `left` remain.
         """
         if not (self._first or self.last) or self._budget.time_limit is None or left is None:
             return schedule
@@ -83,7 +84,7 @@ class Pace:
             if self._blocks < 2:
                 return schedule
             length = int(max(SHORTEST, run + 1, FIRST_PART * (done + left)))
-            return schedule.lasting(length, run) if schedule.iterations > FAR * length else schedule
+            return schedule.lasting(length, run) if schedule.iterations > TOO_LONG * length else schedule
         length = run + max(1, int(left))
         off = abs(length - schedule.iterations) > OFF_TIME * schedule.iterations
         return schedule.lasting(length, run) if off else schedule

@@ -10,7 +10,6 @@ import numpy as np
 
 from dabp.graph import FactorGraph
 from dabp.solvers.base import State
-from dabp.solvers.belief_propagation.arms import Arms
 from dabp.solvers.belief_propagation.improvement import SWEEPS_PER_ITERATION, Annealing
 from dabp.solvers.belief_propagation.pace import SHORTEST, Pace
 from dabp.solvers.belief_propagation.policy import OUTPUTS, SPREAD, Policy, Vector, features_of
@@ -29,6 +28,7 @@ from dabp.solvers.belief_propagation.runs import (
     soft_run,
     within,
 )
+from dabp.solvers.scheduler import ByRank
 
 if TYPE_CHECKING:
     from dabp.solvers.belief_propagation.learned import LearnedBeliefPropagation
@@ -118,7 +118,7 @@ class RunChoice:
         """Kinds of runs, and the time of one iteration of each in iterations of min-sum."""
         kept = {SOFT: True, HARD: solver.min_sum, PULLED: solver.min_sum and solver.consensus > 0}
         self.kinds |= {kind: seconds for kind, seconds in KINDS.items() if kept[kind]}
-        self._arms = Arms(self.kinds, PULLED)
+        self._arms = ByRank(self.kinds, PULLED)
         self._elites = {
             # Runs near the best assignment mostly return to it, so their costs say nothing about their parameters.
             kind: Elite(self._spread if kind == SOFT else HARD_SPREAD, solver.online and kind != PULLED)
@@ -181,9 +181,9 @@ class RunChoice:
     def learn(self, run: Run, iterations: int, uncooled: float, cost: float) -> None:
         """Learn from the cost of a run before and after annealing; a cooled run counts for both kinds."""
         self._elites[run.kind].learn(cost, run.drawn)
-        self._arms.learn(run.kind, uncooled, iterations)
+        self._arms.reward(run.kind, uncooled, iterations)
         if run.cooled:
-            self._arms.learn(arm_of(run), cost, iterations)
+            self._arms.reward(arm_of(run), cost, iterations)
 
     def _wanted(self, per_variable: float) -> float:
         """Iterations of a soft run without limits, with at least this number for each variable."""

@@ -193,10 +193,6 @@ class DualSearch(Search):
         """Messages."""
         return {} if self._infeasible or self._stopped else {"messages": self._passes.messages}
 
-    def decoded(self) -> Assignment | None:
-        """What the last pass decoded."""
-        return None if self._infeasible or self._stopped or not self.passes else self._lifted()
-
     def close(self) -> None:
         """End the threads."""
         self._ends.close()

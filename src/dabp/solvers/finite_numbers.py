@@ -1,4 +1,4 @@
-"""A debug switch: with ``DABP_CHECK_NUMBERS=1`` every block of a search is looked through for NaN and infinity.
+"""A debug switch: with ``DABP_CHECK_NUMBERS=1`` every block of a search is checked for NaN and infinity.
 
 Kernels calculate with flags that let NaN pass unnoticed through comparisons, and a network whose parameters are NaN
 still gives an assignment. Tests of solvers run with the switch on; a run without it pays nothing.
@@ -14,10 +14,11 @@ from dabp.errors import SolverError
 from dabp.solvers.base import Search, Step
 
 SWITCH = "DABP_CHECK_NUMBERS"
+"""The environment variable of the switch."""
 
 
 def checked_step(search: Search) -> Step:
-    """A step of a search, looked through if the switch is on."""
+    """A step of a search, checked if the switch is on."""
     step = search.step()
     if os.environ.get(SWITCH, "0") != "0":
         check_numbers(search, step)
@@ -25,7 +26,7 @@ def checked_step(search: Search) -> Step:
 
 
 def check_numbers(search: Search, step: Step) -> None:
-    """Raise where a cost or a bound is NaN, or what the search calculates with (`Search.numbers`) is not finite."""
+    """Raise if a cost or a bound is NaN, or an array of `Search.numbers` is not finite."""
     who = type(search).__name__
     for name, value in (("a cost", step.costs), ("the best cost", step.best_cost), ("the bound", step.bound)):
         if value is not None and np.isnan(value).any():

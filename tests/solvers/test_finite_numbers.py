@@ -13,11 +13,11 @@ from dabp.errors import SolverError
 from dabp.problem import Assignment, Problem
 from dabp.solvers import SOLVERS, make_solver
 from dabp.solvers.base import Budget, Search, Solver, Step
-from dabp.solvers.numbers import SWITCH, check_numbers, checked_step
+from dabp.solvers.finite_numbers import SWITCH, check_numbers, checked_step
 
 
 class Broken(Search):
-    """Says what it is told to say."""
+    """Gives the steps that it was made with."""
 
     def __init__(self, step: Step, array: np.ndarray):
         self._step, self._array = step, array
@@ -58,7 +58,7 @@ def test_infeasible_costs_are_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 ELSEWHERE = {
     "auto": "its members are looked at, each by itself",
     "toulbar2": "it calculates with integers, in a process of its own",
-    "icm": "its costs are told",
+    "icm": "its costs are checked",
     "dsa": "it calculates with integers",
     "mgm": "it calculates with integers",
     "tabu": "it calculates with integers",

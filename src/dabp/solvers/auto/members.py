@@ -1,0 +1,220 @@
+"""The members of `auto`: one object each, with all that is known about when and how its solver is run.
+
+To add one: write how it plans its runs, and its object in `MEMBERS`. A member is named by its public solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dabp.solvers import make_solver
+from dabp.solvers.auto.features import MOSTLY, Features
+from dabp.solvers.auto.member import Member, Run, Situation
+from dabp.solvers.base import Budget
+from dabp.solvers.belief_propagation.reinforcement import FASTEST, PERTURBATION, SLOWEST, damping_and_rate
+
+# ---- how runs are planned -------------------------------------------------------------------------------------------
+
+
+def _reinforced(situation: Situation) -> Run:
+    """A fast run first; then random draws on small problems, and on large ones runs as slow as the time allows.
+
+    A run takes about 1 / rate iterations, and slower runs are better: from the rate and the seconds of the run before
+    follows the rate that fills the time.
+    """
+    ended, rng = situation.ended, situation.rng
+    if situation.threads > 1:  # it has the machine to itself
+        budget = Budget(time_limit=ALONE_PART * situation.time_left, threads=situation.threads)
+        return Run(make_solver("bp-reinforced", {"restarts": 1}), budget=budget)
+    first = first_rate(situation.features, situation.horizon)
+    params = {"damping": 0.2, "reinforcement": first, "restarts": 1}
+    if not ended:
+        return Run(make_solver("bp-reinforced", params))
+    if situation.kind != "large" and situation.features.num_variables < 600:
+        params["damping"], params["reinforcement"] = damping_and_rate(rng)
+        params["perturbation"] = float(rng.uniform(0.0, PERTURBATION))
+    else:
+        if np.isfinite(situation.time_left):
+            seconds_times_rate = ended[-1].seconds * getattr(ended[-1].solver, "reinforcement", first)
+            part = 0.5 if len(ended) == 1 else 0.75
+            rate = seconds_times_rate / max(part * situation.time_left, 1e-6)
+            params["reinforcement"] = float(np.clip(rate, SLOWEST, first))
+        else:
+            del params["reinforcement"]  # the solver plans by its iterations
+        if len(ended) > 2:
+            params["damping"] = float(rng.uniform(0.0, 0.4))
+            params["perturbation"] = float(rng.uniform(0.0, 0.02))
+    return Run(make_solver("bp-reinforced", params))
+
+
+def _learned(situation: Situation) -> Run:
+    """Runs of soft BP one after the other; where a single run has the machine to itself it takes most of the time."""
+    if situation.threads > 1:
+        budget = Budget(time_limit=ALONE_PART * situation.time_left, threads=situation.threads)
+        return Run(make_solver("bp-learned", {"restarts": 1}), budget=budget, whole=True)
+    params = {"local_search": False}  # that is the work of other members, from what all have found
+    return Run(make_solver("bp-learned", params), budget=situation.budget, whole=True)
+
+
+def _from_best(solver: str) -> Callable[[Situation], Run]:
+    """Every run from the incumbent."""
+    return lambda situation: Run(make_solver(solver), situation.best)
+
+
+def _restarting(solver: str) -> Callable[[Situation], Run]:
+    """A local search that restarts by itself: the first run from scratch, later ones from the incumbent."""
+    return lambda situation: Run(make_solver(solver), situation.best if situation.ended else None, situation.budget)
+
+
+# ---- how long they take ---------------------------------------------------------------------------------------------
+
+ALONE_PART = 0.85
+"""Part of the time for the single run of BP that has all threads (`line_up`)."""
+
+
+def iteration_seconds(features: Features) -> float:
+    """About how long an iteration of BP takes on one core."""
+    return 2e-9 * (10 * features.num_edges + 0.5 * features.num_cells)
+
+
+def first_rate(features: Features, horizon: float) -> float:
+    """The rate of a first run of reinforced BP: 1e-3, or faster so that it takes a quarter of the time."""
+    return float(min(FASTEST, max(1e-3, iteration_seconds(features) / (0.25 * max(horizon, 1e-3)))))
+
+
+# ---- the table ------------------------------------------------------------------------------------------------------
+
+MEMBERS = (
+    Member(
+        solver="bp-reinforced",
+        plan=_reinforced,
+        weights={"small": 1.0, "medium": 0.3, "large": 4.0, "image": 0.4, "binary": 0.4, "permutation": 0.2},
+        turn=200,
+        delay={"image": 0.6},
+        setup=0.33,
+        patient=True,
+    ),
+    Member(
+        solver="bp-learned",
+        plan=_learned,
+        weights={"medium": 3.0, "large": 4.0},
+        when="from 150 variables on",
+        turn=200,
+        setup=0.4,
+        patient=True,
+    ),
+    Member(
+        solver="tabu",
+        plan=_restarting("tabu"),
+        weights={"small": 2.0, "medium": 1.0, "large": 0.3, "binary": 2.5, "permutation": 1.0},
+        copies=lambda features, kind: 2 if features.hard >= MOSTLY else 1,
+        turn=100,
+        shares_table=True,
+        seeking=True,
+    ),
+    Member(
+        solver="annealing",
+        plan=_restarting("annealing"),
+        weights={"small": 1.5, "medium": 9.0, "large": 3.0, "binary": 3.5, "permutation": 9.0},
+        copies=lambda features, kind: 2 if kind in ("medium", "permutation") else 1,
+        turn=200,
+        shares_table=True,
+    ),
+    Member(
+        solver="tempering",
+        plan=lambda situation: Run(make_solver("tempering"), whole=True),
+        weights={"medium": 10.0},
+        applies=lambda features, horizon: features.repulsive >= MOSTLY and features.crisp == 0.0,
+        when="on soft colourings: single coolings of those end in valleys whose costs differ by a per cent",
+        shares_table=True,
+        patient=True,
+    ),
+    Member(
+        solver="annealing-free",
+        plan=_from_best("annealing-free"),
+        weights={"small": 4.0, "medium": 8.0, "large": 6.0, "binary": 4.0, "permutation": 4.0},
+        applies=lambda features, horizon: features.following >= 0.25,
+        when="where a quarter of the variables follow from others, as partial sums do",
+        setup=0.05,
+        memory=0.0,
+    ),
+    Member(
+        solver="icm",
+        plan=_from_best("icm"),
+        weights=dict.fromkeys(("small", "medium", "large", "image", "binary", "permutation"), 0.4),
+        when="where other members do not start soon enough or have few iterations",
+        setup=0.05,
+        opens=True,
+        polishing=True,
+    ),
+    Member(
+        solver="forest-lns",
+        plan=_from_best("forest-lns"),
+        weights={"small": 0.4, "medium": 0.1, "large": 0.4, "image": 0.3, "binary": 0.4, "permutation": 0.1},
+        turn=40,
+        delay={"image": 0.6},
+        setup=0.4,
+        memory=27.0,
+    ),
+    Member(
+        solver="expansion",
+        plan=_from_best("expansion"),
+        weights={"image": 3.0},
+        when="on images",
+        turn=10,
+        setup=0.25,
+        polishing=True,
+    ),
+    Member(
+        solver="dual",
+        plan=lambda situation: Run(make_solver("dual"), last=True),
+        weights={"small": 0.35, "medium": 0.1, "large": 0.35, "binary": 0.35, "permutation": 0.35},
+        turn=100,
+        setup=0.55,
+        memory=25.0,
+        patient=True,
+        bounding=True,
+    ),
+    Member(
+        solver="dual-branching",
+        plan=lambda situation: Run(make_solver("dual-branching"), budget=Budget(threads=situation.threads), last=True),
+        weights={"image": 4.0},
+        turn=100,
+        setup=0.55,
+        memory=25.0,
+        patient=True,
+        bounding=True,
+    ),
+    Member(
+        solver="dabp",
+        plan=lambda situation: Run(make_solver("dabp")),
+        weights={"small": 0.3, "medium": 0.2, "binary": 0.3},
+        applies=lambda features, horizon: horizon >= 60.0 and features.num_variables < 600,
+        when="with a minute or more and below 600 variables: it learns from window to window",
+        turn=40,
+        delay=dict.fromkeys(("small", "medium", "binary"), 0.25),
+    ),
+)
+"""All members, in the order of their turns where iterations are the limit."""
+
+MBE = Member(
+    solver="mbe",
+    plan=lambda situation: Run(make_solver("mbe")),
+    weights={"small": 0.5, "medium": 0.5, "large": 0.5, "binary": 0.5, "permutation": 0.5},
+    when="where an exact elimination takes up to half of the time",
+    patient=True,
+)
+"""Exact elimination beside the others; `solver` plans it, as it may have its order already (`exact_parts`)."""
+
+RENAMED = {
+    "cooling": "annealing",
+    "bp-cooled": "annealing",
+    "tabu 2": "tabu",
+    "annealing 2": "annealing",
+    "following": "annealing-free",
+    "descent": "icm",
+    "elimination": "mbe",
+}
+"""Former name of a member → the public solver that does its work."""
