@@ -12,9 +12,7 @@ from dabp.kernels.local_search.distributed import cost_of_round, wins
 from dabp.kernels.local_search.entries import Entries, chosen_cell
 from dabp.kernels.local_search.moves import move_now
 from dabp.kernels.local_search.random_stream import below
-from dabp.kernels.local_search.search_arrays import Costs, Ints, State
-
-Floats = NDArray[np.float64]
+from dabp.kernels.local_search.search_arrays import Costs, Floats, Ints, State
 
 
 class Breakout(NamedTuple):

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_kernel, part
+from dabp.kernels.local_search.search_arrays import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Words = NDArray[Any]
 """32 bits each where cells and variables fit, else 64."""
 

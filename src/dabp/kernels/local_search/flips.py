@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.moves import note_moved, remember
 from dabp.kernels.local_search.random_stream import draw
-from dabp.kernels.local_search.search_arrays import LANES, ROW, Ints, Record
+from dabp.kernels.local_search.search_arrays import LANES, ROW, Floats, Ints, Noise, Record
 from dabp.kernels.simd import least, load
 
 THRESHOLDS = 1 << 15
@@ -71,13 +71,7 @@ def flip(c: Couplings, s: Flips, i: int) -> None:
 
 
 @local_kernel
-def flip_sweep(
-    c: Couplings,
-    s: Flips,
-    thresholds: NDArray[np.float32],
-    temperatures: NDArray[np.float64],
-    lowest: NDArray[np.int64],
-) -> None:
+def flip_sweep(c: Couplings, s: Flips, thresholds: Noise, temperatures: Floats, lowest: Ints) -> None:
     """Offer every variable a flip once per temperature; `lowest` gets each sweep's least cost.
 
     A flip that costs Δ is made with probability min(1, exp(−Δ / T)) (Metropolis), that is if Δ < T · E with E

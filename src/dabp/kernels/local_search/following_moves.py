@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from dabp.kernels.decorators import array_inner
 from dabp.kernels.local_search.compilation import local_kernel
 from dabp.kernels.local_search.random_stream import below, uniform
-from dabp.kernels.local_search.search_arrays import Ints, Record
-
-Floats = NDArray[np.float64]
+from dabp.kernels.local_search.search_arrays import Floats, Ints, Record
 
 PROGRESS = np.dtype(
     [

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_kernel
-
-Ints = NDArray[np.int64]
+from dabp.kernels.local_search.search_arrays import Ints
 
 COLOURS = 63
 """Colours at most."""

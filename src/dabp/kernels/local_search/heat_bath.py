@@ -11,7 +11,7 @@ from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.exchange import Sets, exchange_change, exchanged_values, partner
 from dabp.kernels.local_search.moves import move, move_now, remember
 from dabp.kernels.local_search.random_stream import draw, uniform
-from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, Costs, State
+from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, Costs, Floats, Ints, Noise, State
 from dabp.kernels.simd import any_below, as_float32, first_equal, full_like, item, least, load
 
 NOISE = 1 << 15
@@ -19,7 +19,7 @@ NOISE = 1 << 15
 
 
 @inlined
-def resample(c: Costs, s: State, i: int, bits: Any, noise: NDArray[np.float32], temperature: Any) -> Any:
+def resample(c: Costs, s: State, i: int, bits: Any, noise: Noise, temperature: Any) -> Any:
     """A value for variable i from P(a) ∝ exp(−L[i, a] / T), made of 64 random bits.
 
     The minimiser of L[i, a] − T · g_a with independent Gumbel numbers g_a has exactly that distribution, and needs no
@@ -34,9 +34,7 @@ def resample(c: Costs, s: State, i: int, bits: Any, noise: NDArray[np.float32], 
 
 
 @inlined
-def _least_noisy(
-    s: State, i: int, row: int, width: int, noise: NDArray[np.float32], start: Any, temperature: Any
-) -> Any:
+def _least_noisy(s: State, i: int, row: int, width: int, noise: Noise, start: Any, temperature: Any) -> Any:
     """The value that `resample` takes; the loops over a constant width disappear."""
     value = item(s.x, i)
     origin = item(s.local, row + value)
@@ -54,9 +52,7 @@ def _least_noisy(
 
 
 @inlined
-def _noisy(
-    local: NDArray[Any], place: Any, origin: Any, noise: NDArray[np.float32], number: Any, temperature: Any
-) -> Any:
+def _noisy(local: NDArray[Any], place: Any, origin: Any, noise: Noise, number: Any, temperature: Any) -> Any:
     """What some values cost more than the present one, less Gumbel numbers times the temperature."""
     costs, numbers = load(local, place, ROW), load(noise, number, ROW)
     return as_float32(costs - full_like(origin, costs)) - full_like(temperature, numbers) * numbers
@@ -72,14 +68,7 @@ def _least_feasible(s: State, least_cost: Any) -> Any:
 
 
 @local_kernel
-def sweep(
-    c: Costs,
-    s: State,
-    sets: Sets | None,
-    noise: NDArray[np.float32],
-    temperatures: NDArray[np.float64],
-    lowest: NDArray[np.int64],
-) -> int:
+def sweep(c: Costs, s: State, sets: Sets | None, noise: Noise, temperatures: Floats, lowest: Ints) -> int:
     """Resample every variable once per temperature; `lowest` gets each sweep's least feasible cost. How many moved.
 
     With `sets` each member that keeps its value is offered an exchange, made with probability min(1, exp(−Δ / T)).

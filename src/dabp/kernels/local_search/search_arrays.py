@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from dabp.kernels.simd import lanes_of
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Noise = NDArray[np.float32]
 
 Record = Any
 """A structured array, whose fields kernels read by name; the annotation of `numpy.ndarray` has no fields."""

@@ -28,7 +28,18 @@ from dabp.kernels.local_search.moves import (
     wide_violation,
 )
 from dabp.kernels.local_search.random_stream import STEP, mixed, state_at
-from dabp.kernels.local_search.search_arrays import LANES, NOTHING, ROW, Costs, Edges, Ints, Record, State
+from dabp.kernels.local_search.search_arrays import (
+    LANES,
+    NOTHING,
+    ROW,
+    Costs,
+    Edges,
+    Floats,
+    Ints,
+    Noise,
+    Record,
+    State,
+)
 from dabp.kernels.simd import item, least, load
 
 LOOKS = 300_000
@@ -133,9 +144,7 @@ def _note_violations(c: Costs, s: State, crew: Crew, thread: int, i: int, old: i
 
 
 @inlined
-def _resample_part(
-    c: Costs, s: State, crew: Crew, k: int, thread: int, noise: NDArray[np.float32], temperature: Any
-) -> None:
+def _resample_part(c: Costs, s: State, crew: Crew, k: int, thread: int, noise: Noise, temperature: Any) -> None:
     """Give a thread's part of class k new values, before any row is updated."""
     part = k * len(crew.reports) + thread
     first, last, report = crew.first[part], crew.first[part + 1], crew.reports[thread]
@@ -159,7 +168,7 @@ def _resample_part(
 
 
 @inlined
-def _flip_part(s: Flips, crew: Crew, k: int, thread: int, thresholds: NDArray[np.float32], temperature: Any) -> None:
+def _flip_part(s: Flips, crew: Crew, k: int, thread: int, thresholds: Noise, temperature: Any) -> None:
     """Flip some of a thread's part of class k as `flips.flip_sweep` does, before any field is updated."""
     part = k * len(crew.reports) + thread
     first, last, report = crew.first[part], crew.first[part + 1], crew.reports[thread]
@@ -275,9 +284,9 @@ def _count_violations(s: State, crew: Crew) -> None:
 def sweep_together(
     c: Costs | None,
     s: Any,
-    noise: NDArray[np.float32] | None,
-    thresholds: NDArray[np.float32] | None,
-    temperatures: NDArray[np.float64],
+    noise: Noise | None,
+    thresholds: Noise | None,
+    temperatures: Floats,
     lowest: Ints,
     crew: Crew,
     edges: Edges | Couplings,

@@ -41,14 +41,7 @@ class Sweepers:
         The edges in another order.
     """
 
-    def __init__(
-        self,
-        starts: Indices,
-        edges: Any,
-        violable: int,
-        threads: int,
-        arranged: Arranged,
-    ):
+    def __init__(self, starts: Indices, edges: Any, violable: int, threads: int, arranged: Arranged):
         self._alone = _crew(starts, edges.offsets, violable, 1), edges
         self._all = self._alone
         if threads > 1:

@@ -13,7 +13,7 @@ from dabp.kernels.local_search.exchange import Sets
 from dabp.kernels.local_search.flips import Couplings, flip_sweep
 from dabp.kernels.local_search.heat_bath import sweep
 from dabp.kernels.local_search.moves import remember_now
-from dabp.kernels.local_search.search_arrays import LANES, TALLY, Costs
+from dabp.kernels.local_search.search_arrays import LANES, TALLY, Costs, Floats, Ints, Noise
 from dabp.kernels.local_search.shared_sweep import sweep_together
 from dabp.kernels.local_search.tabu_moves import BLOCK, CLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
@@ -145,7 +145,7 @@ class Table(ABC, Generic[S]):
     # ---- annealing -------------------------------------------------------------------------------
 
     @abstractmethod
-    def noise(self, rng: np.random.Generator) -> NDArray[np.float32]:
+    def noise(self, rng: np.random.Generator) -> Noise:
         """Random numbers for `sweep`, drawn once."""
 
     @abstractmethod
@@ -166,12 +166,7 @@ class Table(ABC, Generic[S]):
         return Sweepers(self.classes.starts, edges, violable, threads, arranged)
 
     def sweep(
-        self,
-        state: S,
-        noise: NDArray[np.float32],
-        temperatures: NDArray[np.float64],
-        lowest: NDArray[np.int64],
-        sweepers: Sweepers | None = None,
+        self, state: S, noise: Noise, temperatures: Floats, lowest: Ints, sweepers: Sweepers | None = None
     ) -> None:
         """Offer every variable a new value once per temperature (in units); `lowest` gets each sweep's least cost.
 
