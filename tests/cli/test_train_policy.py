@@ -26,8 +26,8 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cma")
     monkeypatch.setattr(policy_training, "FAMILIES", {"a": ring, "b": ring})
     monkeypatch.setattr(policy_training, "LENGTHS", (20, 40))
-    monkeypatch.setattr(policy_training, "CANDIDATES", (20, 40))
-    monkeypatch.setattr(policy_training, "TOTAL", 80)
+    monkeypatch.setattr(policy_training, "COMPARED_LENGTHS", (20, 40))
+    monkeypatch.setattr(policy_training, "COMPARED_ITERATIONS", 80)
 
 
 @pytest.mark.usefixtures("_small")

@@ -31,6 +31,8 @@ class Empty:
         first = {run.group: run for run in reversed(plan.runs)}
         return [Outcome(run, {"state": "failed", "reason": "lost"}) for run in first.values()]
 
+    grouped = Results.grouped
+
     def trace(self, key: str) -> list[dict[str, Any]]:
         return []
 

@@ -123,8 +123,8 @@ def test_weights_that_would_be_others(text: str, reason: str) -> None:
 
 def test_large_hard_weights() -> None:
     """From the top on any weight is hard, however large."""
-    text = "p wcnf 1 2 9223372036854775000\n9223372036854775000 1 0\n9007199254740992 -1 0\n"
-    assert read(io.StringIO(text), "wcnf").cost([[0], [1]]).tolist() == [np.inf, 2.0**53]
+    text = "p wcnf 1 2 9223372036854775000\n9223372036854775000 1 0\n9007199254740991 -1 0\n"
+    assert read(io.StringIO(text), "wcnf").cost([[0], [1]]).tolist() == [np.inf, 2.0**53 - 1]
 
 
 def test_answers() -> None:

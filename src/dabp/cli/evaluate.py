@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -61,16 +61,7 @@ def evaluate(
     lines = problem.explain(assignment, limit=top)
     violated = sum(math.isinf(each) for each in problem.factor_costs(assignment).tolist())
     if as_json:
-        rows = [
-            {
-                "factor": line.name,
-                "scope": line.scope,
-                "values": line.values,
-                "cost": line.cost if math.isfinite(line.cost) else None,
-                "violated": line.violated,
-            }
-            for line in lines
-        ]
+        rows = [_row(line) for line in lines]
         facts = {"problem": problem.name, "cost": cost if feasible else None, "violated": violated, "factors": rows}
         print(json.dumps(facts, allow_nan=False))
     else:
@@ -79,6 +70,12 @@ def evaluate(
             print(f"not feasible: the file asks for a total better than {number(problem.limit)}")
     if not feasible:
         raise typer.Exit(1)
+
+
+def _row(line: FactorCost) -> dict[str, Any]:
+    """What a factor costs, as JSON values."""
+    cost = line.cost if math.isfinite(line.cost) else None
+    return {"factor": line.name, "scope": line.scope, "values": line.values, "cost": cost, "violated": line.violated}
 
 
 def lifted(problem: Problem, smaller: Problem, assignment: Assignment) -> Assignment:

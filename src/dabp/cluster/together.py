@@ -80,15 +80,9 @@ def solve_together(
         run = RunningSolve(problem, name, as_seed(seed), clock)
         crew, board = _crew(executor)
         try:
+            own_options, now = {**options, "params": None}, time.time()
             tasks = [
-                Task(
-                    _share(chosen, k, workers),
-                    own,
-                    time.time(),
-                    time_limit,
-                    {**options, "params": None},
-                    board.place(k),
-                )
+                Task(_share(chosen, k, workers), own, now, time_limit, own_options, board.place(k))
                 for k, own in enumerate(restart_seeds(seed, workers))
             ]
             together = _Together(run, board, limits, as_callbacks(callbacks), lambda: interruption.requested)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from dabp.driver.solve import solve
 from dabp.driver.stopping import DEFAULT_SECONDS
 from dabp.errors import ParameterError
 from dabp.problem import Problem
+from dabp.problem.columns import Indices
 from dabp.problem.differences import differing
 from dabp.problem.model import Model
 from dabp.solvers.status import Status
@@ -33,10 +33,8 @@ def solve_several(
 ) -> list[Result]:
     """The best answers to a problem that differ from one another, best first as far as they are proved.
 
-    The second answer is the best one that differs from the first, the third the best one that differs from both, and
-    so on. A result with status OPTIMAL is proved to be that. The list is shorter than `solutions` where no further
-    answer exists, which the last result then proves with status INFEASIBLE and without an assignment, or where the
-    time did not suffice to find one.
+    Each answer is the best one that differs from all before it; status OPTIMAL proves that. Where no further answer
+    exists, the last result says INFEASIBLE and has no assignment; where the time ends, the list is shorter.
 
     Parameters
     ----------
@@ -66,22 +64,15 @@ def solve_several(
     wanted, apart = as_count("solutions", solutions, 1), as_count("distance", distance, 1)
     if wanted is None or apart is None:
         raise ParameterError("solutions and distance are whole numbers of at least 1")
-    for name in ("checkpoint", "resume", "relax"):
-        if options.get(name):
-            raise ParameterError(f"solve_several takes no {name}; dabp.solve does, for one answer")
-    visible = problem.num_variables - problem.auxiliaries.count
-    counted = np.arange(visible) if among is None else np.array([problem.names.variable_index(one) for one in among])
+    counted = _counted(problem, among, apart if wanted > 1 else 0, options)
     seconds = DEFAULT_SECONDS if time_limit is None else time_limit
-    if len(counted) < apart and wanted > 1:
-        raise ParameterError(f"answers cannot differ in {apart} variables: {len(counted)} count")
     found: list[Result] = []
     restricted = problem
     while len(found) < wanted:
         left = max(seconds - (time.perf_counter() - started), 0.0)
         if found and left == 0.0:
             break
-        share = left if math.isinf(left) else left / (wanted - len(found))
-        result = solve(restricted, solver, time_limit=share, **options)
+        result = solve(restricted, solver, time_limit=left / (wanted - len(found)), **options)
         assignment = None if result.assignment is None else result.assignment[: problem.num_variables]
         cost = result.cost if assignment is None else float(problem.cost(assignment))
         bound = cost if result.status is Status.OPTIMAL else result.bound
@@ -92,3 +83,17 @@ def solve_several(
             answers = [each.assignment for each in found if each.assignment is not None]
             restricted = differing(problem, answers, apart, counted)
     return found
+
+
+def _counted(
+    problem: Problem, among: Collection[Hashable] | None, distance: int, options: Mapping[str, Any]
+) -> Indices:
+    """The variables in which answers are to differ; refuses what cannot be."""
+    for name in ("checkpoint", "resume", "relax"):
+        if options.get(name):
+            raise ParameterError(f"solve_several takes no {name}; dabp.solve does, for one answer")
+    visible = problem.num_variables - problem.auxiliaries.count
+    counted = np.arange(visible) if among is None else np.array([problem.names.variable_index(one) for one in among])
+    if len(counted) < distance:
+        raise ParameterError(f"answers cannot differ in {distance} variables: {len(counted)} count")
+    return counted

@@ -12,9 +12,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
+
+
+class _Tables:
+    """The different tables of the chains, after those of the problem."""
+
+    def __init__(self, problem: Problem, distance: int):
+        self._worst = -np.inf if problem.maximize else np.inf
+        self._first, self._distance = len(problem.pool_offsets) - 1, distance
+        self._numbers: dict[tuple[int, int, int, bool], int] = {}
+        self.cells: list[NDArray[np.float64]] = []
+
+    def number(self, before: int, size: int, value: int, last: bool) -> int:
+        """The table for this many states before, a domain size and the answer's value; the last one ends the chain."""
+        key = (before, size, value, last)
+        if key not in self._numbers:
+            states = np.minimum(np.arange(before)[:, None] + (np.arange(size) != value), self._distance)
+            allowed = states == self._distance if last else np.arange(self._distance + 1) == states[..., None]
+            self._numbers[key] = self._first + len(self.cells)
+            self.cells.append(np.where(allowed, 0.0, self._worst).ravel())
+        return self._numbers[key]
 
 
 def differing(problem: Problem, answers: Sequence[Assignment], distance: int, among: Indices) -> Problem:
@@ -22,34 +43,16 @@ def differing(problem: Problem, answers: Sequence[Assignment], distance: int, am
 
     Costs, direction and visible variables stay the same; new auxiliary variables come last.
     """
-    worst = -np.inf if problem.maximize else np.inf
+    tables, sizes = _Tables(problem, distance), problem.domain_sizes.tolist()
     scopes: list[list[int]] = []
-    tables: list[int] = []
+    used: list[int] = []
     definitions: list[int] = []
-    pool: dict[tuple[int, int, int, bool], int] = {}
-    cells: list[np.ndarray] = []
-    sizes = problem.domain_sizes.tolist()
-
-    def table(before: int, size: int, value: int, last: bool) -> int:
-        """The number of a chain's table: states before, domain size, the answer's value, and whether it is the last."""
-        key = (before, size, value, last)
-        if key not in pool:
-            states = np.arange(before)[:, None] + (np.arange(size) != value)
-            states = np.minimum(states, distance)
-            if last:
-                new = np.where(states < distance, worst, 0.0)
-            else:
-                new = np.where(np.arange(distance + 1) == states[..., None], 0.0, worst)
-            pool[key] = len(problem.pool_offsets) - 1 + len(cells)
-            cells.append(new.ravel())
-        return pool[key]
-
     for answer in answers:
         state: list[int] = []
-        for i, variable in enumerate(among.tolist()):
-            last = i == len(among) - 1
+        for variable in among.tolist():
+            last = variable == int(among[-1])
             before = distance + 1 if state else 1
-            tables.append(table(before, int(problem.domain_sizes[variable]), int(answer[variable]), last))
+            used.append(tables.number(before, sizes[variable], int(answer[variable]), last))
             scope = [*state, variable]
             if not last:
                 state = [len(sizes)]
@@ -57,10 +60,21 @@ def differing(problem: Problem, answers: Sequence[Assignment], distance: int, am
                 scope += state
                 definitions.append(problem.num_factors + len(scopes))
             scopes.append(scope)
+    return _extended(problem, sizes, scopes, used, tables.cells, definitions)
+
+
+def _extended(
+    problem: Problem,
+    sizes: list[int],
+    scopes: list[list[int]],
+    used: list[int],
+    cells: list[NDArray[np.float64]],
+    definitions: list[int],
+) -> Problem:
+    """`problem` with more auxiliary variables, and factors that use these tables."""
     arities = np.concatenate([problem.arities, [len(scope) for scope in scopes]])
     lengths = np.concatenate([np.diff(problem.pool_offsets), [len(part) for part in cells]])
-    names = problem.names
-    added = len(sizes) - problem.num_variables
+    names, added = problem.names, len(sizes) - problem.num_variables
     hidden = _free_names(problem, added)
     return Problem(
         sizes,
@@ -68,7 +82,7 @@ def differing(problem: Problem, answers: Sequence[Assignment], distance: int, am
         offsets_of(arities.astype(np.int64)),
         np.concatenate([problem.pool, *cells]),
         offsets_of(lengths.astype(np.int64)),
-        np.concatenate([problem.factor_table, tables]),
+        np.concatenate([problem.factor_table, used]),
         constant=problem.constant,
         maximize=problem.maximize,
         variable_names=None if names.variable_names is None else [*names.variables, *hidden],

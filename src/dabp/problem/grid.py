@@ -59,15 +59,8 @@ def grid(
     directions = DIRECTIONS[: neighbours // 2]
     pairs = [_pairs(pixels, *step) for step in directions]
     scopes = np.concatenate(pairs)
-    if not isinstance(weights, Iterable) or isinstance(weights, str):
-        weight = np.full(len(scopes), as_float(weights, "the weight of a grid"))
-    else:
-        given = [as_floats(part, "weights of a grid") for part in weights]
-        shapes, wanted = [part.shape for part in given], [(height - y, width - abs(x)) for y, x in directions]
-        if shapes != wanted:
-            raise ProblemError(f"weights have an array for each direction, of shapes {wanted}; these have {shapes}")
-        weight = np.concatenate([part.ravel() for part in given])
-    values, which = np.unique(weight, return_inverse=True)
+    shapes = [(height - down, width - abs(right)) for down, right in directions]
+    values, which = np.unique(_weights(weights, len(scopes), shapes), return_inverse=True)
     with np.errstate(invalid="ignore", over="ignore"):
         tables = values[:, None, None] * _table(pairwise, labels, cap)
     if np.isnan(tables).any():
@@ -84,6 +77,17 @@ def grid(
         maximize=maximize,
         name=name,
     )
+
+
+def _weights(weights: float | Sequence[ArrayLike], count: int, shapes: list[tuple[int, int]]) -> NDArray[np.float64]:
+    """The weight of each pair, from one number or from an array of one of the shapes for each direction."""
+    if not isinstance(weights, Iterable) or isinstance(weights, str):
+        return np.full(count, as_float(weights, "the weight of a grid"))
+    given = [as_floats(part, "weights of a grid") for part in weights]
+    found = [part.shape for part in given]
+    if found != shapes:
+        raise ProblemError(f"weights have an array for each direction, of shapes {shapes}; these have {found}")
+    return np.concatenate([part.ravel() for part in given])
 
 
 def _pairs(pixels: Indices, down: int, right: int) -> Indices:

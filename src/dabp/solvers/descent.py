@@ -18,9 +18,19 @@ class Descent:
 
     Records of the factors around each variable are written for the first variables first, so that these have turns
     before all is laid out.
+
+    Parameters
+    ----------
+    problem
+        What is descended on.
+    first_piece
+        Variables whose records are written first, at least.
+    wide
+        Whether records hold 64-bit integers, also where 32 bits are enough.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, *, first_piece: int = 4_096, wide: bool = False):
+        self._first_piece = first_piece
         self._count = problem.num_variables
         present = np.flatnonzero(np.bincount(problem.arities, minlength=2))
         self._arity: Indices = present[present >= 2]
@@ -38,7 +48,7 @@ class Descent:
         self._costs = OwnCosts(sizes.astype(self._value), uniform, start, own, problem.pool)
         self._room = np.zeros(largest)
         small = max(len(problem.pool), self._count * len(group)) < 2**31
-        self._word: type = np.int32 if small else np.int64
+        self._word: type = np.int32 if small and not wide else np.int64
         self._records: list[Records] = []
         self._laid_out = 0
         """Variables that have records."""
@@ -78,7 +88,7 @@ class Descent:
 
     def _lay_out_more(self) -> None:
         first = self._laid_out
-        last = min(self._count, max(4_096, self._count // 16, 4 * first))
+        last = min(self._count, max(self._first_piece, self._count // 16, 4 * first))
         start = np.zeros((len(self._arity), last - first + 1), dtype=np.int32)
         count_records(self._scopes, first, last, start)
         place = offsets_of(start[:, -1].astype(np.int64) * self._arity)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dabp.problem import Problem
-from dabp.solvers import descent as module
 from dabp.solvers.descent import Descent
 from tests.problems import random_problem
 
@@ -24,16 +23,15 @@ def _swept(problem: Problem) -> tuple[np.ndarray, int]:
     return values, changes
 
 
-@pytest.mark.parametrize("words", [2**31, 0])
-def test_a_sweep_follows_the_definition(words: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_sweep_follows_the_definition(wide: bool) -> None:
     """The same values as trying every value of every variable in turn, for any arity; with words of either length."""
-    monkeypatch.setattr(module, "WORD", words)
     for seed in range(40):
         problem = random_problem(seed, maximize=False)
         if np.isinf(problem.pool).any():
             continue
         slow, changes = _swept(problem)
-        descent = Descent(problem)
+        descent = Descent(problem, wide=wide)
         fast = descent.compact(np.zeros(problem.num_variables, dtype=np.int64))
         assert descent.turns(fast, 0, problem.num_variables) == changes
         assert problem.cost(fast.astype(np.int64)) == problem.cost(slow)
@@ -51,14 +49,13 @@ def test_domains_beyond_a_byte() -> None:
     assert fast.tolist() == slow.tolist()
 
 
-def test_records_are_written_as_they_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_are_written_as_they_are_needed() -> None:
     """In pieces or all at once: the same turns."""
     problem = random_problem(5, maximize=False)
     start = np.zeros(problem.num_variables, dtype=np.int64)
-    whole, part = Descent(problem), Descent(problem)
+    whole, part = Descent(problem), Descent(problem, first_piece=1)
     at_once = whole.compact(start)
     whole.turns(at_once, 0, problem.num_variables)
-    monkeypatch.setattr(module, "FEW", 1)
     piecewise = part.compact(start)
     for variable in range(problem.num_variables):
         part.turns(piecewise, variable, variable + 1)
