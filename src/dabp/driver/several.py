@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from dabp.driver.arguments import as_count, checked_problem
+from dabp.driver.arguments import as_count, checked_problem, chosen_solver
 from dabp.driver.result import Result
-from dabp.driver.solve import solve
-from dabp.driver.stopping import DEFAULT_SECONDS
-from dabp.errors import ParameterError
+from dabp.driver.solve import KEYWORDS, solve
+from dabp.driver.stopping import LIMIT_OPTIONS, Limits
+from dabp.errors import ParameterError, refuse_unknown
 from dabp.problem import Problem
 from dabp.problem.differences import differing
+from dabp.problem.guard import TIME
 from dabp.problem.model import Model
 from dabp.solvers.status import Status
 
@@ -51,7 +52,8 @@ def solve_several(
     solver, options
         As for `dabp.solve`; checkpoints and `relax` excepted.
     time_limit
-        Seconds for all answers together; time that an answer does not need is left to the next ones.
+        Seconds for all answers together; time that an answer does not need is left to the next ones. The default is
+        that of `dabp.solve`. The other limits apply to each answer.
 
     Examples
     --------
@@ -62,6 +64,7 @@ def solve_several(
     [(0.0, {'x': 0, 'y': 0}), (1.0, {'x': 1, 'y': 1}), (2.0, {'x': 0, 'y': 2})]
     """
     started = time.perf_counter()
+    refuse_unknown("solve_several", options, ("distance", "among", "solver", *KEYWORDS))
     problem = checked_problem(problem)
     wanted, apart = as_count("solutions", solutions, 1), as_count("distance", distance, 1)
     if wanted is None or apart is None:
@@ -71,7 +74,10 @@ def solve_several(
             raise ParameterError(f"solve_several takes no {name}; dabp.solve does, for one answer")
     visible = problem.num_variables - problem.auxiliaries.count
     counted = np.arange(visible) if among is None else np.array([problem.names.variable_index(one) for one in among])
-    seconds = DEFAULT_SECONDS if time_limit is None else time_limit
+    named = Limits.of({"time_limit": time_limit, **options})
+    limits, note = named.for_solver(*chosen_solver(solver, options.get("params")))
+    options = {name: value for name, value in options.items() if name not in ("limits", *LIMIT_OPTIONS.values())}
+    seconds = math.inf if limits.time is None else limits.time
     if len(counted) < apart and wanted > 1:
         raise ParameterError(f"answers cannot differ in {apart} variables: {len(counted)} count")
     found: list[Result] = []
@@ -81,11 +87,13 @@ def solve_several(
         if found and left == 0.0:
             break
         share = left if math.isinf(left) else left / (wanted - len(found))
-        result = solve(restricted, solver, time_limit=share, **options)
+        result = solve(restricted, solver, limits=dataclasses.replace(limits, time=share), **options)
         assignment = None if result.assignment is None else result.assignment[: problem.num_variables]
         cost = result.cost if assignment is None else float(problem.cost(assignment))
         bound = cost if result.status is Status.OPTIMAL else result.bound
-        found.append(dataclasses.replace(result, assignment=assignment, cost=cost, bound=bound, problem=problem))
+        notes = (*result.notes, f"{note}, for all answers together") if note and result.limit == TIME else result.notes
+        result = dataclasses.replace(result, cost=cost, bound=bound, notes=notes, problem=problem)
+        found.append(dataclasses.replace(result, assignment=assignment))
         if assignment is None or not result.feasible or result.status is Status.INTERRUPTED:
             break
         if len(found) < wanted:
