@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dabp.errors import FormatError, ProblemError
+from dabp.errors import FormatError, ProblemError, named_keywords
 from dabp.formats.numerals import NUMBER
 from dabp.formats.text import Place, Source, open_source, place_name, split_suffix
 from dabp.problem import Assignment, Label, Problem
@@ -35,6 +35,7 @@ class Answer(Protocol):
         """Every fact of the answer as JSON values."""
 
 
+@named_keywords
 def read_solution(place: Place, problem: Problem) -> Assignment:
     """The assignment in a solution file; its content decides on the form, not its name."""
     source = open_source(place)
@@ -53,6 +54,7 @@ def read_solution(place: Place, problem: Problem) -> Assignment:
     return _from_sol(source, words, problem)
 
 
+@named_keywords
 def write_solution(result: Answer | Sequence[Answer], problem: Problem, place: Place) -> None:
     """Write an answer; the suffix decides: ``.json``, ``.sol``, ``.MPE`` or ``.csv``. A list of answers needs JSON."""
     if isinstance(result, Sequence):
