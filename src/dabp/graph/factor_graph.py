@@ -77,6 +77,8 @@ class FactorGraph:
     """What each copy of a factor's table is multiplied by: (1,), or (ratio, 1 − ratio) when split."""
     cost_scale: float
     """Costs of the problem were divided by this."""
+    shift: float
+    """The sum of the constants that were taken off the tables of factors with variables, in the problem's units."""
     forbidden: float
     """A forbidden cell is its table's least finite cost plus this; larger than any finite total."""
     variable_edge_offsets: NDArray[np.int64]
@@ -183,6 +185,7 @@ class FactorGraph:
             groups=tuple(groups),
             scales=scales,
             cost_scale=scale,
+            shift=float(measure.shifts[problem.factor_table[problem.arities > 0]].sum()),
             forbidden=float(forbidden),
             variable_edge_offsets=skeleton.variable_edge_offsets,
             variable_edges=skeleton.variable_edges,
