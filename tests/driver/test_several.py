@@ -98,6 +98,7 @@ def test_limits_are_those_of_one_solve() -> None:
     [
         ({"solutions": 0}, "solutions"),
         ({"solutions": 2, "distance": 9}, "differ in 9 variables"),
+        ({"solutions": 2, "distance": 2, "among": ["x0", "x0"]}, "differ in 2 variables: 1 count"),
         ({"solutions": 2, "among": ["zz"]}, "zz"),
         ({"solutions": 2, "checkpoint": "x"}, "checkpoint"),
         ({"solutions": 2, "distnce": 2}, "no argument 'distnce'; did you mean 'distance'"),

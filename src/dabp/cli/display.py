@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dabp.driver.wording import counted, number, percent
+from dabp.errors import ParameterError
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class AnswerPrinter:
 
         lines = [format_of(file, format) for file in files]
         layout = format if format in ("maxsat", "pydcop") and not as_json else None
+        if solutions and layout is not None:
+            raise ParameterError(f"--solutions does not go with --format {format}, which has one answer; --json does")
         return cls(
             as_json=as_json,
             quiet=quiet or layout is not None,

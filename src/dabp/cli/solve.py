@@ -184,8 +184,8 @@ def solve(
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer (with --relax maybe one that violates what
     it names); 1: none found or none exists; 2: wrong input, or a file that cannot be written.
     """
-    several = solutions is not None and solutions > 1
-    beside = _Files(initial, evidence or [], output, trace, checkpoint, resume, several)
+    several = _several(solutions, distance, relax)
+    beside = _Files(initial, evidence or [], output, trace, checkpoint, resume, bool(several))
     options: dict[str, Any] = {
         "params": pairs(param or [], "--param"),
         "time_limit": time,
@@ -200,17 +200,10 @@ def solve(
         "presolve": presolve,
         "checkpoint": checkpoint,
         "resume": resume,
+        **several,
     }
-    if distance is not None and solutions is None:
-        raise ParameterError("--distance goes with --solutions")
-    if several and relax:
-        raise ParameterError("--relax does not go with --solutions, whose answers violate nothing")
     beside.check(files, format)
-    display = AnswerPrinter.of(files, format, solutions=several, as_json=as_json, quiet=quiet, verbose=verbose)
-    if several and display.layout is not None:
-        raise ParameterError(f"--solutions does not go with --format {format}, whose answers are single; --json does")
-    if several:
-        options |= {"solutions": solutions, "distance": distance or 1}
+    display = AnswerPrinter.of(files, format, solutions=bool(several), as_json=as_json, quiet=quiet, verbose=verbose)
     if not (display.quiet or display.as_json):
         report(beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
@@ -266,6 +259,17 @@ def _size(text: str | None) -> str | None:
     return text
 
 
+def _several(solutions: int | None, distance: int | None, relax: bool) -> dict[str, int]:
+    """The options that `solve_several` takes and `solve` does not; empty for one answer."""
+    if distance is not None and solutions is None:
+        raise ParameterError("--distance goes with --solutions")
+    if solutions is None or solutions == 1:
+        return {}
+    if relax:
+        raise ParameterError("--relax does not go with --solutions, whose answers violate nothing")
+    return {"solutions": solutions, "distance": distance or 1}
+
+
 def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[str, float]:
     if prices and not relax:
         raise ParameterError("--price goes with --relax")
@@ -319,11 +323,12 @@ def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
 def _solved(problem: Problem, solver: str, options: dict[str, Any], display: AnswerPrinter) -> list[Result]:
     """The answer, or several if the options say how many."""
     from dabp.driver.live import LiveLine
-    from dabp.driver.several import solve_several
     from dabp.driver.solve import solve as run
 
     with LiveLine(verbose=display.verbose, shown=not display.quiet) as line:
         if display.solutions:
+            from dabp.driver.several import solve_several
+
             return solve_several(problem, solver=solver, callbacks=[line], **options)
         return [run(problem, solver, callbacks=[line], **options)]
 

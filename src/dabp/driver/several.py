@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from dabp.driver.solve import KEYWORDS, solve
 from dabp.driver.stopping import LIMIT_OPTIONS, Limits
 from dabp.errors import ParameterError, refuse_unknown
 from dabp.problem import Problem
+from dabp.problem.columns import Indices
 from dabp.problem.differences import differing
 from dabp.problem.guard import TIME
 from dabp.problem.model import Model
@@ -41,16 +42,14 @@ def solve_several(
 
     Parameters
     ----------
-    problem
-        What is solved.
+    problem, solver, options
+        As for `dabp.solve`; checkpoints and `relax` excepted.
     solutions
         How many answers are wanted.
     distance
         In how many variables every two answers differ at least. Auxiliary variables of a model do not count.
     among
         Names of the variables that count; by default all.
-    solver, options
-        As for `dabp.solve`; checkpoints and `relax` excepted.
     time_limit
         Seconds for all answers together; time that an answer does not need is left to the next ones. The default is
         that of `dabp.solve`. The other limits apply to each answer.
@@ -64,39 +63,56 @@ def solve_several(
     [(0.0, {'x': 0, 'y': 0}), (1.0, {'x': 1, 'y': 1}), (2.0, {'x': 0, 'y': 2})]
     """
     started = time.perf_counter()
-    refuse_unknown("solve_several", options, ("distance", "among", "solver", *KEYWORDS))
+    _check_options(options)
     problem = checked_problem(problem)
-    wanted, apart = as_count("solutions", solutions, 1), as_count("distance", distance, 1)
-    if wanted is None or apart is None:
-        raise ParameterError("solutions and distance are whole numbers of at least 1")
-    for name in ("checkpoint", "resume", "relax"):
-        if options.get(name):
-            raise ParameterError(f"solve_several takes no {name}; dabp.solve does, for one answer")
-    visible = problem.num_variables - problem.auxiliaries.count
-    counted = np.arange(visible) if among is None else np.array([problem.names.variable_index(one) for one in among])
-    named = Limits.of({"time_limit": time_limit, **options})
-    limits, note = named.for_solver(*chosen_solver(solver, options.get("params")))
-    options = {name: value for name, value in options.items() if name not in ("limits", *LIMIT_OPTIONS.values())}
+    wanted, apart, counted = _checked(problem, solutions, distance, among)
+    limits = Limits.of({"time_limit": time_limit, **options})
+    limits, note = limits.for_solver(*chosen_solver(solver, options.get("params")))
     seconds = math.inf if limits.time is None else limits.time
-    if len(counted) < apart and wanted > 1:
-        raise ParameterError(f"answers cannot differ in {apart} variables: {len(counted)} count")
+    options = {name: value for name, value in options.items() if name not in ("limits", *LIMIT_OPTIONS.values())}
     found: list[Result] = []
-    restricted = problem
     while len(found) < wanted:
         left = max(seconds - (time.perf_counter() - started), 0.0)
         if found and left == 0.0:
             break
+        earlier = [each.assignment for each in found if each.assignment is not None]
+        restricted = differing(problem, earlier, apart, counted) if earlier else problem
         share = left if math.isinf(left) else left / (wanted - len(found))
         result = solve(restricted, solver, limits=dataclasses.replace(limits, time=share), **options)
-        assignment = None if result.assignment is None else result.assignment[: problem.num_variables]
-        cost = result.cost if assignment is None else float(problem.cost(assignment))
-        bound = cost if result.status is Status.OPTIMAL else result.bound
-        notes = (*result.notes, f"{note}, for all answers together") if note and result.limit == TIME else result.notes
-        result = dataclasses.replace(result, cost=cost, bound=bound, notes=notes, problem=problem)
-        found.append(dataclasses.replace(result, assignment=assignment))
-        if assignment is None or not result.feasible or result.status is Status.INTERRUPTED:
+        found.append(_of(problem, result, note))
+        if not result.feasible or result.status is Status.INTERRUPTED:
             break
-        if len(found) < wanted:
-            answers = [each.assignment for each in found if each.assignment is not None]
-            restricted = differing(problem, answers, apart, counted)
     return found
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    refuse_unknown("solve_several", options, ("distance", "among", "solver", *KEYWORDS))
+    for name in ("checkpoint", "resume", "relax"):
+        if options.get(name):
+            raise ParameterError(f"solve_several takes no {name}; dabp.solve does, for one answer")
+
+
+def _checked(
+    problem: Problem, solutions: int, distance: int, among: Collection[Hashable] | None
+) -> tuple[int, int, Indices]:
+    """Numbers of answers and of variables in which they differ, and the variables that count."""
+    wanted, apart = as_count("solutions", solutions, 1), as_count("distance", distance, 1)
+    if wanted is None or apart is None:
+        raise ParameterError("solutions and distance are whole numbers of at least 1")
+    counted = np.arange(problem.auxiliaries.num_visible)
+    if among is not None:
+        counted = np.unique([problem.names.variable_index(one) for one in among])
+    if len(counted) < apart and wanted > 1:
+        raise ParameterError(f"answers cannot differ in {apart} variables: {len(counted)} count")
+    return wanted, apart, counted
+
+
+def _of(problem: Problem, result: Result, note: str) -> Result:
+    """The result of a restricted problem as a result of `problem`; `note` says why there is a time limit."""
+    notes = (*result.notes, f"{note}, for all answers together") if note and result.limit == TIME else result.notes
+    if result.assignment is None:
+        return dataclasses.replace(result, notes=notes, problem=problem)
+    assignment = result.assignment[: problem.num_variables]
+    cost = float(problem.cost(assignment))
+    bound = cost if result.status is Status.OPTIMAL else result.bound
+    return dataclasses.replace(result, assignment=assignment, cost=cost, bound=bound, notes=notes, problem=problem)

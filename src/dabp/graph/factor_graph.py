@@ -169,8 +169,7 @@ class FactorGraph:
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * measure.ranges / scale + problem.num_variables * perturbation + 1.0
         skeleton = structural(problem, _skeleton, len(scales), bulky=True)
-        rng = generator(seed, _PERTURBATION_STREAM)
-        unary = rng.uniform(0.0, perturbation, size=int(skeleton.variable_offsets[-1]))
+        unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, int(skeleton.variable_offsets[-1]))
         groups = []
         for group in skeleton.groups:
             if group.arity == 1:
