@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def as_floats(values: Any, what: str) -> NDArray[np.float64]:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"their type is {array.dtype}")
-        if np.ma.is_masked(values):
+        if "numpy.ma" in sys.modules and np.ma.is_masked(values):  # np.ma is imported at its first use
             raise TypeError("some are masked; fill them first")
         return np.array(array, dtype=np.float64)
     except (ValueError, TypeError, OverflowError) as error:
