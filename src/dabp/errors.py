@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C")
 
 
 class DabpError(Exception):
@@ -79,3 +80,9 @@ def named_keywords(function: Callable[P, R]) -> Callable[P, R]:
         return function(*arguments, **keywords)
 
     return checked
+
+
+def named_fields(dataclass: type[C]) -> type[C]:
+    """Let a dataclass answer an unknown keyword argument with the nearest field."""
+    dataclass.__init__ = named_keywords(dataclass.__init__)  # type: ignore[method-assign]
+    return dataclass

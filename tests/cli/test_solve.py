@@ -279,6 +279,65 @@ def test_several_answers_and_traces_go_into_folders(run: Run, file: Path) -> Non
     assert (folder / "two.json").exists()
 
 
+def test_several_answers_are_numbered_and_one_json_object(run: Run, file: Path) -> None:
+    """All four answers in order of cost, the fifth proved not to exist; in JSON as `dabp.solve_several` gives them."""
+    output = file.parent / "x.json"
+    code, out, _ = run("solve", file, "--solutions", 5, "--time", 60, "--output", output, "--quiet")
+    words = [line.split(None, 1) for line in out.splitlines() if line]
+    assert (code, [value for key, value in words if key == "answer"]) == (0, ["1", "2", "3", "4", "5"])
+    assert [value for key, value in words if key == "cost"] == ["2", "3", "7", "8", "no feasible assignment found"]
+    statuses = [value.partition(":")[0] for key, value in words if key == "status"]
+    assert statuses == ["OPTIMAL"] * 4 + ["INFEASIBLE"]
+    answers = json.loads(run("solve", file, "--solutions", 5, "--time", 60, "--json").out)["solutions"]
+    assert [answer["cost"] for answer in answers] == [2, 3, 7, 8, None]
+    written = json.loads(output.read_text())["solutions"]
+    assert [answer["assignment"] for answer in written] == [answer["assignment"] for answer in answers]
+    assert json.loads(run("evaluate", file, output, "--json").out)["cost"] == 2  # the first
+
+
+def test_answers_keep_their_distance(run: Run, file: Path) -> None:
+    """With --distance 2 the second answer differs in both variables; a single answer is the ordinary solve."""
+    facts = json.loads(run("solve", file, "--solutions", 2, "--distance", 2, "--time", 60, "--json").out)
+    assert [answer["assignment"] for answer in facts["solutions"]] == [{"x0": 1, "x1": 0}, {"x0": 0, "x1": 1}]
+    single = run("solve", file, *QUICK, "--solutions", 1, "--output", file.parent / "x.sol", "--json").out
+    assert json.loads(single)["cost"] == 2
+    assert "differ in 3 variables: 2 count" in run("solve", file, "--solutions", 2, "--distance", 3).err
+
+
+def test_several_answers_of_an_infeasible_problem(run: Run, tmp_path: Path) -> None:
+    """Exit code 1: there is no answer at all, which the list says."""
+    path = tmp_path / "none.wcsp"
+    path.write_text("none 1 2 1 5\n2\n1 0 0 2\n0 5\n1 5\n")
+    code, out, _ = run("solve", path, "--solutions", 2, "--time", 20, "--json")
+    assert (code, [answer["status"] for answer in json.loads(out)["solutions"]]) == (1, ["INFEASIBLE"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--solutions", 2, "--checkpoint", "c"], "--checkpoint does not go with --solutions"),
+        (["--solutions", 2, "--trace", "t"], "--trace does not go with --solutions"),
+        (["--solutions", 2, "--relax"], "--relax does not go with --solutions"),
+        (["--solutions", 2, "two.wcsp"], "--solutions goes with one file"),
+        (["--solutions", 2, "--output", "x.sol"], "x.sol: several answers are written as .json"),
+        (["--solutions", 2, "--output", "x.csv"], "x.csv: several answers are written as .json"),
+        (["--solutions", 2, "--output", "x.MPE"], "x.MPE: several answers are written as .json"),
+        (["--solutions", 2, "--format", "maxsat"], "--solutions does not go with --format maxsat"),
+        (["--solutions", 0], "--solutions"),
+        (["--distance", 2], "--distance goes with --solutions"),
+    ],
+)
+def test_what_does_not_go_with_several_answers(
+    run: Run, file: Path, solves: list[str], monkeypatch: pytest.MonkeyPatch, words: list[object], message: str
+) -> None:
+    """Each is one sentence before anything is solved."""
+    monkeypatch.chdir(file.parent)
+    code, out, err = run("solve", file, *words)
+    assert (code, out, solves) == (2, "", [])
+    assert message in err
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize("name", ["x.xlsx", "x", "x.json.txt"])
 def test_an_answer_of_unknown_form_is_refused_before_solving(
     run: Run, file: Path, solves: list[str], name: str

@@ -83,13 +83,26 @@ def test_long_problems_without_proof() -> None:
     assert sum(result.runtime for result in results) < 4
 
 
+def test_limits_are_those_of_one_solve() -> None:
+    """A `Limits` object is accepted; a limit on iterations needs no time limit and applies to each answer."""
+    problem = dabp.generate("random-cop", variables=12, density=0.5, seed=3)
+    limits = dabp.Limits(iterations=7)
+    results = dabp.solve_several(problem, 3, solver="dsa", limits=limits, presolve=False)
+    assert [result.iterations for result in results] == [7, 7, 7]
+    named = dabp.solve_several(problem, 3, solver="dsa", max_iterations=7, presolve=False)
+    assert [result.cost for result in results] == [result.cost for result in named]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"solutions": 0}, "solutions"),
         ({"solutions": 2, "distance": 9}, "differ in 9 variables"),
+        ({"solutions": 2, "distance": 2, "among": ["x0", "x0"]}, "differ in 2 variables: 1 count"),
         ({"solutions": 2, "among": ["zz"]}, "zz"),
         ({"solutions": 2, "checkpoint": "x"}, "checkpoint"),
+        ({"solutions": 2, "distnce": 2}, "no argument 'distnce'; did you mean 'distance'"),
+        ({"solutions": 2, "limits": dabp.Limits(time=1), "time_limit": 1}, "time_limit and limits are both given"),
     ],
 )
 def test_wrong_arguments_are_refused_in_a_sentence(arguments: dict[str, object], message: str) -> None:

@@ -100,6 +100,16 @@ def test_no_answer(tmp_path: Path) -> None:
         write_solution(_result(None), _PROBLEM, tmp_path / "a.sol")
 
 
+def test_several_answers_are_written_as_json(tmp_path: Path) -> None:
+    """In their order; the first is read where one is expected, and files of values are refused."""
+    path = tmp_path / "a.json"
+    write_solution([_result([1, 2, 0]), _result(None)], _PROBLEM, path)
+    assert [each["assignment"] is None for each in json.loads(path.read_text())["solutions"]] == [False, True]
+    assert read_solution(path, _PROBLEM).tolist() == [1, 2, 0]
+    with pytest.raises(FormatError, match=r"a\.sol: several answers are written as \.json"):
+        write_solution([_result([1, 2, 0])], _PROBLEM, tmp_path / "a.sol")
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("a.sol", True), ("a.MPE", True), ("a.sol.gz", True), ("a.csv", True), ("a.json", False), ("-", False)],

@@ -34,14 +34,26 @@ def test_restarts_are_marked_where_they_change() -> None:
 
 
 def test_what_dabp_learned_has_panels_of_its_own() -> None:
-    """Damping and weights, each the range and mean of its windows."""
+    """The loss, and damping and weights, each the range and mean of its windows; no loss where none is recorded."""
     problem = dabp.generate("random-cop", variables=6, domain=3, density=0.5, seed=0)
     trace = dabp.solve(problem, "dabp", max_iterations=40, params={"restarts": 1}).trace
     ax = plot_trace(trace)
-    assert [each.get_ylabel() for each in ax.figure.axes] == ["cost", "damping λ", "weight × (degree − 1)"]
+    assert [each.get_ylabel() for each in ax.figure.axes] == [
+        "cost",
+        "loss (scaled units)",
+        "damping λ",
+        "weight × (degree − 1)",
+    ]
     windows = [record for record in trace.records if "damping_min" in record]
-    means = ax.figure.axes[1].lines[0].get_ydata()
-    assert means == pytest.approx([window["damping_mean"] for window in windows])
+    for panel, key in ((1, "loss"), (2, "damping_mean"), (3, "weight_mean")):
+        drawn = ax.figure.axes[panel].lines[0].get_ydata()
+        assert drawn == pytest.approx([window[key] for window in windows])
+    windows[0]["loss"] = None
+    assert len(plot_trace(trace).figure.axes[1].lines[0].get_xdata()) == len(windows) - 1
+    for window in windows:
+        window["loss"] = None
+    labels = [each.get_ylabel() for each in plot_trace(trace).figure.axes]
+    assert labels == ["cost", "damping λ", "weight × (degree − 1)"]
 
 
 def test_an_empty_trace_is_drawn() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dabp.driver.wording import counted, number, percent
+from dabp.errors import ParameterError
 from dabp.problem.shown import shown
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 
     from dabp.driver.result import Result
     from dabp.problem import Problem
+
+
+LATER = {
+    "OPTIMAL": "proved the best of those that differ enough from the answers above",
+    "INFEASIBLE": "proved: no other assignment differs enough from the answers above",
+}
+"""Status of the second and later answers → the sentence that is shown."""
 
 
 def console(stderr: bool = False) -> Console:
@@ -49,6 +57,9 @@ class AnswerPrinter:
     several: bool
     """Whether several files were given."""
 
+    solutions: bool
+    """Whether several answers to one file were asked for."""
+
     probabilities: bool
     """Whether costs are negated logarithms of probabilities."""
 
@@ -59,27 +70,33 @@ class AnswerPrinter:
     """The format whose layout answers have, ``maxsat`` or ``pydcop``; None for ours."""
 
     @classmethod
-    def of(cls, files: list[str], format: str | None, *, as_json: bool, quiet: bool, verbose: bool) -> AnswerPrinter:
+    def of(
+        cls, files: list[str], format: str | None, *, solutions: bool, as_json: bool, quiet: bool, verbose: bool
+    ) -> AnswerPrinter:
         """The printer for these files and options."""
         from dabp.formats import format_of
 
         lines = [format_of(file, format) for file in files]
         layout = format if format in ("maxsat", "pydcop") and not as_json else None
+        if solutions and layout is not None:
+            raise ParameterError(f"--solutions does not go with --format {format}, which has one answer; --json does")
         return cls(
             as_json=as_json,
             quiet=quiet or layout is not None,
             verbose=verbose,
             several=len(files) > 1,
+            solutions=solutions,
             probabilities=all(line.probabilities for line in lines),
             cuts=all(line.cuts for line in lines),
             layout=layout,
         )
 
     def show(self, rows: list[tuple[Problem, Result]]) -> None:
-        """Print the answers; with several files JSON has a list of them, however many were solved."""
+        """Print the answers: in JSON as a list if several files were given or several answers were asked for."""
         if self.as_json:
             facts = [self._facts(problem, result) for problem, result in rows]
-            print(json.dumps({"results": facts} if self.several else facts[0], allow_nan=False))
+            lists = {"solutions": facts} if self.solutions else {"results": facts}
+            print(json.dumps(lists if self.solutions or self.several else facts[0], allow_nan=False))
         elif self.layout == "maxsat":
             from dabp.formats.wcnf import as_maxsat
 
@@ -90,6 +107,8 @@ class AnswerPrinter:
 
             for problem, result in rows:
                 print(as_pydcop(result, problem), end="")
+        elif self.solutions:
+            print_solutions(rows[0][0], [result for _, result in rows], measure=self._measure(rows[0][0]))
         elif len(rows) == 1:
             print_summary(*rows[0], measure=self._measure(rows[0][0]))
         else:
@@ -112,15 +131,33 @@ class AnswerPrinter:
 
 def print_summary(problem: Problem, result: Result, limit: int = 20, measure: str = "cost") -> None:
     """Print an answer for people, with at most `limit` variables; `measure` as in `AnswerPrinter`."""
-    rows = [
-        ("problem", f"{shown(problem.name)} ({_sizes(problem)})"),
-        ("solver", result.solver),
-        ("status", f"{result.status.value}: {result.sentence}"),
-        *_valued(problem, result, measure),
-        ("time", f"{result.runtime:.2f} s, {counted(result.iterations, 'iteration')}, seed {result.seed}"),
-    ]
+    _print_rows([*_asked(problem, result), ("status", f"{result.status.value}: {result.sentence}")])
+    _print_answer(problem, result, limit, measure)
+
+
+def print_solutions(problem: Problem, results: list[Result], limit: int = 20, measure: str = "cost") -> None:
+    """Print several answers to one problem for people, numbered and in their order."""
+    _print_rows(_asked(problem, results[0]))
+    for place, result in enumerate(results):
+        status = result.status.value
+        sentence = LATER.get(status, result.sentence) if place else result.sentence
+        print()
+        _print_rows([("answer", str(place + 1)), ("status", f"{status}: {sentence}")])
+        _print_answer(problem, result, limit, measure)
+
+
+def _asked(problem: Problem, result: Result) -> list[tuple[str, str]]:
+    return [("problem", f"{shown(problem.name)} ({_sizes(problem)})"), ("solver", result.solver)]
+
+
+def _print_rows(rows: list[tuple[str, str]]) -> None:
     for key, value in rows:
         print(f"{key:15s} {_safe(value)}")
+
+
+def _print_answer(problem: Problem, result: Result, limit: int, measure: str) -> None:
+    time = f"{result.runtime:.2f} s, {counted(result.iterations, 'iteration')}, seed {result.seed}"
+    _print_rows([*_valued(problem, result, measure), ("time", time)])
     for note in result.notes:
         print(f"  · {_safe(note)}")
     if result.values is not None:

@@ -64,13 +64,13 @@ def check_write(
     check_apart({option: place}, read)
 
 
-def check_answer(place: str | Path | None) -> None:
-    """`check_output` for an answer, whose suffix must be one of the solution formats."""
-    from dabp.formats.solution import holds_values_only
+def check_answer(place: str | Path | None, *, several: bool = False) -> None:
+    """`check_output` for an answer or several, whose suffix must be one of the solution formats that can contain it."""
+    from dabp.formats.solution import check_several, holds_values_only
 
     check_output(place)
     if place is not None:
-        holds_values_only(place)
+        (check_several if several else holds_values_only)(place)
 
 
 def check_apart(written: Mapping[str, str | Path | None], read: Iterable[str | Path | None]) -> None:

@@ -47,7 +47,7 @@ def problem(
 def trace(
     file: Annotated[Path, typer.Argument(help="Trace written by `dabp solve --trace`.")], output: Output = None
 ) -> None:
-    """Draw cost against iteration, and how damping and weights moved (DABP)."""
+    """Draw cost against iteration, and how loss, damping and weights moved (DABP)."""
     check_write(output, [file])
     loaded = load_trace(file)
     from dabp.plots.trace import plot_trace

@@ -67,6 +67,16 @@ Prices = Annotated[
     list[str] | None,
     typer.Option("--price", metavar="NAME=PRICE", help="What violating a constraint costs with --relax; repeatable."),
 ]
+Solutions = Annotated[
+    int | None,
+    typer.Option(
+        "--solutions", min=1, help="How many different answers to print, the best first; --time is for all together."
+    ),
+]
+Distance = Annotated[
+    int | None,
+    typer.Option("--distance", min=1, help="In how many variables every two answers of --solutions differ at least."),
+]
 Initial = Annotated[Path | None, typer.Option("--initial", help="Solution file to start from.")]
 Presolve = Annotated[
     bool | None, typer.Option("--presolve/--no-presolve", help="Simplify first (default: as the solver asks).")
@@ -98,6 +108,8 @@ class _Files:
     trace: Path | None
     checkpoint: Path | None
     resume: bool
+    several: bool
+    """Whether several answers are written."""
 
     def check(self, problems: list[str], format: str | None) -> None:
         """Raise an error for a file that cannot be read or written."""
@@ -107,6 +119,12 @@ class _Files:
             raise ParameterError("--checkpoint and --initial go with one file")
         if self.resume and self.checkpoint is None:
             raise ParameterError("--resume needs the file to continue from, --checkpoint FILE")
+        if self.several:
+            for option, given in (("--checkpoint", self.checkpoint), ("--trace", self.trace)):
+                if given is not None:
+                    raise ParameterError(f"{option} does not go with --solutions, which solves several times")
+            if len(problems) > 1:
+                raise ParameterError("--solutions goes with one file")
         check_problems(problems, format)
         check_input(self.initial)
         for evidence in self.evidence:
@@ -126,7 +144,7 @@ class _Files:
         for answer, trace in zip(answers, traces, strict=True):
             written = {"--checkpoint": self.checkpoint, "--output": answer, "--trace": trace}
             check_apart(written, [*problems, *self.evidence])
-            check_answer(answer)
+            check_answer(answer, several=self.several)
             check_output(trace)
         return list(zip(answers, traces, strict=True))
 
@@ -145,6 +163,8 @@ def solve(
     fix: Fix = None,
     relax: Relax = False,
     price: Prices = None,
+    solutions: Solutions = None,
+    distance: Distance = None,
     initial: Initial = None,
     presolve: Presolve = None,
     checkpoint: Checkpoint = None,
@@ -159,12 +179,13 @@ def solve(
     max_cells: MaxCells = None,
     max_bytes: MaxBytes = None,
 ) -> None:
-    """Find an assignment of least cost, within a time limit or until it is proved.
+    """Find an assignment of least cost, or several, within a time limit or until it is proved.
 
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer (with --relax maybe one that violates what
     it names); 1: none found or none exists; 2: wrong input, or a file that cannot be written.
     """
-    beside = _Files(initial, evidence or [], output, trace, checkpoint, resume)
+    several = _several(solutions, distance, relax)
+    beside = _Files(initial, evidence or [], output, trace, checkpoint, resume, bool(several))
     options: dict[str, Any] = {
         "params": pairs(param or [], "--param"),
         "time_limit": time,
@@ -179,9 +200,10 @@ def solve(
         "presolve": presolve,
         "checkpoint": checkpoint,
         "resume": resume,
+        **several,
     }
     beside.check(files, format)
-    display = AnswerPrinter.of(files, format, as_json=as_json, quiet=quiet, verbose=verbose)
+    display = AnswerPrinter.of(files, format, solutions=bool(several), as_json=as_json, quiet=quiet, verbose=verbose)
     if not (display.quiet or display.as_json):
         report(beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
@@ -198,6 +220,7 @@ def _solve_all(
     """Solve the problems in their order; answers are printed also if something fails later."""
     announcement = "" if display.as_json or display.quiet else _announced(solver, options)
     rows: list[tuple[Problem, Result]] = []
+    answered = True
     try:
         for source, written in sources:
             begun = perf_counter()
@@ -207,17 +230,18 @@ def _solve_all(
                 given["time_limit"] = seconds_left(options["time_limit"], perf_counter() - begun)
                 if announcement and not rows:
                     report([f"{announcement} (--time)"])
-                result = _solved(problem, solver, given, display)
-                rows.append((problem, result))
-                files = _save(problem, result, *written)
+                results = _solved(problem, solver, given, display)
+                rows += [(problem, result) for result in results]
+                answered = answered and results[0].assignment is not None
+                files = _save(problem, results if display.solutions else results[0], *written)
                 if files and not (display.as_json or display.quiet):
                     report([f"wrote {' and '.join(map(str, files))}"])
-            if interruption.requested or result.status.value == "INTERRUPTED":
+            if interruption.requested or results[-1].status.value == "INTERRUPTED":
                 break
     finally:
         if rows:
             display.show(rows)
-    if not all(result.assignment is not None for _, result in rows):
+    if not answered:
         raise typer.Exit(1)
 
 
@@ -233,6 +257,17 @@ def _size(text: str | None) -> str | None:
     if text is not None and text.strip().isdigit() and int(text) < 1_000_000:
         raise ParameterError(f"--memory takes bytes, or a unit: {text.strip()}MB for megabytes, as before")
     return text
+
+
+def _several(solutions: int | None, distance: int | None, relax: bool) -> dict[str, int]:
+    """The options that `solve_several` takes and `solve` does not; empty for one answer."""
+    if distance is not None and solutions is None:
+        raise ParameterError("--distance goes with --solutions")
+    if solutions is None or solutions == 1:
+        return {}
+    if relax:
+        raise ParameterError("--relax does not go with --solutions, whose answers violate nothing")
+    return {"solutions": solutions, "distance": distance or 1}
 
 
 def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[str, float]:
@@ -285,21 +320,26 @@ def _observed(problem: Problem, evidence: list[str]) -> dict[str, Label]:
     return {problem.names.variable(i): problem.names.labels(i)[v] for i, v in fixed.items()}
 
 
-def _solved(problem: Problem, solver: str, options: dict[str, Any], display: AnswerPrinter) -> Result:
+def _solved(problem: Problem, solver: str, options: dict[str, Any], display: AnswerPrinter) -> list[Result]:
+    """The answer, or several if the options say how many."""
     from dabp.driver.live import LiveLine
     from dabp.driver.solve import solve as run
 
     with LiveLine(verbose=display.verbose, shown=not display.quiet) as line:
-        return run(problem, solver, callbacks=[line], **options)
+        if display.solutions:
+            from dabp.driver.several import solve_several
+
+            return solve_several(problem, solver=solver, callbacks=[line], **options)
+        return [run(problem, solver, callbacks=[line], **options)]
 
 
-def _save(problem: Problem, result: Result, output: Path | None, trace: Path | None) -> list[Path]:
-    """Write the answer and the trace, each also if the other fails; returns the files that were written."""
+def _save(problem: Problem, answer: Result | list[Result], output: Path | None, trace: Path | None) -> list[Path]:
+    """Write the answer or answers and the trace, each also if the other fails; returns the files that were written."""
     written: list[Path] = []
     failures: list[FormatError] = []
-    for path, write in ((output, _write_answer), (trace, _write_trace)):
+    for path, write in ((output, partial(_write_answer, problem, answer)), (trace, partial(_write_trace, answer))):
         try:
-            if path is not None and write(problem, result, path):
+            if path is not None and write(path):
                 written.append(path)
         except FormatError as error:
             failures.append(error)
@@ -308,19 +348,21 @@ def _save(problem: Problem, result: Result, output: Path | None, trace: Path | N
     return written
 
 
-def _write_answer(problem: Problem, result: Result, path: Path) -> bool:
+def _write_answer(problem: Problem, answer: Result | list[Result], path: Path) -> bool:
     from dabp.formats.solution import holds_values_only, write_solution
 
-    if result.assignment is None and holds_values_only(path):
+    if not isinstance(answer, list) and answer.assignment is None and holds_values_only(path):
         report([f"{path}: not written, there is no assignment to write (JSON can say so)"])
         return False
-    write_solution(result, problem, path)
+    write_solution(answer, problem, path)
     return True
 
 
-def _write_trace(_: Problem, result: Result, path: Path) -> bool:
+def _write_trace(answer: Result | list[Result], path: Path) -> bool:
+    if isinstance(answer, list):
+        raise ParameterError("--trace goes with one answer")
     try:
-        result.trace.save(path)
+        answer.trace.save(path)
     except OSError as error:
         raise FormatError(f"it cannot be written ({error.strerror or error})", source=str(path)) from None
     return True

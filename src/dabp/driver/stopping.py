@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dabp.driver.arguments import as_bytes, as_cost, as_count, as_number, shortened
 from dabp.driver.interruption import Interruption
-from dabp.errors import ParameterError, SolverError
+from dabp.errors import ParameterError, SolverError, named_fields
 from dabp.problem import Assignment
 from dabp.problem.guard import INTERRUPTED, Guard
 from dabp.solvers.base import Solver, Step
@@ -72,6 +72,7 @@ class Ended(NamedTuple):
         return cls(Status.INTERRUPTED) if reason == INTERRUPTED else cls(Status.LIMIT, reason)
 
 
+@named_fields
 @dataclass(frozen=True)
 class Limits:
     """Limits of a solve; None is no limit."""

@@ -18,7 +18,7 @@ from functools import partial
 from itertools import chain
 from typing import IO, Any, cast
 
-from dabp.errors import FormatError
+from dabp.errors import FormatError, named_keywords
 from dabp.formats.sniffing import sniffed
 from dabp.formats.text import Place, open_source, place_name, split_suffix
 from dabp.problem import Problem
@@ -90,6 +90,7 @@ FORMATS: dict[str, Format] = {
 }
 
 
+@named_keywords
 def read(
     place: Place,
     format: str | None = None,
@@ -130,6 +131,7 @@ def read(
         source.release()
 
 
+@named_keywords
 def write(problem: Problem, place: Place, format: str | None = None) -> list[str]:
     """Write a problem; what comes back are notes on what the format could not say exactly, best shown to people.
 

@@ -10,12 +10,12 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from dabp.errors import FormatError, ProblemError
+from dabp.errors import FormatError, ProblemError, named_keywords
 from dabp.formats.numerals import NUMBER
 from dabp.formats.text import Place, Source, open_source, place_name, split_suffix
 from dabp.problem import Assignment, Label, Problem
@@ -35,6 +35,7 @@ class Answer(Protocol):
         """Every fact of the answer as JSON values."""
 
 
+@named_keywords
 def read_solution(place: Place, problem: Problem) -> Assignment:
     """The assignment in a solution file; its content decides on the form, not its name."""
     source = open_source(place)
@@ -53,9 +54,13 @@ def read_solution(place: Place, problem: Problem) -> Assignment:
     return _from_sol(source, words, problem)
 
 
-def write_solution(result: Answer, problem: Problem, place: Place) -> None:
-    """Write an answer; the suffix decides: ``.json``, ``.sol``, ``.MPE`` or ``.csv``."""
-    if not holds_values_only(place):
+@named_keywords
+def write_solution(result: Answer | Sequence[Answer], problem: Problem, place: Place) -> None:
+    """Write an answer; the suffix decides: ``.json``, ``.sol``, ``.MPE`` or ``.csv``. A list of answers needs JSON."""
+    if isinstance(result, Sequence):
+        check_several(place)
+        _write_json({"solutions": [each.to_dict(problem) for each in result]}, place)
+    elif not holds_values_only(place):
         _write_json(result.to_dict(problem), place)
     elif result.assignment is None:
         raise FormatError("there is no assignment to write; only JSON can say so", source=place_name(place))
@@ -94,6 +99,12 @@ def holds_values_only(place: Place) -> bool:
         if path != "-" and (os.path.isfile(path) or not os.path.exists(path)):
             raise FormatError("an answer's name ends in .json, .sol, .MPE or .csv", source=place_name(place))
     return False
+
+
+def check_several(place: Place) -> None:
+    """Raise `FormatError` if a file of this name cannot contain several answers."""
+    if holds_values_only(place):
+        raise FormatError("several answers are written as .json", source=place_name(place))
 
 
 def _write_json(facts: dict[str, Any], place: Place) -> None:
@@ -175,6 +186,8 @@ def _from_csv(source: Source, text: str, problem: Problem, mark: str) -> Assignm
 
 def _from_json(source: Source, text: str, problem: Problem) -> Assignment:
     content = source.json(text)
+    if isinstance(content, dict) and isinstance(solutions := content.get("solutions"), list) and solutions:
+        content = solutions[0]  # of several answers the first
     if isinstance(content, dict) and not isinstance(content.get("assignment", 0), str | int | float):
         content = content["assignment"]  # a variable of that name has a label there, which is no mapping
     if content is None:

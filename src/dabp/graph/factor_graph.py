@@ -77,6 +77,8 @@ class FactorGraph:
     """What each copy of a factor's table is multiplied by: (1,), or (ratio, 1 − ratio) when split."""
     cost_scale: float
     """Costs of the problem were divided by this."""
+    shift: float
+    """The sum of the constants that were taken off the tables of factors with variables, in the problem's units."""
     forbidden: float
     """A forbidden cell is its table's least finite cost plus this; larger than any finite total."""
     variable_edge_offsets: NDArray[np.int64]
@@ -167,8 +169,7 @@ class FactorGraph:
         # Twice the sum of all ranges: a violated total then exceeds every allowed one by a clear margin.
         forbidden = 2 * measure.ranges / scale + problem.num_variables * perturbation + 1.0
         skeleton = structural(problem, _skeleton, len(scales), bulky=True)
-        rng = generator(seed, _PERTURBATION_STREAM)
-        unary = rng.uniform(0.0, perturbation, size=int(skeleton.variable_offsets[-1]))
+        unary = generator(seed, _PERTURBATION_STREAM).uniform(0.0, perturbation, int(skeleton.variable_offsets[-1]))
         groups = []
         for group in skeleton.groups:
             if group.arity == 1:
@@ -183,6 +184,7 @@ class FactorGraph:
             groups=tuple(groups),
             scales=scales,
             cost_scale=scale,
+            shift=float(measure.shifts[problem.factor_table[problem.arities > 0]].sum()),
             forbidden=float(forbidden),
             variable_edge_offsets=skeleton.variable_edge_offsets,
             variable_edges=skeleton.variable_edges,

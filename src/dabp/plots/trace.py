@@ -23,17 +23,19 @@ DOTS = 5000
 def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
     """Each iteration's cost as a dot, the best so far as a line, restarts as dotted lines unless they are many.
 
-    A DABP trace gets two more panels when no axes are given: damping factors, and weights × (degree − 1), each as the
-    range and mean of a window; one of bp-learned the temperature, damping and reinforcement that each run was given.
-    The axes of the costs are returned.
+    A DABP trace gets more panels when no axes are given: the loss in scaled units, where it is recorded; damping
+    factors, and weights × (degree − 1), each as the range and mean of a window. A trace of bp-learned gets panels of
+    the temperature, damping and reinforcement of each run. The axes of the costs are returned.
     """
     keys = [f"{what}_{part}" for what in ("damping", "weight") for part in ("min", "mean", "max")]
     windows = [record for record in trace.records if has_numbers(record, "iteration", *keys)]
+    losses = [window for window in windows if has_numbers(window, "loss")]
     chosen = runs_of(trace.records)
     panels: list[Axes] = []
     if ax is None:
         if windows or len(chosen.begin):
-            _, axes = new_figure(3, 1, sharex=True, figsize=(7, 7), height_ratios=[2.2, 1, 1])
+            heights = [2.2, 1, 1, 1] if losses else [2.2, 1, 1]
+            _, axes = new_figure(len(heights), 1, sharex=True, figsize=(7, 5 / 3 * sum(heights)), height_ratios=heights)
             ax, panels = axes[0], list(axes[1:])
         else:
             _, ax = new_figure(figsize=(7, 4.2))
@@ -41,8 +43,10 @@ def plot_trace(trace: Trace, ax: Axes | None = None) -> Axes:
     if panels and not windows:
         plot_schedules(chosen, *panels)
     elif panels:
-        _plot_range(windows, "damping", panels[0], "damping λ")
-        _plot_range(windows, "weight", panels[1], "weight × (degree − 1)")
+        if losses:
+            _plot_losses(losses, panels[0])
+        _plot_range(windows, "damping", panels[-2], "damping λ")
+        _plot_range(windows, "weight", panels[-1], "weight × (degree − 1)")
     marked = [ax, *panels]
     ends = restarts(trace)
     for iteration in ends if len(ends) < FEW_RUNS else ():  # of more nothing could be seen but their lines
@@ -125,6 +129,15 @@ def _focus(ax: Axes, costs: NDArray[np.float64], best: NDArray[np.float64]) -> N
     margin = 0.05 * (high - low)
     if 0 < margin < HUGE:
         ax.set_ylim(low - margin, high + margin)
+
+
+def _plot_losses(windows: list[dict[str, Any]], ax: Axes) -> None:
+    at, values = [window["iteration"] for window in windows], [window["loss"] for window in windows]
+    ax.plot(at, values, ".-", color=colour(2))
+    ax.ticklabel_format(axis="y", useOffset=False)
+    ax.set_ylabel("loss (scaled units)")
+    whole_numbers(ax)
+    finish(ax)
 
 
 def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes, label: str) -> None:

@@ -30,8 +30,7 @@ def as_floats(values: Any, what: str) -> NDArray[np.float64]:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"their type is {array.dtype}")
-        masked = sys.modules.get("numpy.ma")  # not loaded: nothing is masked
-        if masked is not None and masked.is_masked(values):
+        if "numpy.ma" in sys.modules and np.ma.is_masked(values):  # np.ma is imported at its first use
             raise TypeError("some are masked; fill them first")
         return np.array(array, dtype=np.float64)
     except (ValueError, TypeError, OverflowError) as error:

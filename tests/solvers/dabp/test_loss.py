@@ -29,7 +29,7 @@ def test_smoothed_cost_is_the_expected_cost(seed: int) -> None:
     rows = all_assignments(problem)
     weights = chances[np.arange(problem.num_variables), rows].prod(axis=1)
     constant = problem.constant + sum(problem.table(f).item() for f in np.flatnonzero(problem.arities == 0))
-    smoothed = loss.smoothed_cost(chances) * graph.cost_scale + constant
+    smoothed = loss.smoothed_cost(chances) * graph.cost_scale + graph.shift + constant
     assert smoothed == pytest.approx(float(weights @ problem.cost(rows)), rel=1e-9, abs=1e-9)
 
     decoded = beliefs.argmin(1)

@@ -17,7 +17,7 @@ from dabp.driver.checkpoint.contents import Captured, adopt, check, identity, re
 from dabp.driver.checkpoint.file import Origin
 from dabp.driver.file_lock import Lock
 from dabp.driver.running import RunningSolve
-from dabp.errors import CheckpointError, ParameterError
+from dabp.errors import CheckpointError, ParameterError, named_fields
 from dabp.problem import Problem
 from dabp.problem.views import Label
 from dabp.solvers.base import Search, State
@@ -28,6 +28,7 @@ CAPTURE_SECONDS = 0.5
 """Seconds between two copies of the state in memory, one of which is written when a signal arrives."""
 
 
+@named_fields
 @dataclass(frozen=True)
 class Checkpoint:
     """A file to which a solve saves its state every few seconds and at the end."""

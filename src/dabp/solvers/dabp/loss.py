@@ -29,7 +29,8 @@ class Loss:
 
     def __init__(self, structure: Structure):
         graph = structure.graph
-        self.unary, self.groups, self.cost_scale = structure.padded(graph.unary), graph.groups, graph.cost_scale
+        self.unary, self.groups = structure.padded(graph.unary), graph.groups
+        self.cost_scale, self.shift = graph.cost_scale, graph.shift
 
     def __call__(self, beliefs: Array) -> float:
         """Smoothed cost + 0.1 × entropy."""

@@ -133,7 +133,7 @@ class Window:
         best, problem = effective[0], self.problem
         with np.errstate(all="ignore"):
             chances = probabilities(self.beliefs[best])
-            smoothed = loss.smoothed_cost(chances) * loss.cost_scale
+            smoothed = loss.smoothed_cost(chances) * loss.cost_scale + loss.shift
         own = np.take_along_axis(chances, self.assignments[best][:, None], 1)[:, 0]
         bound = theorem1_bound(problem, self.assignments[best], own.astype(np.float64))
         cost = float(self.costs[best])
