@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -64,7 +65,8 @@ def solve(checkout: Path, file: Path, seconds: float, threads: int, seed: int) -
     """One run of one version."""
     python = checkout / ".venv" / "bin" / "python"
     words = [python, "-c", SOLVE, str(file), str(seconds), str(threads), str(seed)]
-    done = subprocess.run(words, cwd=file.parent, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}  # whatever the environment installed
+    done = subprocess.run(words, cwd=file.parent, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         return {"cost": None, "status": "FAILED", "first": None, "error": done.stderr[-500:]}
     return dict(json.loads(done.stdout.splitlines()[-1]))
