@@ -164,3 +164,9 @@ def test_parameters_are_checked(wrong: dict[str, object]) -> None:
 def test_an_iteration_limit_is_not_sure_to_end_it() -> None:
     """Iterations are improvements here, which the driver must know to refuse a run that would not end."""
     assert not Toulbar2.iterations_end
+
+
+def test_comments_between_the_lines_of_a_solution() -> None:
+    """On problems of thousands of variables toulbar2 reports memory after the line that announces a solution."""
+    problem = dabp.generate("ising", row_count=80, col_count=80, seed=7)
+    assert dabp.solve(problem, "toulbar2", time_limit=3).status.value in ("LIMIT", "OPTIMAL")

@@ -73,7 +73,8 @@ def line_up(
         place = Place(member, kind, member.weights[kind] / copies, member.delay.get(kind, 0.0))
         places += [place] * copies
     if threads is not None:
-        notes += _leave_alone(places, kind, features, horizon, threads)
+        learned = features.crisp > 0 and (names is None or "bp-learned" in names)
+        notes += _leave_alone(places, kind, features, horizon, threads, "bp-learned" if learned else "bp-reinforced")
     return LineUp(features, places, notes)
 
 
@@ -82,19 +83,26 @@ def few_iterations(features: Features, horizon: float) -> bool:
     return 1_000 * iteration_seconds(features) > horizon
 
 
-def _leave_alone(places: list[Place], kind: str, features: Features, horizon: float, threads: int) -> list[str]:
+def _leave_alone(
+    places: list[Place], kind: str, features: Features, horizon: float, threads: int, propagation: str
+) -> list[str]:
     """Give all threads to one member while the others wait: two would only share the memory's bandwidth.
 
-    - Time for few iterations of BP on a large problem: a single run of it. Where combinations are forbidden that is
-      `bp-learned`, as a run of `bp-reinforced` that is cut off has nothing feasible.
+    - Time for few iterations of BP on a large problem: a single run of `propagation`. Where combinations are forbidden
+      that is `bp-learned`, however long it takes to start: `bp-reinforced` finds nothing feasible if it is cut off.
     - An image of many values, on which a cycle of expansions takes much of the time: the dual, whose labelling is then
       what expansions start from.
     """
     names, kept = [place.member.solver for place in places], places
     if kind == "large" and few_iterations(features, horizon) and "bp-reinforced" in names:
-        alone = "bp-learned" if features.crisp > 0 and "bp-learned" in names else "bp-reinforced"
-        part, note = ALONE_PART, f"time for few iterations: one run of {alone} has all threads"
-        kept = [place for place in places if place.member.solver not in {"bp-learned", "bp-reinforced"} - {alone}]
+        alone, part, note = (
+            propagation,
+            ALONE_PART,
+            f"time for few iterations: one run of {propagation} has all threads",
+        )
+        member = next(member for member in MEMBERS if member.solver == alone)
+        kept = [place for place in places if place.member.solver != "bp-learned"]
+        kept = [replace(place, member=member) if place.member.solver == "bp-reinforced" else place for place in kept]
     elif kind == "image" and features.largest_domain >= 32 and {"dual-branching", "expansion"} <= set(names):
         cycle = 7e-8 * features.num_edges * features.largest_domain / horizon
         if cycle <= 0.2:

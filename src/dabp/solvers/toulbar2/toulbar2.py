@@ -231,9 +231,15 @@ class Toulbar2Search(Search):
         if line is None:
             assert self._child is not None
             raise SolverError(self._child.obituary())
+        if line.startswith("c "):  # a comment about memory, also between a solution's two lines
+            return
         if self._expects_values:
             self._expects_values = False
-            self._take(np.array(line.split(), dtype=np.int64), step, costs)
+            try:
+                values = np.array(line.split(), dtype=np.int64)
+            except ValueError:
+                raise SolverError(f"toulbar2 printed {line[:60]!r} where a solution was due") from None
+            self._take(values, step, costs)
         elif line.startswith("New solution: "):
             self._expects_values = True
         elif match := BOUND_LINE.match(line):
