@@ -13,7 +13,7 @@ from dabp.solvers.auto.features import features_of
 from dabp.solvers.auto.line_up import LineUp, Place
 from dabp.solvers.auto.member import Member, Run, Situation
 
-QUICK_MEMBERS = "forest-lns,dual"
+QUICK_MEMBERS = "neighbourhood,dual"
 """Members that need little time to start."""
 
 

@@ -141,7 +141,7 @@ def test_members_whose_tables_take_too_much_memory_are_left_out(small: Features)
         found[cells] = set(names(line))
         notes[cells] = any("too much memory" in note for note in line.notes)
     assert found[10**6] == every
-    assert found[10**7] == every - {"dual", "forest-lns"}
+    assert found[10**7] == every - {"dual", "neighbourhood"}
     assert found[5 * 10**7] == found[4 * 10**8] == {"tabu", "annealing"}
     assert list(notes.values()) == [False, True, True, True]
     shared = line_up(replace(small, num_cells=10**9, num_different_cells=10**7), 50.0, threads=2)

@@ -91,7 +91,7 @@ def test_reinforced_runs_slow_down_as_time_allows() -> None:
 def test_later_runs_start_from_the_incumbent() -> None:
     """Local searches begin afresh once, then from the best answer; forests around it from the first time on."""
     problem = cliques(1, 6, 3)
-    for name, ended in (("tabu", 1), ("annealing", 1), ("forest-lns", 0)):
+    for name, ended in (("tabu", 1), ("annealing", 1), ("neighbourhood", 0)):
         first = situation(problem)
         first.incumbent.offer(np.ones(6, dtype=np.int64), "a", 0.0)
         run = member(name).plan(first)

@@ -150,9 +150,11 @@ MEMBERS = (
         polishing=True,
     ),
     Member(
-        solver="forest-lns",
-        plan=_from_best("forest-lns"),
-        weights={"small": 0.4, "medium": 0.1, "large": 0.4, "image": 0.3, "binary": 0.4, "permutation": 0.1},
+        solver="neighbourhood",
+        plan=_from_best("neighbourhood"),
+        weights={"small": 0.4, "medium": 0.3, "large": 4.0, "image": 0.3, "binary": 4.0, "permutation": 0.1},
+        applies=lambda features, horizon: features.degree <= 12.0,
+        when="with at most 12 neighbours a variable: elimination of many variables at once is affordable there",
         turn=40,
         delay={"image": 0.6},
         setup=0.4,
@@ -214,6 +216,7 @@ RENAMED = {
     "tabu 2": "tabu",
     "annealing 2": "annealing",
     "following": "annealing-free",
+    "forest-lns": "neighbourhood",
     "descent": "icm",
     "elimination": "mbe",
 }
