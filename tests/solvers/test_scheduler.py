@@ -97,6 +97,15 @@ def test_without_an_answer_none_is_judged_and_learning_from_violations_weighs_mo
     assert scheduler.weights(7.0, -np.inf)[1] < scheduler.weights(7.0, -np.inf)[2]
 
 
+def test_while_only_searches_that_learn_from_violations_find_anything_the_others_have_half() -> None:
+    """Where most combinations are forbidden annealing may never find what tabu search does."""
+    scheduler = by_gain(Arm(9.0), Arm(1.0, seeking=True))
+    scheduler.reward(1, 0.1, 1.0, 7.0)
+    assert scheduler.weights(7.0, -np.inf) == [4.5, 4.5]
+    scheduler.reward(0, 0.1, 0.0, 8.0)
+    assert scheduler.weights(7.0, -np.inf)[0] > 4.5
+
+
 # ---- by rank --------------------------------------------------------------------------------------------------------
 
 KINDS = {"a": 1.0, "b": 1.0, "c": 2.0}

@@ -57,7 +57,8 @@ class ByGain(Scheduler[int]):
     weight = prior · (FLOOR + e^(−distance / unit) + its part of the recent gains), where distance is from the recent
     best of the search to the incumbent and the unit is the median distance. The unit grows while nothing improves the
     incumbent: to be near it is then no merit. Without an incumbent the priors alone decide, and a search that learns
-    from violations has at least half of the others' together. A patient search is judged after its second whole run.
+    from violations has at least half of the others' together; while only such searches have found anything, the others
+    have half of their priors. A patient search is judged after its second whole run.
     With little time, searches of little weight have no slice.
 
     Parameters
@@ -73,6 +74,8 @@ class ByGain(Scheduler[int]):
     SMALL_GAP = 0.03
     """Relative gap below which searches that raise the bound have `CLOSING` times their prior."""
     CLOSING = 8.0
+    AT_LOSS = 0.5
+    """Part of its prior that a search has while only searches that learn from violations have found anything."""
     STALE_PART = 0.2
     """Part of the half-life without an improvement after which the unit of distances is doubled."""
     DRIFT = 0.2
@@ -97,9 +100,12 @@ class ByGain(Scheduler[int]):
 
     def weights(self, incumbent: float, bound: float) -> list[float]:
         """The weight of each search, given the cost of the incumbent and the lower bound."""
-        if not np.isfinite(incumbent):
+        found = [arm for arm in self.arms if min(arm.recent, arm.run_best) < np.inf]
+        at_loss = bool(found) and all(arm.seeking for arm in found)
+        if not np.isfinite(incumbent) or at_loss:
             least = 0.5 * sum(arm.prior for arm in self.arms if not arm.seeking)
-            return [max(arm.prior, least) if arm.seeking else arm.prior for arm in self.arms]
+            part = self.AT_LOSS if at_loss else 1.0
+            return [max(arm.prior, least) if arm.seeking else part * arm.prior for arm in self.arms]
         near = np.isfinite(bound) and incumbent - bound <= self.SMALL_GAP * max(abs(incumbent), abs(bound))
         distances = np.maximum([arm.recent - incumbent for arm in self.arms], 0.0)
         apart = distances[np.isfinite(distances) & (distances > 0)]
