@@ -102,8 +102,8 @@ def test_while_only_searches_that_learn_from_violations_find_anything_the_others
     scheduler = by_gain(Arm(9.0), Arm(1.0, seeking=True))
     scheduler.reward(1, 0.1, 1.0, 7.0)
     assert scheduler.weights(7.0, -np.inf) == [4.5, 4.5]
-    scheduler.reward(0, 0.1, 0.0, 8.0)
-    assert scheduler.weights(7.0, -np.inf)[0] > 4.5
+    scheduler.reward(0, 0.1, 0.0, 7.0)
+    assert scheduler.weights(7.0, -np.inf)[0] > 9.0, "it is at the incumbent"
 
 
 # ---- by rank --------------------------------------------------------------------------------------------------------

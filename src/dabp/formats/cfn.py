@@ -314,14 +314,9 @@ def _lines(problem: Problem, names: list[str], values: list[list[str] | None], b
     yield '},\n"functions": {\n'
     last = problem.num_factors - 1 + (problem.constant != 0)
     labels = distinct_names([_name(problem.names.factor(f), "f") for f in range(problem.num_factors)])
-    written: dict[tuple[int, ...], str] = {}  # table and shape → the function that has the costs
-    for f, number in enumerate(problem.factor_table.tolist()):
+    for f in range(problem.num_factors):
         scope = ", ".join(f'"{names[v]}"' for v in problem.scope(f).tolist())
-        key = (number, *problem.domain_sizes[problem.scope(f)].tolist())
-        costs = f'"costs": "{written[key]}"' if key in written else _costs(problem.table(f))
-        if 2 <= len(key) - 1 < 4:
-            written.setdefault(key, labels[f])
-        yield f'  "{labels[f]}": {{"scope": [{scope}], {costs}}}{"," if f < last else ""}\n'
+        yield f'  "{labels[f]}": {{"scope": [{scope}], {_costs(problem.table(f))}}}{"," if f < last else ""}\n'
     if problem.constant:
         yield f'  "constant": {{"scope": [], "costs": [{_cost(problem.constant)}]}}\n'
     yield "}\n}\n"
