@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
+
+PROCESS_START = time.perf_counter()
+"""When the program began to load; its time limits count from here."""
 
 
 def main() -> None:
@@ -11,7 +15,7 @@ def main() -> None:
     try:
         from dabp.cli import main as command_line
 
-        command_line()
+        command_line(PROCESS_START)
     except KeyboardInterrupt:
         sys.stderr.write("dabp: interrupted before it was done\n")
         sys.exit(130)

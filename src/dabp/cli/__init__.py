@@ -8,6 +8,7 @@ import importlib
 import io
 import os
 import sys
+import time
 import warnings
 from typing import Annotated, Any
 
@@ -21,6 +22,9 @@ COMMANDS = (
     *("doctor", "uai", "lab"),
 )
 """In the order of the help; each is a module of this package."""
+
+loading_began = 0.0
+"""When the program began to load, by `time.perf_counter`; `main` sets it."""
 
 
 def _version(shown: bool) -> None:
@@ -91,8 +95,13 @@ def _shown(name: str, *_: object, **__: object) -> str:
     return name
 
 
-def main() -> None:
-    """Run the command line; an error is one line on standard error and exit code 2."""
+def main(began: float | None = None) -> None:
+    """Run the command line; an error is one line on standard error and exit code 2.
+
+    `began` is when the program began to load, by `time.perf_counter`; by default now.
+    """
+    global loading_began
+    loading_began = time.perf_counter() if began is None else began
     _ready_streams()
     asked = sys.argv[1] if len(sys.argv) > 1 else None
     completing = "_DABP_COMPLETE" in os.environ  # a shell asks what could come next, which any command can

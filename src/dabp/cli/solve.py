@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dabp import cli
 from dabp.cli.completion import complete_parameter, complete_solver
 from dabp.cli.display import AnswerPrinter
 from dabp.cli.options import AsJson, Fix, Format, MaxBytes, MaxCells, check_fixed, pairs, read_problem, report
@@ -31,7 +32,7 @@ Seconds = Annotated[
     typer.Option(
         *("--time", "--time-limit", "-t"),
         metavar="SECONDS",
-        help="Time limit, reading the file included; 30 if nothing else ends the solve; inf for none.",
+        help="Time limit, loading and reading included; 30 if nothing else ends the solve; inf for none.",
     ),
 ]
 Iterations = Annotated[
@@ -222,8 +223,8 @@ def _solve_all(
     rows: list[tuple[Problem, Result]] = []
     answered = True
     try:
-        for source, written in sources:
-            begun = perf_counter()
+        for number, (source, written) in enumerate(sources):
+            begun = perf_counter() if number else cli.loading_began
             problem = source()
             with Interruption() as interruption:  # also while the answer is written: it is not lost to a signal
                 given = {**options, **_given(problem, options["fix"], beside)}
@@ -246,7 +247,7 @@ def _solve_all(
 
 
 def seconds_left(limit: float | None, reading: float) -> float | None:
-    """The time limit less the seconds of reading, if those are 5 % of it or more; at least half the limit."""
+    """The time limit less the seconds of loading and reading if these are 5 % of it or more; at least half of it."""
     if limit is None or not limit > 0 or reading < 0.05 * limit:
         return limit
     return max(limit - reading, limit / 2)
