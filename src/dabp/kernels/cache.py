@@ -35,6 +35,9 @@ SHIPPED = ROOT / "compiled"
 
 SUFFIX = ".kernel"
 
+INNER_SUFFIX = f".inner{SUFFIX}"
+"""Of files of kernels that only kernels call, whose code holds them: a build does not ship these."""
+
 LEVELS = {
     "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
     "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
@@ -56,7 +59,8 @@ def keep_compiled(dispatcher: Any) -> Any:
         return dispatcher
     if INSIDE_IS_KNOWN:
         function = dispatcher.py_func
-        dispatcher._cache = KernelCache(function)
+        inner = bool(dispatcher.targetoptions.get("no_cpython_wrapper"))
+        dispatcher._cache = KernelCache(function, INNER_SUFFIX if inner else SUFFIX)
         if build_folder() is not None:  # errors name their file: without the builder's folders
             name = Path(function.__code__.co_filename).name
             function.__code__ = function.__code__.replace(co_filename=name)
@@ -70,8 +74,8 @@ class KernelCache:
 
     cache_path = str(SHIPPED)
 
-    def __init__(self, function: Callable[..., Any]):
-        self._function = function
+    def __init__(self, function: Callable[..., Any], suffix: str):
+        self._function, self._suffix = function, suffix
         self._path = Path(function.__code__.co_filename)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
@@ -109,7 +113,7 @@ class KernelCache:
         place = code.co_qualname, code.co_firstlineno, cells
         known = version(self._path), surroundings(), target, place, _described(signature)
         digest = hashlib.sha256(repr(known).encode()).hexdigest()
-        return f"{self._path.stem}.{code.co_name}-{digest[:24]}{SUFFIX}"
+        return f"{self._path.stem}.{code.co_name}-{digest[:24]}{self._suffix}"
 
     def _load(self, path: Path, context: Any) -> Any:
         try:

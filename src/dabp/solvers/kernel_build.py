@@ -72,8 +72,8 @@ def compile_for_package(folder: Path, level: str, progress: Progress) -> list[st
     target = {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": "", cache.BUILD_FOLDER: str(place)}
     if failed := _run_all(target, progress):
         return failed
-    for path in place.iterdir():
-        if path.stat().st_mtime < started:
+    for path in place.iterdir():  # what only kernels call is part of the code of these
+        if path.stat().st_mtime < started or path.name.endswith(cache.INNER_SUFFIX):
             path.unlink()
     (place / COMPLETE).write_text(stamp(level), encoding="utf-8")
     return []
