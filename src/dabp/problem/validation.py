@@ -58,7 +58,7 @@ def _validate_tables(problem: Problem) -> None:
     if problem.num_factors and (problem.factor_table.min() < 0 or problem.factor_table.max() >= num_tables):
         raise ProblemError(f"a factor uses a table outside 0..{num_tables - 1}")
     lengths = np.diff(problem.pool_offsets)
-    chunk = 2**16  # so many factors at a time bound the memory of the check
+    chunk = 2**16  # factors at a time, which bounds the memory of the check
     for start in range(0, problem.num_factors, chunk):
         stop = min(start + chunk, problem.num_factors)
         factors, arities = np.arange(start, stop), problem.arities[start:stop]

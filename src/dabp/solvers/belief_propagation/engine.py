@@ -196,7 +196,7 @@ class MinSum:
         return int(verdict(memory, rules, max(change for change, _ in outcomes)))
 
     def price(self, changed: int) -> None:
-        """`dabp.kernels.belief_propagation.iteration.price`, in threads."""
+        """Price an assignment by `dabp.kernels.belief_propagation.iteration.price`, in several threads."""
         exact, memory = self.layout.exact, self.memory
         if MANY_CHANGES * changed > self.graph.num_variables:
             self._each(lambda part: price_all(exact, memory, *part.factors))

@@ -174,7 +174,7 @@ class DualSearch(Search):
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Continue from there."""
+        """Continue from what `state_dict` returned."""
         if "stage" not in state:  # a proof of infeasibility, which is found again
             return
         stage = int(state["stage"])
@@ -190,11 +190,11 @@ class DualSearch(Search):
         self._best_cost, self._history = float(state["best_cost"]), [float(b) for b in state["history"]]
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """Messages."""
+        """The messages of all factors."""
         return {} if self._infeasible or self._stopped else {"messages": self._passes.messages}
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads that pass messages."""
         self._ends.close()
 
     def _pass(self) -> float:

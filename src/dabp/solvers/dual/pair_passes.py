@@ -143,7 +143,7 @@ class PairPasses:
         return excess[self._place]
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads that pass messages."""
         if self._pool is not None:
             self._pool.shutdown()
 

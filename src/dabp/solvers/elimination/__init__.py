@@ -1,1 +1,1 @@
-"""Mini-bucket elimination."""
+"""Mini-bucket elimination, and neighbourhoods that it solves exactly."""

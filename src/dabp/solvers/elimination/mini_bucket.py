@@ -82,7 +82,7 @@ class Plan(NamedTuple):
 
     @property
     def num_buckets(self) -> int:
-        """Mini-buckets in all."""
+        """How many mini-buckets the elimination has."""
         return int(self.buckets.first[-1])
 
 
@@ -120,7 +120,7 @@ class MiniBucketSearch(Search):
         return {}
 
     def load_state_dict(self, state: State) -> None:
-        """Begin anew."""
+        """Start from the beginning: an elimination keeps no state."""
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """Messages, once all are made; an infinite one is that of values that cannot be."""

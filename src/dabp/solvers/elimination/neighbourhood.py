@@ -135,7 +135,7 @@ class NeighbourhoodSearch(Search):
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Continue from there."""
+        """Continue from what `state_dict` returned."""
         self._values, self._best = np.array(state["values"], dtype=np.int64), np.array(state["best"], dtype=np.int64)
         self._random = np.array(state["random"]).astype(np.uint64)
         self._cells, self._idle, self._done = int(state["cells"]), int(state["idle"]), int(state["done"])

@@ -81,7 +81,7 @@ class ExpansionSearch(Search):
 
     @property
     def at_boundary(self) -> bool:
-        """Between moves."""
+        """True between two moves, where a checkpoint is complete."""
         return self._proposal is None
 
     def step(self) -> Step:
@@ -130,7 +130,7 @@ class ExpansionSearch(Search):
             raise ValueError(f"values have no turns in the order {self._order}")
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """Residual capacities."""
+        """The residual capacities of the network."""
         return {"capacities": self._net.capacity, "excess": self._net.excess}
 
     def _propose(self) -> None:

@@ -78,7 +78,7 @@ class Sweepers:
                 other.result()
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads that sweep together."""
         if self._pool is not None:
             self._pool.shutdown()
 

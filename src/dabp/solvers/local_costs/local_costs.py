@@ -92,7 +92,7 @@ class LocalCosts(Table[State]):
         return first_least(self.costs.rows.unary, np.append(self.costs.rows.start, len(self.costs.rows.unary)))
 
     def saved(self, state: State) -> Saved:
-        """The weights, too."""
+        """The state of a search, with the weights of violated factors."""
         return {**super().saved(state), "weights": state.weights.copy()}
 
     def restore(self, state: State, saved: Saved) -> None:

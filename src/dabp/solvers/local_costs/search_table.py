@@ -78,7 +78,7 @@ class Table(ABC, Generic[S]):
         return self.units.of(self.inside(assignment))
 
     def random_assignment(self, rng: np.random.Generator) -> Assignment:
-        """Values drawn uniformly."""
+        """An assignment of values drawn uniformly."""
         return self.outside(rng.integers(0, self.units.problem.domain_sizes))
 
     def arranged(self, assignment: Assignment) -> Assignment:

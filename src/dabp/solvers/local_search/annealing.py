@@ -179,7 +179,7 @@ class AnnealingSearch(LocalSearch):
         self._whole = whole_cycle(differences, self.local.hot_share, *given)
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads that sweep together."""
         if self.stopped is None and self._sweepers is not None:
             self._sweepers.close()
 

@@ -114,7 +114,7 @@ class ForestLnsSearch(Search):
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Continue from there."""
+        """Continue from what `state_dict` returned."""
         self._best = np.array(state["best"], dtype=np.int64)
         self._best_penalised = self._forests.cost(self._best)
         self._values = np.array(state["values"], dtype=np.int64)

@@ -82,17 +82,17 @@ class _GdbaSearch(DistributedSearch):
         return int(gdba(self.local.costs, self.state, self._breakout, self._rules, self._chosen, self._gain, lowest))
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
-        """Gains and modifiers."""
+        """The gains and the modifiers of factors."""
         if self.stopped is not None:
             return {}
         return {"gains": self._gain, "modifiers": np.asarray(self._breakout.modifier, dtype=np.float64)}
 
     def state_dict(self) -> State:
-        """Also the modifiers."""
+        """The state of the search, with the modifiers of factors."""
         return {**super().state_dict(), "modifier": self._breakout.modifier.copy()}
 
     def load_state_dict(self, state: State) -> None:
-        """Put everything back."""
+        """Continue from what `state_dict` returned."""
         super().load_state_dict(state)
         self._breakout.modifier[...] = state["modifier"]
         place_all(self.state, self._breakout)

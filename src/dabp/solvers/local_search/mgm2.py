@@ -96,6 +96,6 @@ class _Mgm2Search(DistributedSearch):
         return {**super().state_dict(), "counts": np.array(self._plans.counts.item(), dtype=np.int64)}
 
     def load_state_dict(self, state: State) -> None:
-        """Put everything back."""
+        """Continue from what `state_dict` returned."""
         super().load_state_dict(state)
         self._plans.counts[()] = tuple(state["counts"].tolist())

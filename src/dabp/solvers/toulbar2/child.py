@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 
 def main() -> None:
-    """Solve one problem."""
+    """Solve the problem that standard input holds."""
     tell = _fork_worker()
     source = sys.stdin.buffer
     order = json.loads(source.readline())

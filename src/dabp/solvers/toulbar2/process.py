@@ -83,7 +83,7 @@ class Child:
                 worker.suspend()
 
     def resume(self) -> None:
-        """Continue the worker."""
+        """Let the stopped process run again."""
         with contextlib.suppress(psutil.Error):
             if (worker := self._found()) is not None:
                 worker.resume()

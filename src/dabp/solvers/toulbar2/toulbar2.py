@@ -183,7 +183,7 @@ class Toulbar2Search(Search):
             self._child.resume()
 
     def close(self) -> None:
-        """End the child."""
+        """End the process of toulbar2."""
         if self._child is not None:
             child, self._child = self._child, None
             child.close()
