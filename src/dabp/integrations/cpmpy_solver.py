@@ -23,19 +23,19 @@ from dabp.packages import require
 from dabp.problem.model import Model
 
 require("cpmpy", "CPM_dabp")
-from cpmpy.expressions.core import BoolVal, Comparison, Operator  # noqa: E402  (checked just above)
-from cpmpy.expressions.utils import argval, is_any_list, is_num  # noqa: E402
-from cpmpy.expressions.variables import NegBoolView, _NumVarImpl  # noqa: E402
-from cpmpy.solvers.solver_interface import ExitStatus, SolverInterface, SolverStatus  # noqa: E402
-from cpmpy.transformations.comparison import only_numexpr_equality  # noqa: E402
-from cpmpy.transformations.decompose_global import decompose_in_tree, decompose_objective  # noqa: E402
-from cpmpy.transformations.flatten_model import flatten_constraint, flatten_objective  # noqa: E402
-from cpmpy.transformations.get_variables import get_variables  # noqa: E402
-from cpmpy.transformations.linearize import decompose_linear, linearize_constraint, only_positive_bv  # noqa: E402
-from cpmpy.transformations.negation import push_down_negation  # noqa: E402
-from cpmpy.transformations.normalize import toplevel_list  # noqa: E402
-from cpmpy.transformations.reification import only_bv_reifies, only_implies, reify_rewrite  # noqa: E402
-from cpmpy.transformations.safening import no_partial_functions, safen_objective  # noqa: E402
+from cpmpy.expressions.core import BoolVal, Comparison, Operator
+from cpmpy.expressions.utils import argval, is_any_list, is_num
+from cpmpy.expressions.variables import NegBoolView, _NumVarImpl
+from cpmpy.solvers.solver_interface import ExitStatus, SolverInterface, SolverStatus
+from cpmpy.transformations.comparison import only_numexpr_equality
+from cpmpy.transformations.decompose_global import decompose_in_tree, decompose_objective
+from cpmpy.transformations.flatten_model import flatten_constraint, flatten_objective
+from cpmpy.transformations.get_variables import get_variables
+from cpmpy.transformations.linearize import decompose_linear, linearize_constraint, only_positive_bv
+from cpmpy.transformations.negation import push_down_negation
+from cpmpy.transformations.normalize import toplevel_list
+from cpmpy.transformations.reification import only_bv_reifies, only_implies, reify_rewrite
+from cpmpy.transformations.safening import no_partial_functions, safen_objective
 
 TABLE_CELLS = 2**14
 """Combinations of values up to which a constraint or a term of the objective is one table."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,20 @@ from dabp.problem.interop import from_dimod
 from dabp.problem.model import Model
 
 require("dimod", "DabpSampler")
-import dimod  # noqa: E402  (checked just above)
+import dimod
 
 DEFAULT_SECONDS = 5.0
 """Time limit of all reads together where the caller gives none."""
+
+
+class ReadOptions(TypedDict, total=False):
+    """Keyword arguments of the samplers; `DabpSampler.sample` says what each means."""
+
+    time_limit: float
+    num_reads: int
+    solver: str
+    seed: int
+    threads: int | None
 
 
 class DabpSampler(dimod.Sampler):
@@ -91,16 +101,7 @@ class DabpSampler(dimod.Sampler):
 
         return _read(problem, sampled, time_limit, num_reads, solver, seed, threads)
 
-    def sample_dqm(
-        self,
-        dqm: dimod.DiscreteQuadraticModel,
-        *,
-        time_limit: float = DEFAULT_SECONDS,
-        num_reads: int = 1,
-        solver: str = "auto",
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> dimod.SampleSet:
+    def sample_dqm(self, dqm: dimod.DiscreteQuadraticModel, **options: Unpack[ReadOptions]) -> dimod.SampleSet:
         """Samples of a discrete quadratic model; parameters as those of `sample`."""
         variables = list(dqm.variables)
         sizes = [dqm.num_cases(variable) for variable in variables]
@@ -122,18 +123,9 @@ class DabpSampler(dimod.Sampler):
                 (values, variables), "DISCRETE", energies, num_occurrences=occurrences, sort_labels=False
             )
 
-        return _read(problem, sampled, time_limit, num_reads, solver, seed, threads)
+        return _read(problem, sampled, **options)
 
-    def sample_cqm(
-        self,
-        cqm: dimod.ConstrainedQuadraticModel,
-        *,
-        time_limit: float = DEFAULT_SECONDS,
-        num_reads: int = 1,
-        solver: str = "auto",
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> dimod.SampleSet:
+    def sample_cqm(self, cqm: dimod.ConstrainedQuadraticModel, **options: Unpack[ReadOptions]) -> dimod.SampleSet:
         """Samples of a constrained quadratic model with linear constraints and variables of finitely many values.
 
         Soft constraints keep their weight where their penalty is linear. Parameters as those of `sample`.
@@ -167,7 +159,7 @@ class DabpSampler(dimod.Sampler):
             rows = np.stack([label[values[:, i]] for i, label in enumerate(labels)], axis=1)
             return dimod.SampleSet.from_samples_cqm((rows, variables), cqm, num_occurrences=occurrences)
 
-        return _read(problem, sampled, time_limit, num_reads, solver, seed, threads)
+        return _read(problem, sampled, **options)
 
 
 def _values(cqm: dimod.ConstrainedQuadraticModel, variable: Any) -> Iterable[int]:
@@ -185,11 +177,11 @@ def _values(cqm: dimod.ConstrainedQuadraticModel, variable: Any) -> Iterable[int
 def _read(
     problem: Problem,
     sampled: Callable[[NDArray[np.int64], list[int]], dimod.SampleSet],
-    time_limit: float,
-    num_reads: int,
-    solver: str,
-    seed: int,
-    threads: int | None,
+    time_limit: float = DEFAULT_SECONDS,
+    num_reads: int = 1,
+    solver: str = "auto",
+    seed: int = 0,
+    threads: int | None = None,
 ) -> dimod.SampleSet:
     """The answers of `num_reads` solves as a sample set."""
     if not isinstance(num_reads, int) or num_reads < 1:

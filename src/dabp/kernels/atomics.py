@@ -19,7 +19,7 @@ _TURNS = itertools.count()
 
 
 def zeros_apart(count: int, dtype: Any = np.int64) -> NDArray[Any]:
-    """Zeros for what one thread writes all the time: nothing else is on their pages, and each call takes another line.
+    """Zeros that one thread writes often: they share no page with other data, and calls begin at different cache lines.
 
     A core that writes to a cache line, or prefetches it, takes it from the other cores, which then wait. Arrays that
     begin at the same line of different pages slow each other, too.

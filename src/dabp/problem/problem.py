@@ -49,7 +49,7 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 
 def _fixed(column: ArrayLike, convert: Callable[[Any, str], NDArray[Number]], what: str) -> NDArray[Number]:
-    """A column that nobody can change; a column that is so already is not copied."""
+    """A read-only column; a column that is read-only already is not copied."""
     wanted = np.float64 if convert is as_floats else np.int64
     if isinstance(column, np.ndarray) and column.dtype == wanted and column.base is None and not column.flags.writeable:
         return column

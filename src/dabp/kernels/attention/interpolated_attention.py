@@ -27,7 +27,7 @@ from dabp.kernels.simd_functions import exponential_of
 class Interpolation(NamedTuple):
     """Tables that depend on the precision alone."""
 
-    limits: Floats  # [R + 1]: the largest half-range that so many nodes interpolate to about the precision
+    limits: Floats  # [R + 1]: the largest half-range that r nodes interpolate to about the precision
     cosines: Floats  # [R + 1, R, R]: entry (R, n, j) is cos(n θ_j) for R nodes, half of it for n = 0
 
 

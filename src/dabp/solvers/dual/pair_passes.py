@@ -260,7 +260,7 @@ def _general_tables(
     """The tables of the binary factors in `rows` both ways round, padded; `table` gets where each place's begins.
 
     They are stored as passes read them: tables of one shape together, of these first those that a forward pass needs,
-    in the order of its variables, then those of a backward pass. The guard is asked after every 2²⁰ costs copied.
+    in the order of its variables, then those of a backward pass. The guard is checked after every 2²⁰ costs copied.
     """
     if len(rows) == 0:
         return np.zeros(0)

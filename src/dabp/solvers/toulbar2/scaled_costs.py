@@ -59,7 +59,7 @@ class ScaledCosts:
 
 
 class _Cells:
-    """The tables that a problem uses, processed in pieces, between which the guard is asked."""
+    """The tables that a problem uses, processed in pieces; the guard is checked between them."""
 
     def __init__(self, problem: Problem, used: Indices, guard: Guard):
         self._problem, self._used, self._guard = problem, used, guard
