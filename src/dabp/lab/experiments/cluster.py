@@ -25,54 +25,41 @@ _workers: dict[tuple[str, int], Worker] = {}
 _lock = threading.Lock()
 
 
-class ClusterPool:
-    """A client of a Dask scheduler."""
+def on_cluster(runs: Sequence[Run], address: str, preparation: Preparation) -> Iterator[bytes]:
+    """Each run's lines as it ends, of a Dask scheduler; when this generator is closed, tasks, runs and workers end."""
+    require("distributed", "a cluster")
+    from distributed import Client, KilledWorker, as_completed
 
-    def __init__(self, address: str, preparation: Preparation):
-        self._preparation = preparation
-        require("distributed", "a cluster")
-        from distributed import Client
-
-        try:
-            self._client: Any = Client(address, timeout="10s", set_as_default=False)
-        except OSError:
-            raise DabpError(f"no Dask scheduler answers at {address}: start one with 'dask scheduler'") from None
-        self._futures: dict[Any, Run] = {}
-        self._experiment = uuid.uuid4().hex
-        versions = set(self._client.run(_version).values())
+    try:
+        client: Any = Client(address, timeout="10s", set_as_default=False)
+    except OSError:
+        raise DabpError(f"no Dask scheduler answers at {address}: start one with 'dask scheduler'") from None
+    experiment, waiting = uuid.uuid4().hex, {}
+    with client:
+        versions = set(client.run(_version).values())
         if versions and versions != {dabp.__version__}:
-            self._client.close()
             raise DabpError(f"workers have dabp {', '.join(sorted(versions))}, this is {dabp.__version__}")
-
-    def map(self, runs: Sequence[Run]) -> Iterator[tuple[Run, bytes]]:
-        """Each run's lines as it ends."""
-        from distributed import KilledWorker, as_completed
-
-        for run in runs:
-            future = self._client.submit(
-                run_on_worker,
-                run.to_dict(),
-                self._preparation,
-                self._experiment,
-                key=f"dabp-{self._experiment}-{run.key}",  # other experiments may have the same run
-                retries=5,  # where a worker could not start it; for lost workers there is ``allowed-failures``
-                pure=True,
-            )
-            self._futures[future] = run
-        for future in as_completed(list(self._futures), loop=self._client.loop):
-            run = self._futures.pop(future)
-            try:
-                lines = future.result()
-            except KilledWorker as error:
-                lines = json.dumps(failure(run, "lost", f"its workers were lost: {error}")).encode()
-            yield run, lines
-
-    def close(self) -> None:
-        """Cancel waiting tasks, and end running ones, which Dask's own cancel leaves alone, and the workers."""
-        if self._futures:
-            self._client.cancel(list(self._futures))
-        self._client.run(end_runs, self._experiment)
-        self._client.close()
+        try:
+            for run in runs:
+                future = client.submit(
+                    run_on_worker,
+                    run.to_dict(),
+                    preparation,
+                    experiment,
+                    key=f"dabp-{experiment}-{run.key}",  # other experiments may have the same run
+                    retries=5,  # where a worker could not start it; for lost workers there is ``allowed-failures``
+                    pure=True,
+                )
+                waiting[future] = run
+            for future in as_completed(list(waiting), loop=client.loop):
+                run = waiting.pop(future)
+                try:
+                    yield future.result()
+                except KilledWorker as error:
+                    yield json.dumps(failure(run, "lost", f"its workers were lost: {error}")).encode()
+        finally:
+            client.cancel(list(waiting))
+            client.run(end_runs, experiment)  # Dask's own cancel leaves running tasks alone
 
 
 def run_on_worker(run: dict[str, Any], preparation: Preparation, experiment: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 import os
@@ -12,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import psutil
 
@@ -38,47 +39,24 @@ class Progress:
     last_failure: str = ""
 
 
-class Pool(Protocol):
-    """Executes runs, in any order."""
-
-    def map(self, runs: Sequence[Run]) -> Iterator[tuple[Run, bytes]]:
-        """Each run's lines as it ends."""
-
-    def close(self) -> None:
-        """End the runs that have not ended."""
-
-
-class LocalPool:
-    """`jobs` workers on this machine, each with a thread that waits for it."""
-
-    def __init__(self, jobs: int, preparation: Preparation):
-        self._workers = [Worker(preparation) for _ in range(jobs)]
-
-    def map(self, runs: Sequence[Run]) -> Iterator[tuple[Run, bytes]]:
-        """Each run's lines as it ends."""
-        left = iter(runs)
-        waiting: dict[Future[bytes], tuple[Worker, Run]] = {}
-        with ThreadPoolExecutor(len(self._workers)) as threads:
-            try:
-                idle = list(self._workers)
-                while True:
-                    while idle and (run := next(left, None)) is not None:
-                        worker = idle.pop()
-                        waiting[threads.submit(worker.run, run)] = worker, run
-                    if not waiting:
-                        return
-                    # On Windows a wait without a limit cannot be interrupted.
-                    for future in wait(waiting, 0.2, FIRST_COMPLETED).done:
-                        worker, run = waiting.pop(future)
-                        idle.append(worker)
-                        yield run, future.result()
-            finally:
-                self.close()
-
-    def close(self) -> None:
-        """End the workers and what they run."""
-        for worker in self._workers:
-            worker.close()
+def on_this_machine(runs: Sequence[Run], jobs: int, preparation: Preparation) -> Iterator[bytes]:
+    """Each run's lines as it ends, of `jobs` workers; when this generator is closed, workers and runs end."""
+    idle = workers = [Worker(preparation) for _ in range(min(jobs, len(runs)))]
+    left = iter(runs)
+    waiting: dict[Future[bytes], Worker] = {}
+    with ThreadPoolExecutor(len(workers)) as threads:
+        try:
+            while True:
+                waiting |= {threads.submit(worker.run, run): worker for worker, run in zip(idle, left, strict=False)}
+                if not waiting:
+                    return
+                # On Windows a wait without a limit cannot be interrupted.
+                done = wait(waiting, 0.2, FIRST_COMPLETED).done
+                idle = [waiting.pop(future) for future in done]
+                yield from (future.result() for future in done)
+        finally:
+            for worker in workers:
+                worker.close()
 
 
 def run_plan(
@@ -128,7 +106,15 @@ def run_plan(
         if not missing:
             return state
         for _ in range(2):  # a shorter run whose longer one failed before it got there is run by itself
-            _run(missing, store, lambda runs: _pool(runs, jobs, scheduler, trust, plan.path), state, progress)
+            runs = joined(missing)
+            preparation = preparation_for(runs, trust, [*plan.path, *filter(None, sys.path)])
+            if scheduler is None:
+                results = on_this_machine(runs, jobs, preparation)
+            else:
+                from dabp.lab.experiments.cluster import on_cluster
+
+                results = on_cluster(runs, scheduler, preparation)
+            _store(results, missing, store, state, progress)
             finished = store.finished()
             missing = [run for run in missing if run.key not in finished]
             if not missing:
@@ -136,34 +122,22 @@ def run_plan(
     return state
 
 
-def _run(
+def _store(
+    results: Iterator[bytes],
     missing: Sequence[Run],
     store: ResultsFolder,
-    make_pool: Callable[[Sequence[Run]], Pool],
     state: Progress,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Run what is missing, and store each result with the shorter results that it contains."""
-    runs, named = joined(missing), {run.key: run for run in missing}
-    pool = make_pool(runs)
-    try:
-        for _, lines in pool.map(runs):
+    """Store each result with the shorter results that it contains."""
+    named = {run.key: run for run in missing}
+    with contextlib.closing(results):
+        for lines in results:
             for key, own in split(lines):
                 store.save(key, own)
                 _count(state, named[key], own)
             if progress is not None:
                 progress(state)
-    finally:
-        pool.close()
-
-
-def _pool(runs: Sequence[Run], jobs: int, scheduler: str | None, trust: Sequence[str], path: Sequence[str]) -> Pool:
-    preparation = preparation_for(runs, trust, [*path, *filter(None, sys.path)])
-    if scheduler is None:
-        return LocalPool(min(jobs, len(runs)), preparation)
-    from dabp.lab.experiments.cluster import ClusterPool
-
-    return ClusterPool(scheduler, preparation)
 
 
 def _count(state: Progress, run: Run, lines: bytes) -> None:
