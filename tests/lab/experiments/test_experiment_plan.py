@@ -10,7 +10,7 @@ import pytest
 
 from dabp.errors import ParameterError
 from dabp.lab.experiments import experiment_plan
-from dabp.lab.experiments.experiment_plan import Limits, Plan, Run, bytes_of, load_plan
+from dabp.lab.experiments.experiment_plan import Limits, Plan, Run, load_plan
 
 PLAN = """
 seed = {seed}
@@ -139,13 +139,6 @@ def test_a_device_is_no_plan():
     """An endless file is not read to its end."""
     with pytest.raises(ParameterError, match="/dev/zero: a plan has at most"):
         load_plan("/dev/zero")
-
-
-def test_amounts_of_memory():
-    """Decimal and binary units."""
-    assert [bytes_of(text) for text in (5, "4 GB", "2MiB", "0.5 kb")] == [5, 4 * 10**9, 2 * 2**20, 500]
-    with pytest.raises(ParameterError, match="amount of memory"):
-        bytes_of("much")
 
 
 def plan_with_files(folder, pattern):

@@ -23,6 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dabp.driver.arguments import as_bytes
 from dabp.errors import ParameterError
 from dabp.lab.experiments.plan_section import MOST_RUNS, Section
 
@@ -181,13 +182,12 @@ def run_seed(plan_seed: int, instance: Mapping[str, Any], repetition: int) -> in
 
 
 def _plan(data: Mapping[str, Any], text: str, path: Path, trust: Sequence[str]) -> Plan:
-    top = Section(data, "the plan")
-    top.only("name", "title", "seed", "repetitions", "figures", "limits", "instances", "solvers")
-    name = top.text("name", path.stem)
+    top = Section(data, "the plan", "the plan")
+    name = top.get("name", path.stem)
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise ParameterError(f"name is letters, digits, '-', '_' and '.' (not first), not {name!r}")
-    seed, repetitions = top.whole("seed", 0, 0), top.whole("repetitions", 1, 1, MOST_RUNS)
-    title, figures = top.text("title", name), tuple(top.texts("figures"))
+    seed, repetitions = int(top.get("seed", 0)), int(top.get("repetitions", 1))
+    title, figures = top.get("title", name), tuple(top.get("figures", ()))
     solvers = list(_solvers(top))
     instances = list(itertools.islice(_instances(top, path.parent, trust), MOST_RUNS + 1))
     if len(solvers) * len(instances) * repetitions > MOST_RUNS:
@@ -211,18 +211,17 @@ def _plan(data: Mapping[str, Any], text: str, path: Path, trust: Sequence[str]) 
 
 
 def _solvers(top: Section) -> Iterator[tuple[str, dict[str, Any], Limits, str, dict[str, Any]]]:
-    limits = _limits(top.table("limits"), Limits())
+    limits = _limits(top.limits(), Limits())
     labels: set[str] = set()
     for entry in top.tables("solvers"):
-        entry.only("solver", "label", "parameters", "sweep", "limits")
         if "solver" not in entry:
             raise ParameterError(f'{entry.place} needs solver = "name"')
-        solver = entry.text("solver", "")
-        series = entry.text("label", solver)
+        solver = entry.get("solver")
+        series = entry.get("label", solver)
         if series in labels:
             raise ParameterError(f"two [[solvers]] entries are labelled {series!r}: give each a label of its own")
         labels.add(series)
-        own = _limits(entry.table("limits"), limits)
+        own = _limits(entry.limits(), limits)
         parameters = entry.values("parameters")
         for swept in _sweep(entry):
             yield solver, {**parameters, **swept}, own, series, swept
@@ -230,17 +229,16 @@ def _solvers(top: Section) -> Iterator[tuple[str, dict[str, Any], Limits, str, d
 
 def _instances(top: Section, folder: Path, trust: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     for entry in top.tables("instances"):
-        entry.only("family", "files", "label", "parameters", "sweep", "seeds")
         if ("family" in entry) == ("files" in entry):
             raise ParameterError(f'{entry.place} has either family = "name" or files = ["pattern"]')
         yield from _files(entry, folder, trust) if "files" in entry else _family(entry)
 
 
 def _family(entry: Section) -> Iterator[tuple[str, dict[str, Any]]]:
-    family, seeds = entry.text("family", ""), entry.seeds("seeds")
-    label, parameters = entry.text("label", family), entry.values("parameters")
+    family, seeds = entry.get("family"), entry.get("seeds", 1)
+    label, parameters = entry.get("label", family), entry.values("parameters")
     for swept in _sweep(entry):
-        for seed in seeds:
+        for seed in map(int, seeds if isinstance(seeds, list) else range(int(seeds))):
             yield _labelled(label, swept), {"family": family, "parameters": {**parameters, **swept}, "seed": seed}
 
 
@@ -248,12 +246,13 @@ def _files(entry: Section, folder: Path, trust: Sequence[str]) -> Iterator[tuple
     for key in ("parameters", "sweep", "seeds"):
         if key in entry:
             raise ParameterError(f"{key!r} of {entry.place} goes with family, not with files")
-    for pattern in entry.patterns("files"):
+    patterns = entry.get("files")
+    for pattern in patterns if isinstance(patterns, list) else [patterns]:
         paths = sorted(_matching(pattern, folder, trust))
         if not paths:
             raise ParameterError(f"no file matches {pattern!r} in {folder}")
         for path in paths:
-            yield entry.text("label", path.name), {"file": str(path.resolve()), "sha256": _content(path)}
+            yield entry.get("label", path.name), {"file": str(path.resolve()), "sha256": _content(path)}
 
 
 def _matching(pattern: str, folder: Path, trust: Sequence[str]) -> Iterator[Path]:
@@ -311,7 +310,7 @@ def _content(path: Path) -> str:
 
 
 def _sweep(entry: Section) -> list[dict[str, Any]]:
-    choices = entry.choices("sweep")
+    choices = entry.values("sweep", "choices")
     if math.prod(map(len, choices.values())) > MOST_RUNS:
         raise ParameterError(f"'sweep' of {entry.place} has more than {MOST_RUNS:,} combinations")
     return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
@@ -319,24 +318,15 @@ def _sweep(entry: Section) -> list[dict[str, Any]]:
 
 def _limits(section: Section, default: Limits) -> Limits:
     """The limits of a section, completed by the default ones."""
-    section.only("time", "iterations", "wall", "memory")
-    given: dict[str, Any] = {key: section.positive(key) for key in ("time", "wall")}
-    given["iterations"] = section.whole("iterations", 1, 1)
+    given = dict(section.data)
     try:
-        given["memory"] = bytes_of(section.data.get("memory", 1))
+        if "memory" in section:
+            given["memory"] = as_bytes("memory", given["memory"])
     except ParameterError as error:
         raise ParameterError(f"'memory' of {section.place}: {error}") from None
-    return replace(default, **{key: value for key, value in given.items() if key in section})
-
-
-def bytes_of(text: str | int) -> int:
-    """``"4 GB"``, ``"512MiB"`` or a number of bytes."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]I?B)?\s*", str(text).upper())
-    units = {None: 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-    amount = 0.0 if match is None else float(match[1]) * units[match[2]]
-    if not 1 <= amount < 2**63:
-        raise ParameterError(f"an amount of memory is like '4 GB' or '512 MiB', not {text!r}")
-    return int(amount)
+    if "iterations" in section:
+        given["iterations"] = int(given["iterations"])
+    return replace(default, **given)
 
 
 def _labelled(label: str, swept: Mapping[str, Any]) -> str:
