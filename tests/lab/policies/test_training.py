@@ -54,22 +54,6 @@ def test_training_is_resumed_and_shared(small, tmp_path):
     assert Policy.read(path).weights.shape == (len(OUTPUTS), len(FEATURES))
 
 
-def test_what_a_kill_left_unfinished_is_done_again(small, tmp_path):
-    """Half a line, at the end, is no result, and the next one takes its place; a line that lacks its end alone is."""
-    progress = tmp_path / "p.progress"
-    first, second, third = train(QUICK, progress, (0, 2))
-    whole = progress.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    for kept in (len(lines[1]) // 2, 3, len(lines[1]) - 2):
-        progress.write_bytes(lines[0] + lines[1][:kept])
-        assert results(progress, QUICK) == [first]
-    assert list(train(QUICK, progress, (0, 2))) == [second, third]
-    assert progress.read_bytes() == whole
-    progress.write_bytes(lines[0] + lines[1][:-1])
-    assert list(train(QUICK, progress, (0, 2))) == [third]
-    assert progress.read_bytes() == whole
-
-
 @pytest.fixture
 def lines(small, tmp_path):
     """A file with three results, and what is in them."""
@@ -110,9 +94,9 @@ def test_results_that_no_fit_can_use_are_refused(lines, change):
     [b"my notes\nmore notes\n", b"my notes", b'{"family": "a"', b"{}\n", b"[" * 10_000 + b"}\n", b"\0\xff\n"],
 )
 def test_what_is_no_file_of_results_stays_as_it_is(small, tmp_path, foreign):
-    """Whoever's it is: refused and not written to, but for half a result at its end."""
+    """Whoever's it is: refused and not written to."""
     progress = tmp_path / "p.progress"
-    progress.write_bytes(foreign + b"\n" * (foreign[-1:] == b'"'))
+    progress.write_bytes(foreign)
     before = progress.read_bytes()
     with pytest.raises(FormatError, match=r"p\.progress:1: this is no result"):
         list(train(QUICK, progress))

@@ -26,6 +26,7 @@ from dabp.lab.experiments.result_schema import MismatchError, is_number
 from dabp.lab.policies.families import FAMILIES, HELD_OUT
 from dabp.problem import Problem
 from dabp.problem.randomness import generator
+from dabp.safe_files import replacing
 from dabp.solvers.belief_propagation.policy import (
     FEATURES,
     OUTPUTS,
@@ -185,22 +186,21 @@ def train(training: Training, progress: Path, share: tuple[int, int] = (0, 1)) -
 
 
 def results(progress: Path, training: Training) -> list[dict[str, Any]]:
-    """The results of this training so far; an unfinished last line of a killed process is left out.
+    """The results of this training so far.
 
     Anything else is refused: results of other settings, and whatever is no result, as the file may be anybody's.
     """
-    if not progress.exists():
-        return []
-    *lines, last = progress.read_bytes().split(b"\n")
     found = []
-    for number, line in enumerate(lines if _is_torn(last) else [*lines, last], start=1):
-        if not line.strip():
-            continue
+    for number, line in enumerate(_lines(progress), start=1):
         try:
             found.append(_result_of(line, training))
         except MismatchError as error:
             raise FormatError(str(error), source=str(progress), line=number) from None
     return found
+
+
+def _lines(progress: Path) -> list[bytes]:
+    return progress.read_bytes().splitlines() if progress.exists() else []
 
 
 def _result_of(line: bytes, training: Training) -> dict[str, Any]:
@@ -227,28 +227,12 @@ def _result_of(line: bytes, training: Training) -> dict[str, Any]:
     return {key: value for key, value in one.items() if key != "training"}
 
 
-def _is_torn(last: bytes) -> bool:
-    """Whether what follows the last end of a line is the beginning of a result."""
-    beginning = b'{"family": "'
-    if not (last.startswith(beginning) or beginning.startswith(last)):
-        return False
-    try:
-        json.loads(last)
-    except (ValueError, RecursionError):
-        return True
-    return False
-
-
 def _append(progress: Path, result: dict[str, Any]) -> None:
-    """Append a line, in place of an unfinished last line."""
-    with Lock(progress, wait=True), progress.open("ab+") as file:  # what another share is writing is not unfinished
-        file.seek(0)
-        content = file.read()
-        last = content[content.rfind(b"\n") + 1 :]
-        if _is_torn(last):
-            file.truncate(len(content) - len(last))
-            last = b""
-        file.write(b"\n" * bool(last) + json.dumps(result).encode() + b"\n")
+    """Append a line to a file that other shares append to as well; it is replaced whole."""
+    with Lock(progress, wait=True):
+        lines = [*_lines(progress), json.dumps(result).encode(), b""]
+        with replacing(progress, "wb") as file:
+            file.write(b"\n".join(lines))
 
 
 def fitted(found: list[dict[str, Any]], training: Training, command: str) -> dict[str, Any]:
