@@ -1,7 +1,7 @@
 """The numbers behind every figure, computed once for Matplotlib (``dabp.plots.drawing``) and for the report's page.
 
-A figure has a panel per group of instances, a panel a curve (or bars) per solver. To add one: write a function of
-(results, plan) that gives a `Figure`, and add it to `FIGURES`.
+A figure has a panel per group of instances, a panel a curve (or bars) per solver. To add one: write a function that
+gives the curves of a panel, and add a line to `FIGURES`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +30,36 @@ Array = NDArray[np.float64]
 ByLabel = dict[str, list[Outcome]]
 """The outcomes of one group of instances by the label of their solver."""
 
+PER_CONSTRAINT = "cost per constraint"
+
+
+class Kind(NamedTuple):
+    """A figure: its title, the label of x (None: the swept parameter), the label of y, its form, a panel's curves."""
+
+    title: str
+    x_label: str | None
+    y_label: str
+    form: str
+    curves: Callable[[Results, ByLabel, str], Iterable[Curve]]
+    """Called with the results, the outcomes of a group and the label of x."""
+    parameter: str | None = None
+    """The swept parameter of x, by default whatever the plan sweeps first."""
+    anytime: bool = False
+    """Whether curves fall with x, which is logarithmic."""
+
 
 def figure(name: str, results: Results, plan: Plan) -> Figure:
     """A figure by name."""
     if name not in FIGURES:
         raise ParameterError(f"there is no figure {name!r}{suggestion(name, FIGURES)}")
-    made = FIGURES[name](results, plan)
-    made.panels = [panel for panel in made.panels if panel.curves]
-    return made
+    kind = FIGURES[name]
+    swept = dict.fromkeys(key for run in plan.runs for key in run.swept if kind.parameter in (None, key))
+    x_label = next(iter(swept), kind.parameter or "parameter") if kind.x_label is None else kind.x_label
+    panels = []
+    for group, by_label in results.grouped(plan).items():
+        if curves := list(kind.curves(results, by_label, x_label)):
+            panels.append(Panel(group, curves, _focus(curves) if kind.anytime else None))
+    return Figure(name, kind.title, x_label, kind.y_label, kind.form, panels, log_x=kind.anytime)
 
 
 def draw(
@@ -60,153 +82,106 @@ def draw(
     return draw_panel(made, panel, label_order(made), ax)
 
 
-def cost_per_iteration(results: Results, plan: Plan) -> Figure:
-    """Mean of the best cost up to each iteration (paper Fig. 'solution quality')."""
-    return _anytime(results, plan, "cost-iterations", "Cost by iteration", "iteration", "iteration")
+def anytime(results: Results, by_label: ByLabel, x_label: str) -> Iterator[Curve]:
+    """Mean of the best cost up to each iteration (paper Fig. 'solution quality'), or up to each moment."""
+    for label, outcomes in by_label.items():
+        curve = _mean_curve(label, [_steps(results, o, x_label) for o in outcomes if o.cost is not None])
+        if curve is not None:
+            yield curve
 
 
-def cost_per_second(results: Results, plan: Plan) -> Figure:
-    """Mean of the best cost up to each moment."""
-    return _anytime(results, plan, "cost-time", "Cost by time", "time", "seconds")
-
-
-def convergence(results: Results, plan: Plan) -> Figure:
+def convergence(results: Results, by_label: ByLabel, _: str) -> Iterator[Curve]:
     """Share of restarts whose messages converge within a number of iterations, up to the paper's T_max of 1,000.
 
     DABP also ends a restart when its costs have settled, often before its messages have; those count in a curve of
     their own, as they do in the authors' program.
     """
     limits = np.linspace(0, 1000, POINTS + 1)
-
-    def curves(by_label: ByLabel) -> Iterator[Curve]:
-        for label, outcomes in by_label.items():
-            done = [o for o in outcomes if not o.failed]
-            rows = [row for o in done for row in results.trace(o.run.key) if row["type"] == "restart"]
-            for name, ends in ((label, ("converged",)), (f"{label}, costs settled", ("converged", "settled"))):
-                if rows and (ends == ("converged",) or any("settled" in row for row in rows)):
-                    lengths = [row["iterations"] if any(row.get(end) for end in ends) else math.inf for row in rows]
-                    rates = [(np.array(lengths) <= limit).mean() for limit in limits]
-                    yield Curve(name, _rounded(limits), _rounded(np.array(rates)), [], len(outcomes))
-
-    panels = _panels(results, plan, curves)
-    return Figure("convergence", "Convergence rate", "iteration limit", "share converged", "line", panels)
+    for label, outcomes in by_label.items():
+        done = [o for o in outcomes if not o.failed]
+        rows = [row for o in done for row in results.trace(o.run.key) if row["type"] == "restart"]
+        for name, ends in ((label, ("converged",)), (f"{label}, costs settled", ("converged", "settled"))):
+            if rows and (ends == ("converged",) or any("settled" in row for row in rows)):
+                lengths = [row["iterations"] if any(row.get(end) for end in ends) else math.inf for row in rows]
+                rates = [(np.array(lengths) <= limit).mean() for limit in limits]
+                yield Curve(name, _rounded(limits), _rounded(np.array(rates)), [], len(outcomes))
 
 
-def sweep(parameter: str | None, name: str, title: str) -> Callable[[Results, Plan], Figure]:
-    """A figure of mean cost against a swept parameter (by default whatever the plan sweeps)."""
-
-    def build(results: Results, plan: Plan) -> Figure:
-        names = dict.fromkeys(key for run in plan.runs for key in run.swept if parameter in (None, key))
-        chosen = next(iter(names), parameter)
-
-        def curves(by_label: ByLabel) -> Iterable[Curve]:
-            found: dict[str, Curve] = {}
-            for outcomes in by_label.values():
-                run, costs = outcomes[0].run, _costs(outcomes)
-                value = run.swept.get(chosen or "")
-                if isinstance(value, int | float) and costs:
-                    curve = found.setdefault(run.series, Curve(run.series, [], [], [], len(costs)))
-                    mean, half = mean_interval(costs)
-                    curve.x.append(value)
-                    curve.y.append(mean)
-                    curve.half.append(half)
-            return found.values()
-
-        panels = _panels(results, plan, curves)
-        return Figure(name, title, chosen or "parameter", "cost per constraint", "line", panels)
-
-    return build
+def sweep(_: Results, by_label: ByLabel, parameter: str) -> Iterable[Curve]:
+    """Mean cost against a swept parameter."""
+    found: dict[str, Curve] = {}
+    for outcomes in by_label.values():
+        run, costs = outcomes[0].run, _costs(outcomes)
+        value = run.swept.get(parameter)
+        if isinstance(value, int | float) and costs:
+            curve = found.setdefault(run.series, Curve(run.series, [], [], [], len(costs)))
+            mean, half = mean_interval(costs)
+            curve.x.append(value)
+            curve.y.append(mean)
+            curve.half.append(half)
+    return found.values()
 
 
-def tuning_time(results: Results, plan: Plan) -> Figure:
+def tuning_time(_: Results, by_label: ByLabel, __: str) -> Iterator[Curve]:
     """Mean processor seconds to try every swept value, or of one run for solvers that are not swept."""
-
-    def curves(by_label: ByLabel) -> Iterator[Curve]:
-        totals: dict[str, float] = {}
-        for outcomes in by_label.values():
-            times = [o.summary["cpu"] for o in outcomes if not o.failed]
-            series = outcomes[0].run.series
-            totals[series] = totals.get(series, 0.0) + (float(np.mean(times)) if times else math.nan)
-        return (Curve(s, [s], [total]) for s, total in totals.items() if not math.isnan(total))
-
-    panels = _panels(results, plan, curves)
-    return Figure("tuning-time", "Accumulated time of tuning", "", "processor seconds", "bars", panels)
+    totals: dict[str, float] = {}
+    for outcomes in by_label.values():
+        times = [o.summary["cpu"] for o in outcomes if not o.failed]
+        series = outcomes[0].run.series
+        totals[series] = totals.get(series, 0.0) + (float(np.mean(times)) if times else math.nan)
+    return (Curve(s, [s], [total]) for s, total in totals.items() if not math.isnan(total))
 
 
-def final_cost(results: Results, plan: Plan) -> Figure:
+def final_cost(_: Results, by_label: ByLabel, __: str) -> Iterator[Curve]:
     """Mean final cost of each solver with its confidence interval; the ablations' figure."""
-
-    def curves(by_label: ByLabel) -> Iterator[Curve]:
-        for label, outcomes in by_label.items():
-            if costs := _costs(outcomes):
-                mean, half = mean_interval(costs)
-                yield Curve(label, [label], [mean], [half], len(costs))
-
-    return Figure("ablation", "Final cost", "", "cost per constraint", "dots", _panels(results, plan, curves))
+    for label, outcomes in by_label.items():
+        if costs := _costs(outcomes):
+            mean, half = mean_interval(costs)
+            yield Curve(label, [label], [mean], [half], len(costs))
 
 
-def memory(results: Results, plan: Plan) -> Figure:
+def memory(_: Results, by_label: ByLabel, __: str) -> Iterator[Curve]:
     """Mean of the largest resident memory of the runs."""
-
-    def curves(by_label: ByLabel) -> Iterator[Curve]:
-        for label, outcomes in by_label.items():
-            peaks = [o.summary["peak_memory"] / 1e6 for o in outcomes if "peak_memory" in o.summary and not o.failed]
-            if peaks:
-                yield Curve(label, [label], [float(np.mean(peaks))], [], len(peaks))
-
-    return Figure("memory", "Memory", "", "MB", "bars", _panels(results, plan, curves))
+    for label, outcomes in by_label.items():
+        peaks = [o.summary["peak_memory"] / 1e6 for o in outcomes if "peak_memory" in o.summary and not o.failed]
+        if peaks:
+            yield Curve(label, [label], [float(np.mean(peaks))], [], len(peaks))
 
 
-FIGURES: dict[str, Callable[[Results, Plan], Figure]] = {
-    "cost-iterations": cost_per_iteration,
-    "cost-time": cost_per_second,
-    "convergence": convergence,
-    "damping": sweep("damping", "damping", "Damping sweep"),
-    "effective-iterations": sweep("effective_iterations", "effective-iterations", "Effective iterations T_eff"),
-    "sweep": sweep(None, "sweep", "Parameter sweep"),
-    "tuning-time": tuning_time,
-    "ablation": final_cost,
-    "memory": memory,
+FIGURES: dict[str, Kind] = {
+    "cost-iterations": Kind("Cost by iteration", "iteration", PER_CONSTRAINT, "line", anytime, anytime=True),
+    "cost-time": Kind("Cost by time", "seconds", PER_CONSTRAINT, "line", anytime, anytime=True),
+    "convergence": Kind("Convergence rate", "iteration limit", "share converged", "line", convergence),
+    "damping": Kind("Damping sweep", None, PER_CONSTRAINT, "line", sweep, "damping"),
+    "effective-iterations": Kind(
+        "Effective iterations T_eff", None, PER_CONSTRAINT, "line", sweep, "effective_iterations"
+    ),
+    "sweep": Kind("Parameter sweep", None, PER_CONSTRAINT, "line", sweep),
+    "tuning-time": Kind("Accumulated time of tuning", "", "processor seconds", "bars", tuning_time),
+    "ablation": Kind("Final cost", "", PER_CONSTRAINT, "dots", final_cost),
+    "memory": Kind("Memory", "", "MB", "bars", memory),
 }
-
-
-def _panels(results: Results, plan: Plan, curves: Callable[[ByLabel], Iterable[Curve]]) -> list[Panel]:
-    """A panel for each group of instances, with the curves of its outcomes."""
-    return [Panel(group, list(curves(by_label))) for group, by_label in results.grouped(plan).items()]
 
 
 def _costs(outcomes: list[Outcome]) -> list[float]:
     return [o.cost for o in outcomes if o.cost is not None]
 
 
-def _anytime(results: Results, plan: Plan, name: str, title: str, column: str, x_label: str) -> Figure:
-    def curves(by_label: ByLabel) -> Iterator[Curve]:
-        for label, outcomes in by_label.items():
-            curve = _mean_curve(label, [_steps(results, o, column) for o in outcomes if o.cost is not None])
-            if curve is not None:
-                yield curve
-
-    panels = [Panel(panel.title, panel.curves, _focus(panel.curves)) for panel in _panels(results, plan, curves)]
-    return Figure(name, title, x_label, "cost per constraint", "line", panels, log_x=True)
-
-
-def _focus(curves: list[Curve]) -> tuple[float, float] | None:
+def _focus(curves: list[Curve]) -> tuple[float, float]:
     """From the best end to the worst cost half way along a curve: first random assignments would flatten the rest."""
-    if not curves:
-        return None
     low = min(curve.y[-1] for curve in curves)
     high = max(curve.y[len(curve.y) // 2] for curve in curves)
     margin = 0.06 * (high - low or abs(high) or 1.0)
     return low - margin, high + margin
 
 
-def _steps(results: Results, outcome: Outcome, column: str) -> tuple[Array, Array, float]:
+def _steps(results: Results, outcome: Outcome, x_label: str) -> tuple[Array, Array, float]:
     """When a run improved, to what cost per constraint, and when it ended."""
     rows = [row for row in results.trace(outcome.run.key) if row["type"] == "improvement"]
     scale = max(outcome.summary["constraints"], 1)
+    column, end = ("time", "runtime") if x_label == "seconds" else ("iteration", "iterations")
     where = np.array([row[column] for row in rows], dtype=np.float64)
-    end = outcome.summary["runtime" if column == "time" else "iterations"]
-    return where, np.array([row["value"] for row in rows]) / scale, float(end)
+    return where, np.array([row["value"] for row in rows]) / scale, float(outcome.summary[end])
 
 
 def _mean_curve(label: str, steps: list[tuple[Array, Array, float]]) -> Curve | None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from dabp.errors import ParameterError
 from dabp.lab.experiments.experiment_plan import Plan
-from dabp.lab.experiments.figures import figure, final_cost
+from dabp.lab.experiments.figures import figure
 from dabp.lab.experiments.results_table import HEADINGS, Row, cells, compare, rows
 from dabp.lab.experiments.store import Results
 from dabp.plots.drawing import Figure
@@ -87,7 +87,7 @@ def _labels(plan: Plan, figures: Sequence[Figure]) -> list[str]:
 
 
 def _comparisons(results: Results, plan: Plan) -> list[dict[str, Any]]:
-    shown = list(dict.fromkeys(c.label for panel in final_cost(results, plan).panels for c in panel.curves))
+    shown = list(dict.fromkeys(c.label for panel in figure("ablation", results, plan).panels for c in panel.curves))
     if not 2 <= len(shown) <= 12:  # a table of 70 and more tests would mislead
         return []
     found = []
