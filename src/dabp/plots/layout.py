@@ -30,18 +30,12 @@ def packed_layout(num_nodes: int, edges: NDArray[np.int64], *, seed: int = 0) ->
 
 
 def _parts(num_nodes: int, edges: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    label = list(range(num_nodes))
-
-    def root(node: int) -> int:
-        while label[node] != node:
-            label[node] = label[label[node]]
-            node = label[node]
-        return node
-
-    for a, b in edges.tolist():
-        label[root(a)] = root(b)
-    roots = np.array([root(node) for node in range(num_nodes)], dtype=np.int64)
-    return [np.flatnonzero(roots == each) for each in np.unique(roots)]
+    """The connected parts: each node takes the least label of its neighbours until none changes."""
+    label, before = np.arange(num_nodes), None
+    while before is None or (label != before).any():
+        before = label.copy()
+        np.minimum.at(label, edges, before[edges[:, ::-1]])
+    return [np.flatnonzero(label == each) for each in np.unique(label)]
 
 
 def _lying(places: NDArray[np.float64]) -> NDArray[np.float64]:
