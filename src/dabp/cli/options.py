@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +13,7 @@ from dabp.cli.completion import complete_format
 from dabp.errors import FormatWarning, ParameterError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from rich.progress import Progress
 
@@ -52,7 +53,7 @@ def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes
     """Read a problem as the options ask, a large one with a bar; ``-`` is standard input."""
     from dabp.formats import read
 
-    with ReadingBar(file) as bar, warnings.catch_warnings():
+    with reading_bar(file) as bar, warnings.catch_warnings():
         warnings.simplefilter("always", FormatWarning)
         warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)
         return read(file, format, max_cells=max_cells, max_bytes=max_bytes, progress=bar)
@@ -87,37 +88,30 @@ def check_fixed(problem: Problem, fixed: Mapping[str, Label], option: str = "--f
         problem.names.value_index(problem.names.variable_index(name), value)
 
 
-class ReadingBar:
-    """A callback of `dabp.read` that draws a bar on a terminal, and nothing elsewhere."""
+@contextlib.contextmanager
+def reading_bar(file: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A callback of `dabp.read` that draws a bar on a terminal from its first call on; None elsewhere."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    bars: list[Progress] = []
 
-    def __init__(self, file: str):
-        self._file = file
-        self._bar: Progress | None = None
-        self._shown = sys.stderr is not None and sys.stderr.isatty()
+    def show(done: int, total: int) -> None:
+        if not bars:
+            bars.append(stack.enter_context(_bar(file)))
+        bars[0].update(bars[0].task_ids[0], completed=done, total=total)
 
-    def __enter__(self) -> ReadingBar:
-        return self
+    with contextlib.ExitStack() as stack:
+        yield show
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show that `done` of `total` bytes are read."""
-        if not self._shown:
-            return
-        if self._bar is None:
-            self._bar = self._drawn(total)
-        self._bar.update(self._bar.task_ids[0], completed=done)
 
-    def _drawn(self, total: int) -> Progress:
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+def _bar(file: str) -> Progress:
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-        from dabp.cli.display import console
-        from dabp.problem.shown import shown
+    from dabp.cli.display import console
+    from dabp.problem.shown import shown
 
-        columns = (TextColumn("reading {task.description}", markup=False), BarColumn(), DownloadColumn())
-        bar = Progress(*columns, TimeRemainingColumn(), console=console(stderr=True), transient=True)
-        bar.add_task(shown(self._file), total=total)
-        bar.start()
-        return bar
-
-    def __exit__(self, *_: Any) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    columns = (TextColumn("reading {task.description}", markup=False), BarColumn(), DownloadColumn())
+    bar = Progress(*columns, TimeRemainingColumn(), console=console(stderr=True), transient=True)
+    bar.add_task(shown(file))
+    return bar

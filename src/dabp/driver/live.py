@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dabp.compiling import compiling
 from dabp.driver.result import relative_gap
 from dabp.driver.stopping import Progress
 from dabp.driver.wording import number, percent
 from dabp.problem.shown import shown
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 
 class LiveLine:
@@ -33,7 +36,7 @@ class LiveLine:
 
     def __enter__(self) -> LiveLine:
         if self._screen is not None:
-            self._screen.show("preparing …", at_once=True)
+            self._screen.update("preparing …", refresh=True)
         if self._shown:
             compiling.notice = self.compiling
         return self
@@ -42,7 +45,7 @@ class LiveLine:
         """Say that kernels compile and that the time limit does not count it; without a screen only once."""
         text = "compiling kernels, once on this machine; the time limit waits"
         if self._screen is not None:
-            self._screen.show(text, at_once=True)
+            self._screen.update(text, refresh=True)
         elif self._shown:
             compiling.notice = None
             sys.stderr.write(f"dabp: {text}\n")
@@ -57,12 +60,12 @@ class LiveLine:
                 if "member" in record:
                     self._members[record["member"]] = record
             lines += [_member_line(name, record) for name, record in sorted(self._members.items())]
-        self._screen.show("\n".join(lines))
+        self._screen.update("\n".join(lines))
 
     def __exit__(self, *_: object) -> None:
         compiling.notice = None
         if self._screen is not None:
-            self._screen.close()
+            self._screen.stop()
 
 
 def line_of(progress: Progress) -> str:
@@ -88,37 +91,21 @@ def _member_line(name: str, record: dict[str, Any]) -> str:
     return shown(f"  {name:16s} {'  '.join(facts)}")
 
 
-class _Terminal:
-    """A line on standard error that goes away when the solve has ended."""
-
-    def __init__(self, live: Any):
-        self._live = live
-        live.start()
-
-    def show(self, text: str, *, at_once: bool = False) -> None:
-        self._live.update(text)
-        if at_once:
-            self._live.refresh()
-
-    def close(self) -> None:
-        self._live.stop()
-
-
 class _Notebook:
-    """A line below the cell, the last of which stays; it is sent four times a second."""
+    """A line below the cell, the last of which stays, sent four times a second; methods are those of Rich's `Live`."""
 
     def __init__(self, display: Any):
         self._handle = display(_Plain(""), display_id=True)
         self._shown_at, self._text = -math.inf, ""
 
-    def show(self, text: str, *, at_once: bool = False) -> None:
+    def update(self, text: str, *, refresh: bool = False) -> None:
         self._text = text
         now = time.monotonic()
-        if at_once or now - self._shown_at >= 0.25:
+        if refresh or now - self._shown_at >= 0.25:
             self._shown_at = now
             self._handle.update(_Plain(text))
 
-    def close(self) -> None:
+    def stop(self) -> None:
         self._handle.update(_Plain(self._text.replace("searching", "ended", 1)))
 
 
@@ -141,7 +128,8 @@ def _notebook() -> _Notebook | None:
     return _Notebook(display)
 
 
-def _terminal() -> _Terminal | None:
+def _terminal() -> Live | None:
+    """A line on standard error that goes away when the solve has ended."""
     if not sys.stderr.isatty():
         return None
     from rich.console import Console
@@ -149,4 +137,6 @@ def _terminal() -> _Terminal | None:
 
     # Names come from files: Rich's markup and emoji would change them or fail.
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    return _Terminal(Live("", console=console, refresh_per_second=8, transient=True))
+    live = Live("", console=console, refresh_per_second=8, transient=True)
+    live.start()
+    return live
