@@ -19,6 +19,7 @@ from typing import Any, Unpack
 from dabp.cluster.board import Board, DaskBoard, FolderBoard, Place
 from dabp.cluster.restarts import COMPILING_SECONDS, GRACE_SECONDS, WorkerOptions, restart_seeds
 from dabp.driver.arguments import as_callbacks, as_count_to, as_seed, checked_problem, chosen_solver
+from dabp.driver.claims import ending
 from dabp.driver.interruption import Interruption
 from dabp.driver.peers import Known
 from dabp.driver.result import Result
@@ -234,11 +235,8 @@ class _Together:
         if run.progress.cost is None and len(self._lost) >= workers:
             raise SolverError(f"no worker came back: {self._lost[-1]}")
         run.notes += self._lost
-        cost, bound = run.progress.cost, run.progress.bound
-        if self._infeasible:
-            return run.result(Ended(Status.INFEASIBLE))
-        if cost is not None and cost == bound:
-            return run.result(Ended(Status.OPTIMAL))
+        if (status := Status.INFEASIBLE if self._infeasible else ending(None, run)) is not None:
+            return run.result(Ended(status))
         if reason == "interrupted":
             return run.result(Ended(Status.INTERRUPTED))
         limit = reason or self._limit

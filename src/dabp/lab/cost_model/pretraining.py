@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save, save_file
 from torch import Tensor
 
 from dabp.errors import FormatError, ParameterError
@@ -25,6 +25,7 @@ from dabp.lab.cost_model.examples import Example, Examples
 from dabp.lab.cost_model.microstructure import microstructure
 from dabp.lab.cost_model.network import CostModel
 from dabp.problem.randomness import generator
+from dabp.safe_files import replacing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,9 +152,8 @@ class Trainer:
         for number, moments in self.optimizer.state_dict()["state"].items():
             tensors |= {f"adam.{number}.{key}": value.clone() for key, value in moments.items()}
         facts = {"settings": asdict(self.settings), "step": self.step, "curve": [asdict(v) for v in self.curve]}
-        partial = path.with_name(path.name + ".part")
-        save_file(tensors, partial, metadata={"pretraining": json.dumps(facts)})
-        partial.replace(path)
+        with replacing(path, "wb") as stream:
+            stream.write(save(tensors, metadata={"pretraining": json.dumps(facts)}))
 
     def export(self, path: Path) -> None:
         """Write the parameters alone, for the `weights` of the solver."""

@@ -95,11 +95,11 @@ def run_plan(
     check(plan, trust)
     store = ResultsFolder(folder)
     with store.held():
-        finished = store.finished(retry_failed)
+        finished = {key: failed for key, failed in store.finished().items() if not (retry_failed and failed)}
         unique = {run.key: run for run in plan.runs}
         missing = [run for key, run in unique.items() if key not in finished]
         state = Progress(total=len(unique), skipped=len(unique) - len(missing))
-        state.failed_before = sum(store.failed(key) for key in unique.keys() & finished)
+        state.failed_before = sum(finished[key] for key in unique.keys() & finished.keys())
         store.save_plan(plan, {**environment(command), "jobs": jobs, "scheduler": scheduler}, new=bool(missing))
         if progress is not None:
             progress(state)

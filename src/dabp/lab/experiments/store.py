@@ -145,7 +145,7 @@ class Results:
         with store.held():
             there = store.finished()
             for name, record in self._plans.items():
-                if not store.has_plan(name):
+                if not (store.path / "plans" / f"{name}.json").exists():
                     store.save_record(name, record)
             keys = dict.fromkeys(run.key for name in self.plan_names for run in self.plan(name).runs)
             missing = {key: self.summary(key) for key in keys if key not in there}
@@ -227,23 +227,18 @@ class ResultsFolder:
                 stale.unlink()
             yield
 
-    def finished(self, retry_failed: bool = False) -> set[str]:
-        """Keys of the runs that need not run (again)."""
-        found = set()
+    def finished(self) -> dict[str, bool]:
+        """Keys of the runs that have a result, and whether that is a failure."""
+        found = {}
         for path in sorted(self.runs.glob("*.jsonl")):
             try:
                 summary = read_summary(path)
             except FormatError as error:
                 warnings.warn(f"{error}; this run is done again if the plan has it", stacklevel=2)
                 continue
-            if summary is not None and not (retry_failed and summary["state"] == "failed"):
-                found.add(path.stem)
+            if summary is not None:
+                found[path.stem] = summary["state"] == "failed"
         return found
-
-    def failed(self, key: str) -> bool:
-        """Whether a run is recorded as failed."""
-        summary = read_summary(self.runs / f"{key}.jsonl")
-        return summary is not None and bool(summary["state"] == "failed")
 
     def save_plan(self, plan: Plan, environment: Mapping[str, Any], *, new: bool = True) -> None:
         """Keep the expanded plan with its results; `new` says whether any will be made in this environment.
@@ -261,10 +256,6 @@ class ResultsFolder:
                 earlier = before.pop("earlier", [])
                 made = {**made, "earlier": [*earlier, before]} if new else {**before, "earlier": earlier}
         self.save_record(plan.name, {"format": FORMAT, **plan.to_dict(), "environment": made})
-
-    def has_plan(self, name: str) -> bool:
-        """Whether a plan of this name was run into here."""
-        return (self.path / "plans" / f"{name}.json").exists()
 
     def save_record(self, name: str, record: Mapping[str, Any]) -> None:
         """Keep a plan as `read_record` gives it back."""
