@@ -28,25 +28,6 @@ def test_what_can_be_read_or_written_is_left_as_it_is(tmp_path: Path) -> None:
     assert there.read_text() == "x"
 
 
-def test_what_cannot_is_told_with_its_name(tmp_path: Path) -> None:
-    """Absent, a folder, inside a file, of no known format."""
-    (tmp_path / "f").write_text("x")
-    for check, place, words in (
-        (check_input, tmp_path / "none", "there is no such file"),
-        (check_input, tmp_path, "this is a folder"),
-        (check_output, tmp_path, "Is a directory"),
-        (check_output, tmp_path / "none" / "x", "No such file or directory"),
-        (check_output, tmp_path / "f" / "x", "Not a directory"),
-    ):
-        with pytest.raises(FormatError, match=words) as caught:
-            check(place)
-        assert str(place) in str(caught.value)
-    with pytest.raises(FormatError, match="does not tell the format"):
-        check_problems([str(tmp_path / "f")], None)
-    with pytest.raises(FormatError, match="does not tell the format"):
-        check_target(str(tmp_path / "x.unknown"), None)
-
-
 def test_places_are_a_file_or_a_folder_of_files(tmp_path: Path) -> None:
     """Named after the problems without their suffixes; standard input has a name, too."""
     assert places(["a.xml", "b.cfn.gz"], None, ".json", "-o") == [None, None]

@@ -105,7 +105,7 @@ def test_a_pool_ends_although_the_others_have_large_answers(tmp_path):
     problem = dabp.generate("ising", row_count=150, col_count=150, seed=1)
     solver = Knowing(known=(0,) * problem.num_variables, seed=3, fatal=str(tmp_path / "died"))
     with _pool() as executor:
-        result = dabp.solve_together(problem, solver, executor=executor, workers=2, time_limit=8, seed=3)
+        result = dabp.solve_together(problem, solver, executor=executor, workers=2, time_limit=5, seed=3)
     assert (tmp_path / "died").exists(), "the worker did die"
     assert result.cost is not None
 

@@ -67,7 +67,7 @@ def test_a_plan_has_all_its_results_and_runs_nothing_again(tmp_path):
 
 def test_a_shorter_run_is_run_by_itself_where_its_longer_one_fails(tmp_path):
     """A limit that ends the longer run from outside takes the shorter ones' results with it, not their chance."""
-    plan = make_plan(tmp_path, 1, SWEPT.replace("[1, 2, 3, 5]", "[2, 1000000]"), limits="wall = 5")
+    plan = make_plan(tmp_path, 1, SWEPT.replace("[1, 2, 3, 5]", "[2, 1000000]"), limits="wall = 3")
     run_plan(plan, tmp_path / "out")
     states = {
         outcome.run.parameters["restarts"]: outcome.summary["state"]
