@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import warnings
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dabp.cli.completion import complete_format
-from dabp.errors import FormatWarning, ParameterError, suggestion
+from dabp.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -53,9 +52,7 @@ def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes
     """Read a problem as the options ask, a large one with a bar; ``-`` is standard input."""
     from dabp.formats import read
 
-    with reading_bar(file) as bar, warnings.catch_warnings():
-        warnings.simplefilter("always", FormatWarning)
-        warnings.showwarning = lambda message, *_, **__: print(f"dabp: {message}", file=sys.stderr)
+    with reading_bar(file) as bar:
         return read(file, format, max_cells=max_cells, max_bytes=max_bytes, progress=bar)
 
 

@@ -6,14 +6,12 @@ Anything with the interface of `concurrent.futures.Executor` will do; ``distribu
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
-import queue
 import threading
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
 from concurrent.futures import TimeoutError as LateError
 from typing import Any, TypedDict, Unpack
 
@@ -126,8 +124,7 @@ class _UnderWay:
         self.found: dict[int, Result] = {}
         self.errors: list[BaseException] = []
         self._decided = False  # by a proof, or by a mistake of the caller
-        self._waiting: dict[int, Future[Result | None]] = {}
-        self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._waiting: dict[Future[Result | None], int] = {}
 
     def run(
         self, executor: Executor, tasks: Iterable[tuple[Any, ...]], stop: threading.Event, time_limit: float | None
@@ -136,15 +133,12 @@ class _UnderWay:
         interrupted = False
         try:
             for index, task in enumerate(tasks):
-                self._waiting[index] = future = executor.submit(_restart, *task)
-                future.add_done_callback(functools.partial(self._note, index))
+                self._waiting[executor.submit(_restart, *task)] = index
             self.collect(None if time_limit is None else time_limit + GRACE_SECONDS, for_first=COMPILING_SECONDS)
         except KeyboardInterrupt:
             interrupted = True
             stop.set()
             self.cancel()
-            for index in [index for index, future in self._waiting.items() if future.done()]:
-                self._take(index)  # it had ended when the interrupt came
             self.collect(GRACE_SECONDS)
         finally:
             stop.set()
@@ -156,9 +150,6 @@ class _UnderWay:
         lost = [f"a restart was lost: {_text(error)}" for error in self.errors]
         return [f"{len(self.found)} of {restarts} restarts ended", *lost]
 
-    def _note(self, index: int, _: Future[Result | None]) -> None:
-        self._ended.put(index)
-
     def collect(self, patience: float | None, for_first: float = 0.0) -> None:
         """Take results for `patience` seconds (None: no limit), until one decides for all or none is left.
 
@@ -167,10 +158,13 @@ class _UnderWay:
         until = math.inf if patience is None else time.monotonic() + patience
         while self._waiting and not self._decided:
             answered = bool(self.found)
-            left = until + (0.0 if answered else for_first) - time.monotonic()
+            left = max(until + (0.0 if answered else for_first) - time.monotonic(), 0.0)
             try:
-                self._take(self._ended.get(timeout=min(max(left, 0.0), threading.TIMEOUT_MAX)))
-            except queue.Empty:
+                for future in as_completed(self._waiting.copy(), min(left, threading.TIMEOUT_MAX)):
+                    self._take(future)
+                    if self._decided or bool(self.found) != answered:
+                        break
+            except LateError:
                 self.errors.append(LateError("a restart did not end in time"))
                 return
             if self.found and not answered:
@@ -178,15 +172,13 @@ class _UnderWay:
 
     def cancel(self) -> None:
         """Forget the restarts that have not started."""
-        for index, future in list(self._waiting.items()):
+        for future in list(self._waiting):
             if not future.done() and future.cancel():
-                del self._waiting[index]
+                del self._waiting[future]
 
-    def _take(self, index: int) -> None:
+    def _take(self, future: Future[Result | None]) -> None:
         """Keep a restart's result, which is None if it started too late, or its error."""
-        future = self._waiting.get(index)
-        if future is None:
-            return
+        index = self._waiting.pop(future)
         error = CancelledError("it was cancelled") if future.cancelled() else future.exception()
         if error is not None:
             self.errors.append(error)
@@ -194,7 +186,6 @@ class _UnderWay:
         elif (result := future.result()) is not None:
             self.found[index] = result
             self._decided |= result.status in _PROOFS
-        del self._waiting[index]
 
 
 def _raise_if_lost(found: Mapping[int, Result], errors: list[BaseException]) -> None:

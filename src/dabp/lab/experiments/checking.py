@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dabp.errors import ParameterError, suggestion
+from dabp.errors import ParameterError
 from dabp.lab.experiments.experiment_plan import Plan
 from dabp.lab.generators import check_parameters
 from dabp.solvers import SOLVERS, make_solver, parameters
@@ -36,11 +36,10 @@ def check(plan: Plan, trust: Sequence[str] = ()) -> None:
 def _check(plan: Plan, trust: Sequence[str]) -> None:
     if not plan.runs:
         raise ParameterError("there is nothing to run")
-    from dabp.lab.experiments.figures import FIGURES  # the processes of runs draw nothing
+    from dabp.lab.experiments.figures import kind_of  # the processes of runs draw nothing
 
     for name in plan.figures:
-        if name not in FIGURES:
-            raise ParameterError(f"there is no figure {name!r}{suggestion(name, FIGURES)}")
+        kind_of(name)
     for run in {f"{run.solver} {run.parameters}": run for run in plan.runs}.values():
         _check_solver(run.solver, run.parameters, trust)
     made = [run.instance for run in plan.runs if "family" in run.instance]

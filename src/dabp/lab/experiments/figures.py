@@ -48,11 +48,16 @@ class Kind(NamedTuple):
     """Whether curves fall with x, which is logarithmic."""
 
 
-def figure(name: str, results: Results, plan: Plan) -> Figure:
-    """A figure by name."""
+def kind_of(name: str) -> Kind:
+    """The kind of a figure; raises `ParameterError` if there is none of that name."""
     if name not in FIGURES:
         raise ParameterError(f"there is no figure {name!r}{suggestion(name, FIGURES)}")
-    kind = FIGURES[name]
+    return FIGURES[name]
+
+
+def figure(name: str, results: Results, plan: Plan) -> Figure:
+    """A figure by name."""
+    kind = kind_of(name)
     swept = dict.fromkeys(key for run in plan.runs for key in run.swept if kind.parameter in (None, key))
     x_label = next(iter(swept), kind.parameter or "parameter") if kind.x_label is None else kind.x_label
     panels = []
