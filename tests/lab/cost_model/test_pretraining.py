@@ -29,26 +29,6 @@ def settings(**changes: object) -> Pretraining:
     return Pretraining(**{"steps": 6, "batch_size": 4, "warmup": 2, "validation": 20, "examples": SMALL, **changes})
 
 
-def test_training_continues_where_it_stopped(tmp_path: Path) -> None:
-    """A run that is stopped and resumed ends with the same parameters as one that was not."""
-    whole = Trainer(settings())
-    while not whole.finished:
-        whole.train_step()
-    first = Trainer(settings())
-    for _ in range(3):
-        first.train_step()
-    first.validate()
-    first.save(tmp_path / "half.checkpoint")
-    second = Trainer(settings())
-    second.load(tmp_path / "half.checkpoint")
-    assert second.step == 3
-    assert second.curve == first.curve
-    while not second.finished:
-        second.train_step()
-    for ours, theirs in zip(whole.model.parameters(), second.model.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-
-
 def test_checkpoint_of_other_settings_is_refused(tmp_path: Path) -> None:
     """Continuing with other settings would give parameters that no command can make again."""
     trainer = Trainer(settings())

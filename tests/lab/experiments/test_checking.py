@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from dabp.errors import ParameterError
-from dabp.lab.experiments.checking import check, check_trusted, is_own, own_solver
+from dabp.lab.experiments.checking import check, check_trusted, own_solver
 from dabp.lab.experiments.experiment_plan import Limits, Plan, Run
 from dabp.solvers.base import Solver
 from tests.sampling import Sampling
@@ -53,18 +53,6 @@ def test_what_does_not_is_refused_with_the_plans_name(changes, words):
     assert words in str(caught.value)
 
 
-def test_an_unknown_figure_is_refused():
-    """Before hours of runs, not after them."""
-    with pytest.raises(ParameterError, match="did you mean 'cost-time'"):
-        check(dataclasses.replace(plan(), figures=("cost-tiem",)))
-
-
-def test_registered_solvers_need_no_trust():
-    """Only ``module:Class`` is a program of its own."""
-    assert not is_own("dbp")
-    assert is_own("subprocess:Popen")
-
-
 @pytest.mark.parametrize("trust", [["tests.sampling"], ["tests"], ["other", "tests.sampling"]])
 def test_a_trusted_solver_is_made_with_its_parameters(trust):
     """Its module, or a package that it lies in."""
@@ -106,9 +94,3 @@ def test_what_is_no_name_of_a_class_is_refused(name):
     """Before anything is looked up."""
     with pytest.raises(ParameterError, match="'module:Class'"):
         check_trusted(name, ["a", "a b", ""])
-
-
-def test_parameters_that_do_not_fit_are_one_sentence():
-    """Not a traceback of the class's."""
-    with pytest.raises(ParameterError, match="does not take these parameters"):
-        own_solver("tests.sampling:Sampling", {"blocks": 3}, ["tests"])

@@ -100,30 +100,6 @@ def test_a_file_is_known_by_its_content(tmp_path):
     assert load(tmp_path, text=text).runs[0].key != first.key
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", r"no \[\[solvers\]\]"),
-        ("name =", "not TOML"),
-        ("name = '../x'", "name is letters"),
-        ("sed = 1", "no 'sed'; there are figures"),
-        ("[[solvers]]\nsolver = 'bp'", r"no \[\[instances\]\]"),
-        ("[[solvers]]\nsolver = 'bp'\n[[instances]]\nfiles = ['*.none']", "no file matches"),
-        ("[[solvers]]\nsolver = 'bp'\n[[instances]]\nlabel = 'x'", "either family"),
-        ("[[solvers]]\nlabel = 'x'\n[[instances]]\nfamily = 'y'", "needs solver"),
-        ("[[solvers]]\nsolver = 'bp'\n[[solvers]]\nsolver = 'bp'\n[[instances]]\nfamily = 'y'", "labelled 'bp'"),
-        ("[[solvers]]\nsolver = 'bp'\nsweep = {{a = 1}}\n[[instances]]\nfamily = 'y'", "is a list of values"),
-        ("limits = {{time = -1}}\n[[solvers]]\nsolver = 'bp'\n[[instances]]\nfamily = 'y'", "positive number"),
-        ("[[solvers]]\nsolver = 'bp'\n[[instances]]\nfamily = 'y'\nseeds = [1, 1]", "runs twice"),
-    ],
-)
-def test_mistakes_are_told_with_the_file(tmp_path, text, words):
-    """A person can mend the plan from the sentence alone."""
-    with pytest.raises(ParameterError, match=words) as caught:
-        load(tmp_path, text=text)
-    assert "plan.toml" in str(caught.value)
-
-
 def test_a_solvers_limits_add_to_the_plans(tmp_path):
     """Its own where it has them, the plan's otherwise; 1e2 iterations are 100."""
     text = (

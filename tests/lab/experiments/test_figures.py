@@ -78,9 +78,3 @@ def test_a_group_is_drawn_into_given_axes(results):
     with pytest.raises(ParameterError, match="nothing to show"):
         draw("damping", results)
     plt.close("all")
-
-
-def test_unknown_figures_are_told(results):
-    """With the nearest name."""
-    with pytest.raises(ParameterError, match="did you mean 'convergence'"):
-        figure("convergance", results, results.plan())

@@ -24,6 +24,10 @@ WRONG = [
     ("figures = [['sweep']]\n" + REST, "'figures' of the plan is a list of names"),
     ("figures = ['seewp']\n" + REST, "no figure 'seewp'; did you mean 'sweep'"),
     ("tables = ['x']\n" + REST, "the plan has no 'tables'; there are figures"),
+    ("", "the plan has no [[solvers]], and so nothing to run"),
+    (SOLVER, "the plan has no [[instances]], and so nothing to run"),
+    ("name =", "is not TOML"),
+    ("name = '../x'\n" + REST, "name is letters, digits"),
     # limits, of the plan and of a solver
     ("limits = 3\n" + REST, "'limits' of the plan is a table of keys and values, not 3"),
     ("limits = {tiem = 3}\n" + REST, "limits of the plan has no 'tiem'; there are iterations"),
@@ -56,7 +60,12 @@ WRONG = [
     (SOLVER + "sweep = {damping = []}\n" + INSTANCE, "'damping' of sweep of [[solvers]] entry 1 is a list of values"),
     (SOLVER + "sweep = {damping = [2020-01-02]}\n" + INSTANCE, "'damping' of sweep of [[solvers]] entry 1 is a number"),
     (SOLVER + "sweep = {damping = [0.5, [1]]}\n" + INSTANCE, "'damping' of solver 'dbp' is a number, not [1]"),
+    ("[[solvers]]\nlabel = 'x'\n" + INSTANCE, "[[solvers]] entry 1 needs solver"),
+    (SOLVER + SOLVER + INSTANCE, "two [[solvers]] entries are labelled 'dbp'"),
+    (REST + "seeds = [1, 1]", "solver 'dbp' runs twice on the same instance"),
     # instances
+    (SOLVER + "[[instances]]\nlabel = 'x'", "[[instances]] entry 1 has either family"),
+    (SOLVER + "[[instances]]\nfiles = ['*.none']", "no file matches '*.none'"),
     ("instances = []\n" + SOLVER, "the plan has no [[instances]], and so nothing to run"),
     (SOLVER + "[[instances]]\nfamily = 5", "'family' of [[instances]] entry 1 is non-empty text, not 5"),
     (SOLVER + "[[instances]]\nfamily = 'random'", "there is no generator 'random'; did you mean 'random-cop'"),

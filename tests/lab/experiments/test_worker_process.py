@@ -77,28 +77,26 @@ Worker(Preparation(trust=["faults"]), sys.argv[2]).run(load_plan(Path(sys.argv[1
 """
 
 
-def test_a_killed_experiment_takes_its_run_along(tmp_path, method):
-    """The worker notices that its parent is gone, and the run's process that its worker is gone."""
+@pytest.mark.parametrize("killed", ["experiment", "worker"])
+def test_what_is_killed_takes_its_run_along(tmp_path, method, killed):
+    """A worker notices that its parent is gone, and the run's process that its worker is gone."""
     make_plan(tmp_path, 1, SLOW)
     experiment = psutil.Popen([sys.executable, "-c", EXPERIMENT, str(tmp_path / "plan.toml"), method])
     wait_for(lambda: len(experiment.children(recursive=True)) >= 2)
     below = experiment.children(recursive=True)
+    if killed == "worker":
+        (worker,) = experiment.children()
+        below = worker.children()[-1:]
+        worker.kill()
+        wait_for(lambda: not any(map(runs, below)))
     experiment.kill()
     experiment.wait()
-    wait_for(lambda: not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in below))
+    wait_for(lambda: not any(map(runs, below)))
 
 
-def test_a_killed_worker_takes_its_run_along(tmp_path, method):
-    """Also where nobody starts another one."""
-    make_plan(tmp_path, 1, SLOW)
-    experiment = psutil.Popen([sys.executable, "-c", EXPERIMENT, str(tmp_path / "plan.toml"), method])
-    wait_for(lambda: len(experiment.children(recursive=True)) >= 2)
-    (worker,) = experiment.children()
-    run = worker.children()[-1]
-    worker.kill()
-    wait_for(lambda: not run.is_running() or run.status() == psutil.STATUS_ZOMBIE)
-    experiment.kill()
-    experiment.wait()
+def runs(process: psutil.Process) -> bool:
+    """Whether a process is neither gone nor a zombie."""
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
 def test_what_cannot_be_prepared_is_left_to_the_run():

@@ -140,8 +140,3 @@ def test_the_fit_follows_the_features():
     assert weights[4, 6] == pytest.approx(2.0, rel=0.1)
     assert weights[0, 0] == pytest.approx(START[0], abs=1e-3)
     assert weights[-1, 0] == pytest.approx(np.log(500), abs=1e-3)
-
-
-def test_there_are_families_for_it():
-    """As many as the recipe says."""
-    assert len(FAMILIES) == 12
