@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
 import pickle
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +61,7 @@ def test_a_full_disk_ends_no_search_and_is_told_later(tmp_path, monkeypatch, whe
     board = FolderBoard(tmp_path)
     one = board.place(0)
     with monkeypatch.context() as disk:
-        disk.setattr(*((tempfile, "mkstemp", full) if where == "at once" else (Path, "replace", full)))
+        disk.setattr(os, "fsync" if where == "at once" else "replace", full)
         assert one.exchange(_progress(5.0)) == []
         assert board.gather() == []
         disk.setattr(Path, "touch", full)

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -250,11 +249,7 @@ def _opened(results: Path, plan: str | None) -> tuple[Results, Plan]:
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """End an experiment on SIGTERM, or Ctrl-Break on Windows, as on Ctrl-C: workers end, results stay."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in ENDING}
+    before = {number: signal.signal(number, signal.default_int_handler) for number in ENDING}
     try:
         yield
     finally:

@@ -19,6 +19,7 @@ from typing import Any
 from dabp.driver.peers import Known
 from dabp.driver.stopping import Progress
 from dabp.errors import SolverError
+from dabp.safe_files import replacing
 
 LOOK_SECONDS = 0.5
 """Seconds between a worker's looks at the board."""
@@ -93,15 +94,9 @@ class FolderPlace(Place):
 
     def put(self, data: bytes) -> None:
         """Replace the worker's file whole."""
-        with contextlib.suppress(FileNotFoundError):  # the folder, when the host has gone
-            handle, name = tempfile.mkstemp(dir=self._folder, prefix=".writing-")
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(data)
-                Path(name).replace(self._folder / f"{self.worker}.known")
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
+        path = self._folder / f"{self.worker}.known"
+        with contextlib.suppress(FileNotFoundError), replacing(path, "wb") as stream:  # the host may have gone
+            stream.write(data)
 
     def look(self) -> list[Known]:
         """The files that are new or have changed since they were read; files that cannot be read are left."""

@@ -134,10 +134,7 @@ def _focus(ax: Axes, costs: NDArray[np.float64], best: NDArray[np.float64]) -> N
 def _plot_losses(windows: list[dict[str, Any]], ax: Axes) -> None:
     at, values = [window["iteration"] for window in windows], [window["loss"] for window in windows]
     ax.plot(at, values, ".-", color=colour(2))
-    ax.ticklabel_format(axis="y", useOffset=False)
-    ax.set_ylabel("loss (scaled units)")
-    whole_numbers(ax)
-    finish(ax)
+    _finish_panel(ax, "loss (scaled units)")
 
 
 def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes, label: str) -> None:
@@ -145,6 +142,10 @@ def _plot_range(windows: list[dict[str, Any]], kind: str, ax: Axes, label: str) 
     low, mean, high = ([window[f"{kind}_{part}"] for window in windows] for part in ("min", "mean", "max"))
     ax.fill_between(at, low, high, color=colour(1), alpha=0.25, linewidth=0)
     ax.plot(at, mean, color=colour(1))
+    _finish_panel(ax, label)
+
+
+def _finish_panel(ax: Axes, label: str) -> None:
     ax.ticklabel_format(axis="y", useOffset=False)
     ax.set_ylabel(label)
     whole_numbers(ax)
