@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import queue
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,52 +43,22 @@ class Notebook:
     def __init__(self, manager: Any, client: Any):
         self._manager, self._client = manager, client
 
-    def begin(self, code: str, *, until: str = "") -> Outcome:
-        """Start a cell; come back when it has printed `until`."""
-        self._client.execute(code)
-        outcome = Outcome()
-        while until not in outcome.text:
-            self._hear(outcome)
+    def run(self, code: str, *, interrupts: int = 0) -> Outcome:
+        """A cell from its start to its end; the stop button is pressed when it has printed "running"."""
+        outcome, left = Outcome(), [None] * interrupts
+
+        def take(message: dict[str, Any]) -> None:
+            content = message["content"]
+            outcome.text += content.get("text", "")
+            if message["msg_type"] in ("display_data", "update_display_data"):
+                outcome.shown.append(content["data"].get("text/plain", ""))
+            while left and "running" in outcome.text:
+                left.pop()
+                self._manager.interrupt_kernel()
+
+        reply = self._client.execute_interactive(code, output_hook=take, timeout=120)["content"]
+        outcome.status, outcome.error = reply["status"], reply.get("ename", "")
         return outcome
-
-    def end(self, outcome: Outcome) -> Outcome:
-        """Wait for the running cell."""
-        while not outcome.status:
-            self._hear(outcome)
-        return outcome
-
-    def run(self, code: str) -> Outcome:
-        """A cell from its start to its end."""
-        return self.end(self.begin(code))
-
-    def interrupt(self) -> None:
-        """The stop button."""
-        self._manager.interrupt_kernel()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the kernel still runs."""
-        return bool(self._manager.is_alive())
-
-    def _hear(self, outcome: Outcome, patience: float = 120.0) -> None:
-        deadline = time.monotonic() + patience
-        while True:
-            try:
-                message = self._client.get_iopub_msg(timeout=1)
-                break
-            except queue.Empty:
-                if not self.alive or time.monotonic() > deadline:
-                    outcome.status = "dead" if not self.alive else "silent"
-                    return
-        kind, content = message["msg_type"], message["content"]
-        if kind == "stream":
-            outcome.text += content["text"]
-        elif kind == "error":
-            outcome.error = content["ename"]
-        elif kind in ("display_data", "update_display_data"):
-            outcome.shown.append(content["data"].get("text/plain", ""))
-        elif kind == "status" and content["execution_state"] == "idle":
-            outcome.status = "error" if outcome.error else "ok"
 
 
 @contextlib.contextmanager
@@ -116,21 +84,15 @@ def test_the_stop_button_gives_the_best_answer(solver: str) -> None:
     """The cell ends as any other, its result is there, and the next cell runs; twice in one kernel."""
     with notebook() as kernel:
         for _ in range(2):
-            cell = kernel.begin(RUNNING.format(solver=solver, options=""), until="running")
-            kernel.interrupt()
-            assert kernel.end(cell).status == "ok"
+            assert kernel.run(RUNNING.format(solver=solver, options=""), interrupts=1).status == "ok"
             assert kernel.run(ANSWER).text == "INTERRUPTED True\n"
 
 
 def test_two_interrupts_do_not_end_the_kernel() -> None:
     """Impatience costs the answer at most: KeyboardInterrupt as from any cell, and the kernel is as before."""
     with notebook() as kernel:
-        cell = kernel.begin(RUNNING.format(solver="auto", options=""), until="running")
-        kernel.interrupt()
-        kernel.interrupt()
-        outcome = kernel.end(cell)
+        outcome = kernel.run(RUNNING.format(solver="auto", options=""), interrupts=2)
         assert (outcome.status, outcome.error) in (("ok", ""), ("error", "KeyboardInterrupt"))
-        assert kernel.alive
         assert kernel.run("print(6 * 7)").text == "42\n"
 
 
