@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
@@ -10,15 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import dabp
-from dabp.driver.result import Result
 from dabp.driver.trace import Trace
 from dabp.errors import DabpError, ParameterError
 from dabp.lab.experiments.checking import is_own, own_solver
-from dabp.lab.experiments.experiment_plan import Run
-from dabp.lab.experiments.prefixes import Glances, carried
+from dabp.lab.experiments.experiment_plan import Run, digest_of
+from dabp.lab.experiments.prefixes import Glances, answered, carried
 from dabp.lab.experiments.result_schema import FORMAT
 from dabp.problem import Problem
 from dabp.solvers import make_solver
@@ -50,8 +46,14 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
         return [json.dumps(_failed(run, error))]
     if result.status is Status.INTERRUPTED:
         return [json.dumps(failure(run, "crash", "stopped by a signal"))]
-    summary = {**identity(run), **_outcome(result, problem)}
-    summary["generation_time"] = round(made - started, 4)
+    summary = {
+        **identity(run),
+        **answered(result, result.status, result.runtime),
+        "variables": problem.num_variables,
+        "constraints": problem.facts.num_constraints,
+        "maximize": problem.maximize,
+        "generation_time": round(made - started, 4),
+    }
     shorter = [
         carried({**summary, **identity(each), **outcome}, traced, each.parameters["restarts"])
         for each, outcome in glances.found
@@ -80,21 +82,6 @@ def _failed(run: Run, error: Exception) -> dict[str, Any]:
     return failure(run, "error", text if isinstance(error, DabpError) else f"{type(error).__name__}: {text}")
 
 
-def _outcome(result: Result, problem: Problem) -> dict[str, Any]:
-    return {
-        "state": "done",
-        "cost": result.cost,
-        "bound": _finite(result.bound),
-        "status": result.status.value,
-        "iterations": result.iterations,
-        "runtime": round(result.runtime, 4),
-        "variables": problem.num_variables,
-        "constraints": problem.facts.num_constraints,
-        "maximize": problem.maximize,
-        "assignment": None if result.assignment is None else np.asarray(result.assignment).tolist(),
-    }
-
-
 def instance_of(run: Run) -> Problem:
     """The problem of a run, made or read again."""
     spec = run.instance
@@ -103,9 +90,7 @@ def instance_of(run: Run) -> Problem:
     path = Path(spec["file"])
     if not path.is_file():
         raise ParameterError(f"{path} is not on this machine: instances must lie where every worker can read them")
-    with open(path, "rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != spec["sha256"]:
+    if digest_of(path) != spec["sha256"]:
         raise ParameterError(f"{path} is not the file that the plan was made with: its content differs")
     problem: Problem = dabp.read(path)
     return problem
@@ -122,7 +107,3 @@ def _trace_lines(trace: Trace) -> list[str]:
     restarts = [{"type": "restart", **row} for row in trace.records if needed <= row.keys()]
     kept = ("type", "restart", "iterations", "converged", "settled")
     return lines + [json.dumps({name: row[name] for name in kept if name in row}) for row in restarts]
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

@@ -252,7 +252,7 @@ def _files(entry: Section, folder: Path, trust: Sequence[str]) -> Iterator[tuple
         if not paths:
             raise ParameterError(f"no file matches {pattern!r} in {folder}")
         for path in paths:
-            yield entry.get("label", path.name), {"file": str(path.resolve()), "sha256": _content(path)}
+            yield entry.get("label", path.name), {"file": str(path.resolve()), "sha256": digest_of(path)}
 
 
 def _matching(pattern: str, folder: Path, trust: Sequence[str]) -> Iterator[Path]:
@@ -298,7 +298,7 @@ def _is_wild(name: str) -> bool:
     return any(character in name for character in "*?[")
 
 
-def _content(path: Path) -> str:
+def digest_of(path: Path) -> str:
     """The hash of a file's content; devices and pipes have no content that stays."""
     if not path.is_file():
         raise ParameterError(f"{path}: is not a regular file")

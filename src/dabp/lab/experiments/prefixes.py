@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dabp.driver.result import Result
 from dabp.driver.stopping import Progress
 from dabp.lab.experiments.checking import is_own
 from dabp.lab.experiments.experiment_plan import Run
@@ -66,17 +67,21 @@ class Glances:
         self._ended = ended
 
     def _outcome(self, progress: Progress) -> dict[str, Any]:
-        return {
-            "state": "done",
-            "cost": progress.cost,
-            "bound": progress.bound if progress.bound is not None and np.isfinite(progress.bound) else None,
-            "status": Status.LIMIT.value,
-            "iterations": progress.iterations,
-            "runtime": round(progress.time, 4),
-            "assignment": None if progress.assignment is None else np.asarray(progress.assignment).tolist(),
-            "wall": round(time.perf_counter() - self._started, 3),
-            **usage(),
-        }
+        wall = round(time.perf_counter() - self._started, 3)
+        return {**answered(progress, Status.LIMIT, progress.time), "wall": wall, **usage()}
+
+
+def answered(found: Progress | Result, status: Status, seconds: float) -> dict[str, Any]:
+    """What the summary of a run says of its answer."""
+    return {
+        "state": "done",
+        "cost": found.cost,
+        "bound": found.bound if found.bound is not None and np.isfinite(found.bound) else None,
+        "status": status.value,
+        "iterations": found.iterations,
+        "runtime": round(seconds, 4),
+        "assignment": None if found.assignment is None else np.asarray(found.assignment).tolist(),
+    }
 
 
 def carried(summary: dict[str, Any], trace: Sequence[str], restarts: int) -> str:
