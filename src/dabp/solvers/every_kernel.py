@@ -189,7 +189,7 @@ def _large_annealing() -> None:
         state, lowest = table.state(0), np.zeros(2, dtype=np.int64)
         table.put(state, np.zeros(problem.num_variables, dtype=np.int64))
         noise = table.noise(np.random.default_rng(0))
-        table.sweep(state, noise, np.ones(2), lowest, table.sweepers(1))
+        table.sweep(state, noise, np.ones(2), lowest)
 
 
 def _dual() -> None:
