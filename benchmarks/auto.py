@@ -19,7 +19,8 @@
 - ``kinds``: random problems of all kinds with limits of 0.5 and 3 s: no first guess where a member alone finds better,
   and no overrun.
 
-``python -m benchmarks.auto ablation`` leaves out each member and each rule in turn, with options of its own.
+``python -m benchmarks.auto ablation`` leaves out each member and each rule in turn, ``fit`` fits the members' weights;
+both have options of their own.
 
 ``--scale 0.2`` shortens all times alike, ``--instances``, ``--seeds`` and ``--sizes`` take fewer; ``--json FILE`` keeps
 every run as a line and continues where it was interrupted. `auto` runs alone, on two threads; the peers, which have one
@@ -38,7 +39,7 @@ from typing import Any
 import numpy as np
 
 import dabp
-from benchmarks import auto_ablation
+from benchmarks import auto_ablation, auto_weights
 from benchmarks.auto_images import grids, vision
 from benchmarks.auto_members import between, kinds, max_cut
 from benchmarks.auto_runs import Run, Runs, cost_of, table
@@ -207,6 +208,9 @@ def main() -> None:
     """Run the parts asked for."""
     if sys.argv[1:2] == ["ablation"]:
         auto_ablation.main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["fit"]:
+        auto_weights.main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(PARTS)[:5], help=", ".join(PARTS))

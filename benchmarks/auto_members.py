@@ -25,7 +25,7 @@ MEMBERS: dict[str, tuple[str, dict[str, Any]]] = {
     "tabu": ("tabu", {}),
     "annealing": ("annealing", {}),
     "dbp-scfg": ("dbp-scfg", {"damping": 0.5, "jitter": 0.4, "restarts": 1_000_000}),
-    "forest-lns": ("forest-lns", {}),
+    "neighbourhood": ("neighbourhood", {}),
 }
 
 

@@ -28,7 +28,6 @@ ELSEWHERE = {
     "problem/differences": "driver/test_several",
     "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
     "kernels/local_search/compilation": "kernels/test_cache",
-    "kernels/local_search/entries": "kernels/local_search/test_forest_move",
     "kernels/rows": "presolve/test_elimination",
     "kernels/presolve/cliques": "presolve/test_joining",
     "kernels/presolve/union_find": "graph/test_components",

@@ -73,10 +73,10 @@ def d02() -> None:
 
 
 def d03() -> None:
-    """A forest-lns that was resumed never ended."""
+    """A neighbourhood that was resumed never ended."""
     problem = dabp.generate("random-cop", variables=10, domain=3, density=0.4, seed=1)
     dabp.write(problem, "p.wcsp")
-    base = ("solve", "p.wcsp", "--solver", "forest-lns", "--checkpoint", "c", "--quiet")
+    base = ("solve", "p.wcsp", "--solver", "neighbourhood", "--checkpoint", "c", "--quiet")
     command(*base, "--iterations", "20")
     command(*base, "--iterations", "40", "--resume")
 

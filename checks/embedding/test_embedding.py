@@ -21,7 +21,7 @@ from dabp.driver.result import Result
 from dabp.problem import Problem
 from dabp.solvers import SOLVERS
 
-QUICK = ("bp", "tabu", "mbe", "forest-lns")
+QUICK = ("bp", "tabu", "mbe", "neighbourhood")
 """One of each kind that needs no process and no network."""
 
 

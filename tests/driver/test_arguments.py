@@ -56,7 +56,7 @@ def test_what_means_nothing_is_refused(options: Mapping[str, Any]) -> None:
     assert len(str(caught.value)) < 200
 
 
-@pytest.mark.parametrize("solver", ["bp", "tabu", "annealing", "mgm", "forest-lns"])
+@pytest.mark.parametrize("solver", ["bp", "tabu", "annealing", "mgm", "neighbourhood"])
 @pytest.mark.parametrize("iterations", [7, 7.0, np.int32(7), np.float32(7)])
 def test_a_count_is_a_count_however_it_is_written(solver: str, iterations: Any) -> None:
     """7, 7.0 and NumPy's give the same run, in every kind of loop."""

@@ -31,7 +31,7 @@ from dabp.lab.experiments.store import read_record, read_summary
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 
-SOLVERS = ("dbp", "tabu", "annealing", "forest-lns", "dual", "expansion")
+SOLVERS = ("dbp", "tabu", "annealing", "neighbourhood", "dual", "expansion")
 _ROOT = Path(__file__).parents[2]
 _KEY = "0123456789abcdef0123456789abcdef01234567"
 _MEASURED = {"cpu": 0.1, "wall": 0.2, "peak_memory": 100_000_000}

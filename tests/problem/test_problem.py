@@ -100,7 +100,7 @@ def test_tables_are_reduced_one_by_one() -> None:
     assert problem.facts.per_table(np.minimum).tolist() == [0.0, 1.0, 0.0, 4.0, 0.0]
     assert problem.facts.per_table(np.add, np.array([1, 2, 3, 4])).tolist() == [0, 3, 0, 7, 0]
     assert problem.facts.magnitude == 8.0
-    for solver in ("dual", "forest-lns", "tabu", "dbp-scfg", "mbe"):
+    for solver in ("dual", "neighbourhood", "tabu", "dbp-scfg", "mbe"):
         assert solve(problem, solver, max_iterations=5).cost == 5.0
 
 

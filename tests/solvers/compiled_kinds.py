@@ -23,7 +23,7 @@ OTHERS = ("toulbar2", "auto")
 """Solvers without kernels, and the one that is tried on every kind."""
 
 SPARSE = range(200, 1000)
-"""Variables of problems on which runs are long enough for moves of forests and islands."""
+"""Variables of problems on which runs are long enough for islands."""
 
 
 def drawn(

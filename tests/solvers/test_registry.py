@@ -24,6 +24,7 @@ from dabp.solvers.registry import ELSEWHERE, SOLVERS, entry, make_solver, parame
         ("TRW-S", "dual"),
         ("cp-sat", "toulbar2"),
         ("Annealing", "annealing"),
+        ("forest-lns", "neighbourhood"),
         ("dpb", "dbp"),
     ],
 )

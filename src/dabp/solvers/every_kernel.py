@@ -189,7 +189,7 @@ def _large_annealing() -> None:
         state, lowest = table.state(0), np.zeros(2, dtype=np.int64)
         table.put(state, np.zeros(problem.num_variables, dtype=np.int64))
         noise = table.noise(np.random.default_rng(0))
-        table.sweep(state, noise, np.ones(2), lowest, table.sweepers(1))
+        table.sweep(state, noise, np.ones(2), lowest)
 
 
 def _dual() -> None:
@@ -223,7 +223,6 @@ JOBS: dict[str, Callable[[], None]] = {
     "expansion": lambda: _run(["expansion"]),
     "presolve": _presolve,
     "elimination": _elimination,
-    "forest-lns": lambda: _run(["forest-lns"]),
     "distributed": lambda: _run(["dsa", "mgm", "mgm2", "gdba"]),
     "dabp": lambda: _run(["dabp"]),
     "gat-pcm-lns": lambda: _run(["gat-pcm-lns"]),
@@ -234,7 +233,7 @@ CHAINS = (
     ("bp",),
     ("bp-soft",),
     ("dabp",),
-    ("tabu", "distributed", "forest-lns"),
+    ("tabu", "distributed"),
     ("annealing", "annealing-wide", "annealing-binary", "annealing-large", "following"),
     ("presolve", "elimination"),
     ("dual",),

@@ -73,9 +73,6 @@ SOLVERS: dict[str, Entry] = {
         "large neighbourhood search with a pretrained cost model, the paper's GAT-PCM-LNS",
     ),
     "auto": Entry("auto", "Auto", "the best answer for the time there is: several solvers that share what they find"),
-    "forest-lns": Entry(
-        "local_search.forest_lns", "ForestLNS", "large neighbourhood search on induced forests, solved exactly"
-    ),
     "neighbourhood": Entry(
         "elimination.neighbourhood",
         "Neighbourhood",
@@ -153,7 +150,7 @@ ELSEWHERE: dict[str, str] = {
     **dict.fromkeys(("coordinatedescent", "greedy", "iteratedconditionalmodes"), "icm"),
     **dict.fromkeys(("tabusearch", "localsearch"), "tabu"),
     "paralleltempering": "tempering",
-    "lns": "forest-lns",
+    "lns": "neighbourhood",
     "vns": "toulbar2-vns",
     "incop": "toulbar2-incop",
     "pils": "toulbar2-pils",
@@ -161,6 +158,10 @@ ELSEWHERE: dict[str, str] = {
     "portfolio": "auto",
 }
 """Name of a method in other tools and papers, in small letters without hyphens → the nearest solver here."""
+
+
+FORMER = {"forest-lns": "neighbourhood"}
+"""Solver of version 0.1 → the solver that replaces it."""
 
 
 def entry(name: str) -> Entry:
@@ -174,6 +175,8 @@ def entry(name: str) -> Entry:
 def _hint(name: str) -> str:
     plain = name.lower().replace("_", "-")
     known = ELSEWHERE.get(plain.replace("-", "").replace(" ", ""))
+    if plain in FORMER:
+        return f"; since version 0.2 {FORMER[plain]!r} does its work"
     if plain in SOLVERS:
         return f"; did you mean {plain!r}?"
     return suggestion(name, SOLVERS) if known is None else f"; nearest to what other tools call that is {known!r}"

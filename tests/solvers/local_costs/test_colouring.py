@@ -7,10 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
+import dabp
 from dabp.problem import Problem
+from dabp.solvers import make_solver
+from dabp.solvers.base import Budget
 from dabp.solvers.local_costs import colouring
 from dabp.solvers.local_costs.colouring import classes_of, in_classes
-from tests.problems import random_problem
+from tests.problems import exhaustive_optimum, random_problem
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +68,30 @@ def test_not_where_it_does_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(colouring, "FEWEST", 51)
     assert classes_of(pair) is None
     assert in_classes(pair, None) is pair
+
+
+@pytest.mark.parametrize("solver", ["annealing", "tabu", "tempering"])
+@pytest.mark.parametrize("seed", range(10))
+def test_searches_in_classes_find_the_optimum(seed: int, solver: str) -> None:
+    """Any arity, domain, direction and forbidden combination; all searches move on the same table."""
+    problem = random_problem(seed)
+    optimum = exhaustive_optimum(problem)
+    result = dabp.solve(problem, solver, max_iterations=2000, seed=seed, presolve=False)
+    assert result.cost == (None if optimum is None else pytest.approx(optimum, abs=1e-9))
+
+
+@pytest.mark.parametrize("domain", [2, 5])
+def test_resumes_bit_for_bit_and_takes_offers(domain: int) -> None:
+    """Checkpoints and offers are in the problem's own order."""
+    problem = dabp.generate("random-cop", variables=40, domain=domain, density=0.1, seed=8)
+    budget = Budget(max_iterations=400)
+    first, second = (make_solver("annealing").start(problem, seed=1, budget=budget) for _ in range(2))
+    first.step()
+    second.load_state_dict(first.state_dict())
+    traces = [np.concatenate([search.step().costs for _ in range(20)]) for search in (first, second)]
+    shorter = min(map(len, traces))
+    assert shorter > 0
+    assert np.array_equal(traces[0][:shorter], traces[1][:shorter])
+    best = dabp.solve(problem, "annealing", max_iterations=1000, seed=0, presolve=False)
+    again = dabp.solve(problem, "annealing", max_iterations=1, seed=9, initial=best.assignment, presolve=False)
+    assert again.cost == best.cost

@@ -24,7 +24,7 @@ WIDEST = 24
 
 
 class Columns(NamedTuple):
-    """Columns of a problem, as in `dabp.problem.incidence.Incidence`; no cost is infinite."""
+    """Columns of a problem, as in `dabp.problem.incidence.Incidence`; no cost is infinite in an elimination."""
 
     sizes: Ints
     """[N]: domain sizes."""
@@ -48,6 +48,11 @@ class Columns(NamedTuple):
     """[E]: entries by variable."""
     incident_start: Ints
     """[N + 1]: the first of each variable in `incident`."""
+
+    @classmethod
+    def of(cls, incidence: Any) -> Columns:
+        """The columns of an `Incidence`."""
+        return cls(*(getattr(incidence, name) for name in cls._fields))
 
 
 class FreeSet(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dabp.kernels.elimination.free_set import Columns
 from dabp.kernels.local_search.compilation import inlined, local_kernel
 from dabp.kernels.local_search.distributed import cost_of_round, wins
-from dabp.kernels.local_search.entries import Entries, chosen_cell
 from dabp.kernels.local_search.moves import move_now
 from dabp.kernels.local_search.random_stream import below
 from dabp.kernels.local_search.search_arrays import Costs, Floats, Ints, State
@@ -18,7 +18,7 @@ from dabp.kernels.local_search.search_arrays import Costs, Floats, Ints, State
 class Breakout(NamedTuple):
     """Factors of two or more variables as GDBA reads them; F factors, E entries."""
 
-    entries: Entries
+    entries: Columns
     zero: Floats  # the cost in each factor's table that counts as 0 where costs are multiplied, [F]
     cells: Floats  # base costs in units; forbidden combinations have a large one
     violated: NDArray[np.bool_]  # whether each cell counts as a violation of its factor
@@ -84,7 +84,9 @@ def _increase(c: Costs, s: State, b: Breakout, rules: Rules, i: int) -> int:
 def place_all(s: State, b: Breakout) -> None:
     """Compute `position` from the assignment."""
     for f in range(len(b.position)):
-        b.position[f] = chosen_cell(b.entries, f, s.x)
+        b.position[f] = 0
+        for e in range(b.entries.scope_start[f], b.entries.scope_start[f + 1]):
+            b.position[f] += b.entries.stride[e] * s.x[b.entries.variable[e]]
 
 
 @local_kernel

@@ -70,6 +70,16 @@ def flip(c: Couplings, s: Flips, i: int) -> None:
         s.field[c.target[e]] += step * c.weight[e]
 
 
+@inlined
+def _accepted(s: Flips, i: int, thresholds: Noise, ceiling: Any, temperature: Any) -> bool:
+    """Whether a flip of variable i is made at a temperature, given the most that it may cost there."""
+    change = s.x[i] * s.field[i]
+    if change <= 0 or change > ceiling:
+        return bool(change <= 0)
+    place = np.int64(draw(s.random) >> np.uint64(32)) & (THRESHOLDS - 1)
+    return bool(change < temperature * thresholds[place])
+
+
 @local_kernel
 def flip_sweep(c: Couplings, s: Flips, thresholds: Noise, temperatures: Floats, lowest: Ints) -> None:
     """Offer every variable a flip once per temperature; `lowest` gets each sweep's least cost.
@@ -87,15 +97,32 @@ def flip_sweep(c: Couplings, s: Flips, thresholds: Noise, temperatures: Floats, 
             if least(load(s.x, start, ROW) * load(s.field, start, ROW)) > ceiling:
                 continue
             for i in range(start, min(start + LANES, count)):
-                change = s.x[i] * s.field[i]
-                if change > 0:
-                    if change > ceiling:
-                        continue
-                    place = np.int64(draw(s.random) >> np.uint64(32)) & (THRESHOLDS - 1)
-                    if change >= temperature * thresholds[place]:
-                        continue
-                flip(c, s, i)
-                if tally.soft < least_cost:
-                    least_cost = tally.soft
-                    remember(s, s.x)
+                if _accepted(s, i, thresholds, ceiling, temperature):
+                    flip(c, s, i)
+                    if tally.soft < least_cost:
+                        least_cost = tally.soft
+                        remember(s, s.x)
         lowest[t] = least_cost
+
+
+@local_kernel
+def flip_classes(
+    c: Couplings, s: Flips, starts: Ints, moved: Ints, thresholds: Noise, temperatures: Floats, lowest: Ints
+) -> None:
+    """The same with all of a class decided before any flips, as in `heat_bath.sweep_classes`."""
+    for t in range(len(temperatures)):
+        temperature = temperatures[t]
+        ceiling = np.int64(temperature * thresholds[0])
+        for k in range(len(starts) - 1):
+            count, first, last = 0, starts[k], starts[k + 1]
+            for row in range(first // LANES * LANES, last, LANES):
+                if least(load(s.x, row, ROW) * load(s.field, row, ROW)) > ceiling:
+                    continue
+                for i in range(max(row, first), min(row + LANES, last)):
+                    if _accepted(s, i, thresholds, ceiling, temperature):
+                        moved[count] = i
+                        count += 1
+            for m in range(count):
+                flip(c, s, moved[m])
+        remember(s, s.x)
+        lowest[t] = s.tally[()].soft

@@ -95,3 +95,29 @@ def sweep(c: Costs, s: State, sets: Sets | None, noise: Noise, temperatures: Flo
                 least_cost = _least_feasible(s, least_cost)
         lowest[t] = _least_feasible(s, least_cost)
     return moved
+
+
+@local_kernel
+def sweep_classes(
+    c: Costs, s: State, starts: Ints, moved: Ints, new: Ints, noise: Noise, temperatures: Floats, lowest: Ints
+) -> None:
+    """The same where the variables of a class, ``starts[k]:starts[k + 1]``, share no factor.
+
+    All of a class are resampled before any of them moves (chromatic Gibbs sampling, Gonzalez et al. 2011): the result
+    is the same, and no row is read just after it was written, which is up to twice as fast. `lowest` gets the cost
+    after each sweep if that is feasible. `moved` and `new` are memory for a class.
+    """
+    tally = s.tally[()]
+    for t in range(len(temperatures)):
+        temperature = np.float32(temperatures[t])
+        for k in range(len(starts) - 1):
+            count = 0
+            for i in range(starts[k], starts[k + 1]):
+                value = resample(c, s, i, draw(s.random), noise, temperature)
+                if value != item(s.x, i):
+                    moved[count], new[count] = i, value
+                    count += 1
+            for m in range(count):
+                move(c, s, moved[m], new[m])
+        remember(s, s.x)
+        lowest[t] = np.int64(NOTHING) if tally.violations > 0 else tally.soft

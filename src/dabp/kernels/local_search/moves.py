@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from dabp.kernels.decorators import array_inner
 from dabp.kernels.local_search.compilation import inlined, local_kernel
-from dabp.kernels.local_search.search_arrays import LANES, ROW, Costs, Edges, State
+from dabp.kernels.local_search.search_arrays import LANES, ROW, Costs, State
 from dabp.kernels.simd import full_like, item, load, store, widened
 
 
 @inlined
-def add_difference(local: NDArray[Any], row: int, table: NDArray[Any], plus: int, minus: int, width: int) -> None:
+def _add_difference(local: NDArray[Any], row: int, table: NDArray[Any], plus: int, minus: int, width: int) -> None:
     """``local[row:] += table[plus:] − table[minus:]`` over a padded row."""
     for k in range(0, width, LANES):
         costs = load(local, row + k, ROW)
@@ -40,21 +40,21 @@ def _add_weighted(local: NDArray[Any], row: int, table: NDArray[Any], start: int
 
 
 @inlined
-def update_row(c: Costs, edges: Edges, s: State, e: int, old: int, new: int) -> None:
+def _update_row(c: Costs, s: State, e: int, old: int, new: int) -> None:
     """Change the row at the end of an edge whose first variable moves."""
-    j = edges.target[e]
+    j = c.edges.target[e]
     row, width = c.rows.start[j], c.rows.width[j]
-    if edges.soft_at[e] >= 0:
-        base = edges.soft_at[e]
-        add_difference(s.local, row, edges.soft, base + new * width, base + old * width, width)
-    if edges.hard_at[e] >= 0:
-        base, weight = edges.hard_at[e], s.weights[edges.weight[e]]
-        _add_weighted(s.local, row, edges.hard, base + new * width, width, weight)
-        _add_weighted(s.local, row, edges.hard, base + old * width, width, -weight)
+    if c.edges.soft_at[e] >= 0:
+        base = c.edges.soft_at[e]
+        _add_difference(s.local, row, c.edges.soft, base + new * width, base + old * width, width)
+    if c.edges.hard_at[e] >= 0:
+        base, weight = c.edges.hard_at[e], s.weights[c.edges.weight[e]]
+        _add_weighted(s.local, row, c.edges.hard, base + new * width, width, weight)
+        _add_weighted(s.local, row, c.edges.hard, base + old * width, width, -weight)
 
 
 @inlined
-def update_wide_row(c: Costs, s: State, f: int, q: int, before: int, shift: int) -> None:
+def _update_wide_row(c: Costs, s: State, f: int, q: int, before: int, shift: int) -> None:
     """Change the row of the variable at place q of a wide factor whose cell moves by `shift` from `before`."""
     j, stride = c.wide.scope_variable[q], c.wide.scope_stride[q]
     row, start = c.rows.start[j], before - s.x[j] * stride
@@ -69,7 +69,7 @@ def update_wide_row(c: Costs, s: State, f: int, q: int, before: int, shift: int)
 
 
 @inlined
-def edge_violation(c: Costs, s: State, e: int, old: int, new: int) -> Any:
+def _edge_violation(c: Costs, s: State, e: int, old: int, new: int) -> Any:
     """1 if an edge's factor begins to forbid the assignment as its first variable moves, −1 if it ceases, else 0."""
     if c.edges.hard_at[e] < 0:
         return np.int64(0)
@@ -79,7 +79,7 @@ def edge_violation(c: Costs, s: State, e: int, old: int, new: int) -> Any:
 
 
 @inlined
-def wide_violation(c: Costs, s: State, f: int, shift: int) -> Any:
+def _wide_violation(c: Costs, s: State, f: int, shift: int) -> Any:
     """The same of a wide factor whose cell moves by `shift`."""
     if c.wide.hard_at[f] < 0:
         return np.int64(0)
@@ -88,7 +88,7 @@ def wide_violation(c: Costs, s: State, f: int, shift: int) -> Any:
 
 
 @array_inner
-def change_violated(s: State, factor: int, change: Any) -> None:
+def _change_violated(s: State, factor: int, change: Any) -> None:
     """A factor begins (+1) or ceases (−1) to forbid the assignment."""
     tally = s.tally[()]
     count = tally.violations
@@ -116,7 +116,7 @@ def _place_wide(c: Costs, s: State) -> Any:
         if c.wide.soft_at[f] >= 0:
             own += np.int64(c.wide.soft[c.wide.soft_at[f] + at])
         if c.wide.hard_at[f] >= 0 and c.wide.hard[c.wide.hard_at[f] + at] > 0:
-            change_violated(s, c.wide.weight[f], 1)
+            _change_violated(s, c.wide.weight[f], 1)
         for q in range(c.wide.scope_offsets[f], c.wide.scope_offsets[f + 1]):
             j, stride = c.wide.scope_variable[q], c.wide.scope_stride[q]
             start = at - s.x[j] * stride
@@ -155,7 +155,7 @@ def restart(c: Costs, s: State) -> None:
                 start, factor = c.edges.hard_at[e] + s.x[i] * width, c.edges.weight[e]
                 _add_weighted(s.local, row, c.edges.hard, start, width, s.weights[factor])
                 if i < j and c.edges.hard[start + s.x[j]] > 0:
-                    change_violated(s, factor, 1)
+                    _change_violated(s, factor, 1)
     own += _place_wide(c, s)
     tally.soft = own + twice // 2
     tally.weighted += tally.soft
@@ -168,13 +168,13 @@ def _move_wide(c: Costs, s: State, i: int, old: int, new: int) -> None:
     for entry in range(c.wide.offsets[i], c.wide.offsets[i + 1]):
         f, before = c.wide.factor[entry], s.position[c.wide.factor[entry]]
         shift = (new - old) * c.wide.stride[entry]
-        change = wide_violation(c, s, f, shift)
+        change = _wide_violation(c, s, f, shift)
         if change != 0:
-            change_violated(s, c.wide.weight[f], change)
+            _change_violated(s, c.wide.weight[f], change)
         s.position[f] = before + shift
         for q in range(c.wide.scope_offsets[f], c.wide.scope_offsets[f + 1]):
             if c.wide.scope_variable[q] != i:
-                update_wide_row(c, s, f, q, before, shift)
+                _update_wide_row(c, s, f, q, before, shift)
 
 
 @inlined
@@ -183,7 +183,7 @@ def _move_rows(c: Costs, s: State, i: int, old: int, new: int, width: int) -> No
     plus, minus = new * width, old * width
     for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
         row, table = item(c.edges.target, e) * width, item(c.edges.soft_at, e)
-        add_difference(s.local, row, c.edges.soft, table + plus, table + minus, width)
+        _add_difference(s.local, row, c.edges.soft, table + plus, table + minus, width)
 
 
 @inlined
@@ -209,10 +209,10 @@ def move(c: Costs, s: State, i: int, new: int) -> None:
         _move_rows(c, s, i, old, new, 2 * LANES)
     else:
         for e in range(c.edges.offsets[i], c.edges.offsets[i + 1]):
-            violation = edge_violation(c, s, e, old, new)
+            violation = _edge_violation(c, s, e, old, new)
             if violation != 0:
-                change_violated(s, c.edges.weight[e], violation)
-            update_row(c, c.edges, s, e, old, new)
+                _change_violated(s, c.edges.weight[e], violation)
+            _update_row(c, s, e, old, new)
     if c.wide.offsets[i] < c.wide.offsets[i + 1]:
         _move_wide(c, s, i, old, new)
     tally.soft += change - (tally.weighted - weighted)

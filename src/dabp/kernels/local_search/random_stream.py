@@ -17,21 +17,10 @@ STEP = 0x9E3779B97F4A7C15
 def draw(random: NDArray[np.uint64]) -> Any:
     """64 random bits."""
     random[0] += np.uint64(STEP)
-    return mixed(random[0])
-
-
-@inlined
-def mixed(z: Any) -> Any:
-    """The 64 random bits that belong to a state of the stream."""
+    z = random[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-@inlined
-def state_at(random: NDArray[np.uint64], i: int) -> Any:
-    """The state of the stream after i numbers."""
-    return random[0] + np.uint64(i) * np.uint64(STEP)
 
 
 @inlined

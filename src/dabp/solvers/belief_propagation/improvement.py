@@ -1,4 +1,4 @@
-"""Improving the answers of runs of `bp-learned`: descent, moves of forests, annealing and tabu walks."""
+"""Improving the answers of runs of `bp-learned`: descent, annealing and tabu walks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from dabp.kernels.local_search.tabu_moves import Rules
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.problem.randomness import generator
-from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, Budget, State
+from dabp.solvers.base import BLOCK_SECONDS, FIRST_BLOCK, State
 from dabp.solvers.descent import Descent
-from dabp.solvers.forests import Forests
 from dabp.solvers.local_costs.colouring import LARGE
 from dabp.solvers.local_costs.shared_tables import shared_table
 from dabp.solvers.local_costs.temperatures import SAMPLE, Cycle, whole_cycle
@@ -28,11 +27,7 @@ MOST_ENTRIES = 400_000
 SWEEPS_PER_ITERATION = 40
 """Sweeps of annealing for each iteration of a run, which take as long as the iteration or half as long."""
 
-MOVE_ITERATIONS = 250
-"""Iterations of a run for each move of a forest after it."""
-
 _ANNEALING_STREAM = 0xC001
-_FOREST_STREAM = 0xF07E
 
 
 def may_search(problem: Problem) -> bool:
@@ -42,20 +37,13 @@ def may_search(problem: Problem) -> bool:
 
 
 class Polish:
-    """Descent, each variable in turn, and on sparse problems moves of whole forests."""
+    """Descent, each variable in turn, and on sparse problems the best of two answers on each island."""
 
-    def __init__(self, problem: Problem, seed: int, budget: Budget):
-        self._problem, self._seed, self._guard = problem, seed, budget.guard
+    def __init__(self, problem: Problem, guard: Guard):
+        self._problem, self._guard = problem, guard
         self._descent = Descent(problem)
-        self._forests: Forests | None = None
         self.sparse = has_islands(problem)
-        """Whether moves of forests and islands pay."""
-
-    def polished(self, start: Assignment, run: int, iterations: int) -> Assignment:
-        """The answer of a run after this number of iterations, or a better one; the same for the same seed and run."""
-        values = self.descended(start)
-        moves = iterations // MOVE_ITERATIONS
-        return self._moved(values, run, moves) if self.sparse and moves else values
+        """Whether islands pay."""
 
     def descended(self, start: Assignment) -> Assignment:
         """A local minimum near by."""
@@ -64,22 +52,6 @@ class Polish:
     def crossed(self, best: Assignment, last: Assignment) -> Assignment:
         """The better of both on each island."""
         return crossed(self._problem, best, last)
-
-    def _moved(self, values: Assignment, run: int, moves: int) -> Assignment:
-        """After at most this number of moves, of which 15 without a better assignment are the last."""
-        if self._guard.over:
-            return values
-        if self._forests is None:
-            self._forests = Forests(self._problem)
-        state = generator(self._seed, _FOREST_STREAM, run).integers(1, 2**63, size=1).astype(np.uint64)
-        best, patience = self._forests.cost(values), 15
-        for _ in range(moves):
-            if self._guard.over or patience == 0:
-                break
-            self._forests.move(values, state)
-            cost = self._forests.cost(values)
-            best, patience = (cost, 15) if cost < best else (best, patience - 1)
-        return values
 
 
 class TableSearch:

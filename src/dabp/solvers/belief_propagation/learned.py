@@ -62,7 +62,7 @@ class LearnedBeliefPropagation(Solver):
     per_variable
         False: the same damping for every edge.
     polish
-        False: no descent from the last assignment of each soft run, and on sparse problems no moves of forests and no
+        False: no descent from the last assignment of each soft run, and on sparse problems no
         combination with the best assignment, island by island.
     local_search
         False: neither annealing from the answers of runs nor tabu walks from those of runs near the best assignment.
@@ -138,7 +138,7 @@ class LearnedSearch(MessageSearch):
 
     def _prepare(self) -> None:
         solver, guard = self._solver, self._budget.guard
-        self._polish = Polish(self._problem, self._seed, self._budget) if solver.polish else None
+        self._polish = Polish(self._problem, guard) if solver.polish else None
         sparse = self._polish is not None and self._polish.sparse
         searched = solver.local_search and not sparse and may_search(self._problem)
         self._choice = RunChoice(solver, self._policy, self._graph, local_search=searched, scattered=sparse)
@@ -201,7 +201,7 @@ class LearnedSearch(MessageSearch):
         self._answer_cost = self._engine.start_cost
         clock, found = working_seconds(), None
         if self._polish is not None and run.kind == SOFT:  # reinforced min-sum ends in a local minimum
-            found = self._polish.polished(self._answer, self._run, iterations)
+            found = self._polish.descended(self._answer)
             self._answer[:] = found
         if run.kind == PULLED and self._walks is not None:
             found = self._walks.walked(self._answer, iterations, self._heat, self._chance)

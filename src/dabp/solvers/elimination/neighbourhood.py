@@ -65,7 +65,6 @@ class NeighbourhoodSearch(Search):
 
     def __init__(self, solver: Neighbourhood, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
         self._solver, self._problem, self._budget = solver, problem, budget
-        self._whole = Incidence(problem)
         self._first_cell = len(problem.pool)
         # A forbidden combination costs more than all others together.
         self._penalty = 1.0 + 2.0 * problem.facts.magnitude
@@ -149,21 +148,10 @@ class NeighbourhoodSearch(Search):
 
     def _penalised(self) -> Columns:
         """The problem's columns with finite costs, and memory for tables behind its cells."""
-        whole, pool = self._whole, np.empty(self._first_cell + int(self._all_cells))
+        whole, pool = Incidence(self._problem), np.empty(self._first_cell + int(self._all_cells))
         pool[: self._first_cell] = np.where(np.isfinite(whole.pool), whole.pool, self._penalty)
-        return Columns(
-            sizes=whole.sizes,
-            unary=np.where(np.isfinite(whole.unary), whole.unary, self._penalty),
-            unary_start=whole.unary_start,
-            variable=whole.variable,
-            stride=whole.stride,
-            factor=whole.factor,
-            scope_start=whole.scope_start,
-            table_start=whole.table_start,
-            pool=pool,
-            incident=whole.incident,
-            incident_start=whole.incident_start,
-        )
+        unary = np.where(np.isfinite(whole.unary), whole.unary, self._penalty)
+        return Columns.of(whole)._replace(unary=unary, pool=pool)
 
     def _factor_costs(self, values: Assignment) -> NDArray[np.float64]:
         """The penalised cost of each factor of arity 2 and more."""

@@ -11,10 +11,10 @@ from dabp.problem.columns import Indices, handed_over
 from dabp.problem.facts import structural
 
 LARGE = 50_000
-"""Variables from which local search uses classes, so that threads can share its sweeps."""
+"""Variables from which local search uses classes."""
 
 FEWEST = 1_000
-"""The least mean size of classes: threads wait for each other twice a class."""
+"""The least mean size of classes."""
 
 
 class Classes(NamedTuple):

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.local_search.exchange import Sets
-from dabp.kernels.local_search.flips import Couplings, flip_sweep
-from dabp.kernels.local_search.heat_bath import sweep
+from dabp.kernels.local_search.flips import Couplings, flip_classes, flip_sweep
+from dabp.kernels.local_search.heat_bath import sweep, sweep_classes
 from dabp.kernels.local_search.moves import remember_now
 from dabp.kernels.local_search.search_arrays import LANES, TALLY, Costs, Floats, Ints, Noise
-from dabp.kernels.local_search.shared_sweep import sweep_together
 from dabp.kernels.local_search.tabu_moves import BLOCK, CLOCK, Moves, Rules, tabu, weigh_all
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices
 from dabp.solvers.base import State as Saved
 from dabp.solvers.local_costs.colouring import Classes
 from dabp.solvers.local_costs.cost_units import Units
-from dabp.solvers.local_costs.crew import Sweepers
 from dabp.solvers.local_costs.temperatures import Differences
 
 S = TypeVar("S", bound=Any)
@@ -152,34 +149,22 @@ class Table(ABC, Generic[S]):
     def differences(self, state: S, rng: np.random.Generator, most: int) -> Differences:
         """What other values cost, for a sample of at most `most` variables with values uphill."""
 
-    def sweepers(self, threads: int) -> Sweepers | None:
-        """The threads for the sweeps of a search in classes; None without classes and where values are exchanged."""
-        if self.classes is None or self.sets is not None:
-            return None
-        edges: Any = self.couplings if self.costs is None else self.costs.edges
-
-        def arranged(order: Indices) -> Any:
-            each = {"target", "weight", "soft_at", "hard_at"}.intersection(edges._fields)
-            return edges._replace(**{name: getattr(edges, name)[order] for name in each})
-
-        violable = 0 if self.costs is None else len(self.costs.hard.wide)
-        return Sweepers(self.classes.starts, edges, violable, threads, arranged)
-
-    def sweep(
-        self, state: S, noise: Noise, temperatures: Floats, lowest: Ints, sweepers: Sweepers | None = None
-    ) -> None:
+    def sweep(self, state: S, noise: Noise, temperatures: Floats, lowest: Ints) -> None:
         """Offer every variable a new value once per temperature (in units); `lowest` gets each sweep's least cost.
 
-        With `sweepers`, in classes: `lowest` then gets the cost after each sweep. Only feasible costs count.
+        In classes, unless values are exchanged; `lowest` then gets the cost after each sweep. Infeasible costs do not
+        count.
         """
-        if sweepers is not None:
-            general, binary = (None, noise) if self.costs is None else (noise, None)
-            part = partial(sweep_together, self.costs, state, general, binary, temperatures, lowest)
-            sweepers.sweep(part, len(temperatures))
-        elif self.couplings is not None:
+        starts = None if self.classes is None or self.sets is not None else self.classes.starts
+        moved, new = np.empty((2, 0 if starts is None else int(np.diff(starts).max(initial=0))), dtype=np.int64)
+        if self.couplings is not None and starts is None:
             flip_sweep(self.couplings, state, noise, temperatures, lowest)
-        elif self.costs is not None:
+        elif self.couplings is not None:
+            flip_classes(self.couplings, state, starts, moved, noise, temperatures, lowest)
+        elif self.costs is not None and starts is None:
             sweep(self.costs, state, self.sets, noise, temperatures, lowest)
+        elif self.costs is not None:
+            sweep_classes(self.costs, state, starts, moved, new, noise, temperatures, lowest)
 
     # ---- tabu search -----------------------------------------------------------------------------
 

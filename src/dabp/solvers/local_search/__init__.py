@@ -1,1 +1,1 @@
-"""Local search: annealing, tabu, DSA, MGM and large neighbourhoods on forests."""
+"""Local search: annealing, tabu, ICM, DSA and MGM."""

@@ -41,8 +41,8 @@ class Annealing(Solver):
     are penalised, and weigh more after each cycle that ends with them. Variables that must all differ (assignments,
     orders) are also offered an exchange of their values with another one's.
 
-    From 50,000 variables on a sweep goes through classes of variables that share no factor, each of which threads share
-    (`colouring`), and the best assignment is looked for after each sweep instead of each move.
+    From 50,000 variables on a sweep goes through classes of variables that share no factor (`colouring`), which is up
+    to twice as fast, and the best assignment is looked for after each sweep instead of each move.
 
     Good on problems with up to a few thousand variables; it proves nothing.
 
@@ -99,7 +99,6 @@ class AnnealingSearch(LocalSearch):
         self._clock, self._resumed_at = Clock(), 0
         if self.stopped is None:
             self._noise = self.local.noise(self.rng)
-            self._sweepers = self.local.sweepers(budget.threads)
         self._cycle, self._length, self._swept, self._lowest = 0, QUENCH, 0, NOTHING
         few = solver.cycle if budget.max_iterations is None else budget.max_iterations // 20
         self._lengths = CycleLengths(min(solver.cycle, max(few, 4 * QUENCH)))
@@ -124,7 +123,7 @@ class AnnealingSearch(LocalSearch):
 
     def sweep(self, state: Any, temperatures: NDArray[np.float64], lowest: NDArray[np.int64]) -> None:
         """A sweep at each temperature."""
-        self.local.sweep(state, self._noise, temperatures, lowest, self._sweepers)
+        self.local.sweep(state, self._noise, temperatures, lowest)
 
     def _temperatures(self, count: int) -> NDArray[np.float64]:
         """The next `count` temperatures, in units; 0 in the last few of a cycle."""
@@ -177,11 +176,6 @@ class AnnealingSearch(LocalSearch):
         given = (None if each is None else each * scale for each in (solver.hot, solver.cold))
         differences = self.local.differences(self.state, self.rng, SAMPLE)
         self._whole = whole_cycle(differences, self.local.hot_share, *given)
-
-    def close(self) -> None:
-        """End the threads that sweep together."""
-        if self.stopped is None and self._sweepers is not None:
-            self._sweepers.close()
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """The temperatures of cycles from scratch, and of the present one."""

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ParameterError
+from dabp.kernels.elimination.free_set import Columns
 from dabp.kernels.local_search.breakout import Breakout, Rules, gdba, place_all
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
 from dabp.problem.incidence import Incidence
 from dabp.solvers.base import Budget, Search, Solver, State
-from dabp.solvers.forests import entries_of
 from dabp.solvers.local_costs.cost_units import Units
 from dabp.solvers.local_search.distributed_search import DistributedSearch
 
@@ -101,7 +101,7 @@ class _GdbaSearch(DistributedSearch):
 def _breakout(units: Units, violation: str, rules: Rules) -> Breakout:
     """The factors of two or more variables; modifiers start at what changes nothing."""
     problem = units.problem
-    entries = entries_of(Incidence(problem))
+    entries = Columns.of(Incidence(problem))
     tables = problem.factor_table[problem.arities >= 2]
     cells = np.where(units.forbids, units.dominant_weight(), units.cells).astype(np.float64)
     least, most = (problem.facts.per_table(extreme, cells) for extreme in (np.minimum, np.maximum))

@@ -1,0 +1,103 @@
+"""Weights of `auto`'s members, fitted from recorded runs of each member alone: ``python -m benchmarks.auto fit FILE``.
+
+``--record`` first runs each member alone on every problem of the suite of the ablation on which it would take part, and
+keeps each run as a line of FILE; what is there is not run again. The weight of a member on a kind of problem is
+
+    (best + SMOOTHING) / (problems + SMOOTHING · members),
+
+where `problems` are those of the kind on which the members' costs differ, each with each time limit, and `best` counts
+those on which the member's cost is the least or within `NOISE` of it, shared between equal members. Weights of a kind
+add up to 1. ``--write`` puts them into the package, with their provenance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.auto_ablation import NOISE, suite
+from benchmarks.auto_runs import Run, Runs, cost_of, table
+from dabp.errors import ParameterError
+from dabp.presolve import presolve
+from dabp.solvers.auto import line_up
+from dabp.solvers.auto.features import features_of
+from dabp.solvers.auto.members import MEMBERS
+
+SMOOTHING = 0.5
+"""Problems on which each member is taken to have been best beside those that were run."""
+
+TABLE = Path(line_up.__file__).with_name("weights.json")
+"""Where the package reads weights."""
+
+
+def record(runs: Runs, folder: Path, limits: Iterable[float]) -> None:
+    """Run each member alone where it would take part; a key is kind, problem, member and seconds."""
+    for name, make in suite(folder).items():
+        problem = make()
+        features = features_of(presolve(problem).problem)
+        for seconds in limits:
+            for place in line_up.line_up(features, seconds, threads=1).places:
+                solver = place.member.solver
+                params = {"members": solver, "prove": False}
+                key = "|".join((place.kind, name, solver, f"{seconds:g}"))
+                with contextlib.suppress(ParameterError):  # presolve with a time limit left another kind of problem
+                    runs.alone(Run(key, problem, "auto", seconds, params, warm=False))
+
+
+def fitted(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    """Weights by kind of problem and member; see the module."""
+    races: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    for key, row in rows.items():
+        kind, problem, solver, seconds = key.split("|")
+        races[kind, problem, seconds][solver] = cost_of(dict(row))
+    best: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for (kind, _, _), costs in races.items():
+        least = min(costs.values())
+        near = [solver for solver, cost in costs.items() if cost <= least + NOISE * abs(least)]
+        for solver in costs:
+            best[kind][solver] += 0.0
+        if np.isfinite(least) and len(near) < len(costs):
+            for solver in near:
+                best[kind][solver] += 1.0 / len(near)
+    weights = {}
+    for kind, counts in sorted(best.items()):
+        total = sum(counts.values()) + SMOOTHING * len(counts)
+        weights[kind] = {solver: round((counts[solver] + SMOOTHING) / total, 3) for solver in sorted(counts)}
+    return weights
+
+
+def main(words: list[str]) -> None:
+    """Record if asked, fit, print the table, and write it if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recorded", type=Path, help="runs, a line of JSON each")
+    parser.add_argument("--record", action="store_true", help="do the runs that are missing")
+    parser.add_argument("--seconds", type=float, nargs="*", default=[1.0], help="time limits of runs")
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parents[2] / "shared" / "instances")
+    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name} of the package")
+    options = parser.parse_args(words)
+    runs = Runs(options.recorded)
+    if options.record:
+        record(runs, options.folder, options.seconds)
+    weights = fitted(runs.rows)
+    table(["member", *weights])
+    for member in MEMBERS:
+        cells = (f"{of_kind.get(member.solver, 0.0):.3f}" for of_kind in weights.values())
+        print(f"| {member.solver} | {' | '.join(cells)} |")
+    if options.write:
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
+        about = {
+            "command": f"python -m benchmarks.auto fit {options.recorded}",
+            "commit": commit.stdout.strip(),
+            "date": datetime.now(UTC).date().isoformat(),
+            "runs": len(runs.rows),
+        }
+        TABLE.write_text(json.dumps({"provenance": about, "weights": weights}, indent=2) + "\n", encoding="utf-8")
