@@ -127,12 +127,12 @@ _SHARED = "p 6 300 9 9\n300 300 300 300 300 2\n"
 
 
 def test_functions_that_say_the_same_share_a_table() -> None:
-    """Equal keywords, parameters and domains are one table, in memory and for the limit; others are their own."""
+    """Equal keywords, parameters and domains count once for the limit; equal tables are stored once."""
     same = "2 0 1 -1 >= 3 0\n2 2 3 -1 >= 3 0\n2 4 0 -1 >= 3 0\n2 1 2 -1 >= 4 0\n"
     others = "2 0 1 -1 > 3 0\n2 0 1 -1 >= 3 1\n2 0 5 -1 >= 3 0\n"
     cliques = "3 0 1 2 -1 clique 1 1 7 1 7 1 7\n2 3 4 -1 clique 1 1 7 1 7\n"
     problem = read(io.StringIO(_SHARED + same + others + cliques), "wcsp", max_cells=5 * 90_000 + 600 + 11 * PART)
-    assert [int(table) for table in problem.factor_table] == [0, 0, 0, 1, 2, 3, 4, 5, 5, 5, 5]
+    assert [int(table) for table in problem.factor_table] == [0, 0, 0, 1, 1, 2, 3, 4, 4, 4, 4]
     with pytest.raises(FormatError, match="max_cells"):
         read(io.StringIO(_SHARED + same + others + cliques), "wcsp", max_cells=5 * 90_000 + 600 + 11 * PART - 1)
 

@@ -70,7 +70,7 @@ def test_files_of_pyagrum_are_reported() -> None:
 
 @pytest.mark.parametrize("format", ["uai", "cfn"])
 def test_equal_tables_are_stored_once(format: str) -> None:
-    """Long lines and tables that repeat are parsed once or twice, and a fault in one of them has its own line."""
+    """Tables that repeat share one, and a fault in one of them has its own line."""
     rng = np.random.default_rng(0)
     tables = [np.round(rng.random((9, 9)), 3), np.exp(-rng.random((9, 9)))]
     problem = Problem.from_tables([9] * 30, [((i, i + 1), tables[i % 3 > 0]) for i in range(29)])

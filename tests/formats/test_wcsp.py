@@ -76,3 +76,12 @@ def test_any_bound_leaves_the_costs_as_they_are(top: int) -> None:
     tuples = "\n".join(f"{value} {cost}" for value, cost in enumerate(costs))
     problem = read(io.StringIO(f"p 1 5 1 {top}\n5\n1 0 0 5\n{tuples}\n"), "wcsp")
     assert problem.pool.tolist() == [cost if cost < top else np.inf for cost in costs]
+
+
+def test_a_table_at_every_edge_is_stored_once() -> None:
+    """The image of which each pair has its table written out takes the memory of one."""
+    body = "".join(f"{a} {b} {int(a != b)}\n" for a in range(12) for b in range(12))
+    text = "p 50 12 49 100\n" + "12 " * 50 + "\n" + "".join(f"2 {i} {i + 1} 0 144\n{body}" for i in range(49))
+    problem = read(io.StringIO(text), "wcsp")
+    assert (problem.num_factors, len(problem.pool)) == (49, 144)
+    assert problem.cost(np.arange(50) % 12) == 49

@@ -17,8 +17,13 @@ from dabp.formats.draft import Draft
 from dabp.formats.intensional import PART, NotSupported, Recipe, Words, expand
 from dabp.formats.numerals import parse_list
 from dabp.formats.text import Source
-from dabp.formats.tokens import KNOWN_BYTES, LONG_BYTES
 from dabp.problem import Label, Problem
+
+LONG_BYTES = 256
+"""Characters of a table from which on it is parsed once if it repeats."""
+
+KNOWN_BYTES = 2**24
+"""Characters of repeated tables that are kept."""
 
 
 def read(source: Source) -> Problem:

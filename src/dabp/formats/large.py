@@ -36,11 +36,6 @@ class LargeFile:
             left -= len(part)
         return b"".join(parts)
 
-    @property
-    def closed(self) -> bool:
-        """Whether nothing can be read any more."""
-        return self._stream.closed
-
     def close(self) -> None:
         """Close the file, after which nothing can be read."""
         self._stream.close()

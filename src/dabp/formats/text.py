@@ -28,6 +28,7 @@ from dabp.formats import large
 from dabp.formats.large import LargeFile, pieces
 from dabp.formats.meter import FREE_BYTES, MAX_BYTES, MAX_PLAIN_BYTES, MOST_TIMES, Line, Meter, too_long
 from dabp.problem import Problem
+from dabp.problem.columns import with_shared_tables
 
 Place = str | os.PathLike[str] | IO[str] | IO[bytes]
 """A path, ``-`` for standard input or output, or an open stream of text or bytes."""
@@ -80,11 +81,6 @@ class Source:
         if self.file is not None:
             self.file.close()
 
-    @property
-    def released(self) -> bool:
-        """Whether the bytes are freed."""
-        return not self.data if self.file is None else self.file.closed
-
     def error(self, message: str, line: Line = None) -> FormatError:
         """An error with the file's name and a line."""
         return FormatError(message, source=self.name, line=line() if callable(line) else line)
@@ -106,7 +102,7 @@ class Source:
             if isinstance(column, np.ndarray):
                 column.flags.writeable = False
         try:
-            return Problem(*columns, name=printable(self.stem if name is None else name), **facts)
+            return with_shared_tables(Problem(*columns, name=printable(self.stem if name is None else name), **facts))
         except ProblemError as error:
             raise self.error(str(error)) from None
 

@@ -20,12 +20,6 @@ from dabp.formats.text import Source
 WORD = -(2**63)
 """Stands in `Tokens.numbers` for a token that is not a number."""
 
-LONG_BYTES = 256
-"""Mean length of lines from which on lines that repeat are parsed once."""
-
-KNOWN_BYTES = 2**24
-"""Repeated text for which its numbers are kept."""
-
 FORM = 16
 """Functions of one form in a row after which `Tokens.repeats` looks for more of them."""
 
@@ -55,21 +49,11 @@ class Tokens:
         The line of the first token.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        trailing_comments: bool = False,
-        header: int = 0,
-        rewrite: Callable[[Iterator[bytes]], Iterator[bytes]] = iter,
-    ):
+    def __init__(self, source: Source, *, trailing_comments: bool = False, header: int = 0):
         self.source, self._trailing, self.header = source, trailing_comments, header
         self._glued: list[int] = []  # indices of numbers without a space before them
         self.words: dict[int, str] = {}
         self._wide: dict[int, int] = {}  # index → large integer of the header
-        self._known: dict[bytes, NDArray[Any]] = {b"": np.zeros(0, dtype=np.int32)}  # line → its numbers
-        self._known_bytes = 0
-        self._seen: set[int] = set()  # hashes of lines
         self.position = 0
         self.first_line = 1
         chunks = self._chunks()
@@ -82,8 +66,7 @@ class Tokens:
             raise source.error("the file is empty")
         self.first_line += chunk.count(b"\n", 0, first.start())
         self.title = first.group()[:1000].decode("utf-8", "replace")
-        rest = chain([chunk[first.end() :]], chunks)
-        self.numbers: NDArray[Any] = self._parse(rewrite(rest))
+        self.numbers: NDArray[Any] = self._parse(chain([chunk[first.end() :]], chunks))
 
     def _chunks(self) -> Iterator[bytes]:
         """The file without its comments, in pieces of whole tokens."""
@@ -102,12 +85,11 @@ class Tokens:
         most = len(self.source.content) // 2 + 2
         result: NDArray[Any] = np.empty(most, dtype=np.int32)
         count = 0
-        for part in chain.from_iterable(map(self._lines, chunks)):
-            if isinstance(part, bytes):
-                if not part or part.isspace():
-                    continue
-                numbers = parse(part)
-                part = self._parse_slowly(part, count) if numbers is None else numbers
+        for chunk in chunks:
+            if not chunk or chunk.isspace():
+                continue
+            numbers = parse(chunk)
+            part = self._parse_slowly(chunk, count) if numbers is None else numbers
             if count == 0:
                 self._set_apart(part)
             needed = np.result_type(result.dtype, np.dtype(np.int32) if _small(part) else part.dtype)
@@ -116,46 +98,7 @@ class Tokens:
                 result[:count] = narrow[:count]
             result[count : count + len(part)] = part
             count += len(part)
-        self._known, self._seen = {}, set()
         return result[:count]
-
-    def _lines(self, chunk: bytes) -> list[bytes | NDArray[Any]]:
-        """A chunk as text to be parsed and as the numbers of lines that occurred before, if its lines are long."""
-        if len(chunk) < LONG_BYTES * chunk.count(b"\n"):
-            return [chunk]
-        parts: list[bytes | NDArray[Any]] = []
-        unknown: list[bytes] = []
-        known: list[NDArray[Any]] = []
-        for line in chunk.split(b"\n"):
-            numbers = self._known.get(line)
-            if numbers is None:
-                numbers = self._noted(line)
-            if numbers is None or (unknown and len(line) < LONG_BYTES):
-                if known:
-                    parts.append(np.concatenate(known))
-                    known = []
-                unknown.append(line)
-            else:
-                if unknown:
-                    parts.append(b"\n".join(unknown))
-                    unknown = []
-                known.append(numbers)
-        if unknown:
-            parts.append(b"\n".join(unknown))
-        return [*parts, np.concatenate(known)] if known else parts
-
-    def _noted(self, line: bytes) -> NDArray[Any] | None:
-        """The numbers of a line that occurs for the second time, which are kept; None for any other."""
-        if self._known_bytes > KNOWN_BYTES or line.isspace():
-            return None
-        if hash(line) not in self._seen:
-            self._seen.add(hash(line))
-            return None
-        numbers = parse(line)
-        if numbers is not None:
-            self._known[line] = numbers.astype(np.int32) if _small(numbers) else numbers
-            self._known_bytes += len(line)
-        return self._known.get(line)
 
     def _set_apart(self, first: NDArray[Any]) -> None:
         """Keep large integers among the first numbers of the file, with 0 in their place."""

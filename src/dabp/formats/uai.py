@@ -35,32 +35,29 @@ def read(source: Source, *, logarithms: bool = False) -> Problem:
     sizes = domain_sizes(tokens, _count(tokens, "the number of variables"))
     scopes = _scopes(tokens, sizes)
     scopes.take_cells(scopes.cells)
-    table, pool = _tables(tokens, scopes, logarithms)
+    pool = _tables(tokens, scopes, logarithms)
     if tokens.position < len(tokens):
         raise tokens.error("the announced tables are complete, but the file goes on", tokens.position)
     tokens.release()
     if tokens.title.upper() == "BAYES":
-        _report(source, sizes, scopes, table, pool)
+        _report(source, sizes, scopes, pool)
         if reversed_parents is not None:
             source.warn(
                 "it looks as written by pyAgrum, which lists parents in the reverse of the order it declares: tables "
                 "with several parents are read wrongly; let it write .bif or .bifxml"
             )
-    own = table == np.arange(len(table))
-    starts = offsets_of(np.where(own, scopes.cells, 0))[:-1]
+    starts = offsets_of(scopes.cells)[:-1]
     constant = scopes.arity == 0
     constant[constant] = np.isfinite(pool[starts[constant]])
     total = float(pool[starts[constant]].sum())
-    kept = own & ~constant
     if constant.any():
-        pool = pool[np.repeat(~constant[own], scopes.cells[own])]
+        pool = pool[np.repeat(~constant, scopes.cells)]
     return source.problem(
         sizes,
         scopes.variables,
         offsets_of(scopes.arity[~constant]),
         pool,
-        offsets_of(scopes.cells[kept]),
-        (np.cumsum(kept) - 1)[table[~constant]],
+        offsets_of(scopes.cells[~constant]),
         constant=total,
     )
 
@@ -97,8 +94,8 @@ def _scopes(tokens: Tokens, sizes: Indices) -> Scopes:
     return Scopes(tokens, sizes, np.array(start, dtype=np.int64), np.array(arity, dtype=np.int64))
 
 
-def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> tuple[Indices, NDArray[np.float64]]:
-    """The factor that has the table of each factor first, and the costs of these tables; a size stands before each."""
+def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> NDArray[np.float64]:
+    """The costs of all tables, table after table; a size stands before each."""
     first = tokens.position + offsets_of(scopes.cells + 1)
     there = tokens.numbers[first[:-1][first[:-1] < len(tokens)]]
     wrong = there != scopes.cells[: len(there)]
@@ -107,10 +104,8 @@ def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> tuple[Indices, 
         message = f"a table of {scopes.cells[at]} numbers was expected, {there[at]:g} announced"
         raise tokens.error(message, int(first[at]))
     numbers = tokens.take(int(first[-1]) - tokens.position, "a number of a table")
-    places = first - first[0]
-    table = _equal_tables(numbers, places, scopes)
-    kept = np.repeat(table == np.arange(len(table)), scopes.cells + 1)
-    kept[places[:-1]] = False
+    kept = np.ones(len(numbers), dtype=bool)
+    kept[first[:-1] - first[0]] = False
     values = numbers[kept].astype(np.float64, copy=False)  # a copy of its own: what follows is done in place
     bad = np.isnan(values) | (values == np.inf)
     if not logarithms:
@@ -122,31 +117,17 @@ def _tables(tokens: Tokens, scopes: Scopes, logarithms: bool) -> tuple[Indices, 
     if not logarithms:
         with np.errstate(divide="ignore"):
             np.log(values, out=values)
-    return table, np.subtract(0.0, values, out=values)
+    return np.subtract(0.0, values, out=values)
 
 
-def _equal_tables(numbers: NDArray[np.float64], places: Indices, scopes: Scopes) -> Indices:
-    """For each factor the first one whose table has the same numbers and shape; small tables are not compared."""
-    table = np.arange(len(scopes.cells))
-    found: dict[tuple[int, bytes], int] = {}
-    rows = np.flatnonzero(scopes.cells >= 32)
-    for f, start, end in zip(rows.tolist(), (places[rows] + 1).tolist(), places[rows + 1].tolist(), strict=True):
-        cells = numbers[start:end].tobytes()
-        other = found.setdefault((hash(cells), scopes.shape(f).tobytes()), f)
-        if other != f and cells == numbers[places[other] + 1 : places[other + 1]].tobytes():
-            table[f] = other
-    return table
-
-
-def _report(source: Source, sizes: Indices, scopes: Scopes, table: Indices, pool: NDArray[np.float64]) -> None:
+def _report(source: Source, sizes: Indices, scopes: Scopes, pool: NDArray[np.float64]) -> None:
     """Warn of the first table of a Bayesian network that is no distribution of the last variable of its scope."""
-    own = np.flatnonzero(table == np.arange(len(table)))
-    several = own[scopes.arity[own] > 0]
+    several = np.flatnonzero(scopes.arity > 0)
     last = sizes[scopes.variables[scopes.offsets[1:][several] - 1]]
     rows = scopes.cells[several] // last
     if not len(rows):
         return
-    probabilities = np.exp(-pool[np.repeat(scopes.arity[own] > 0, scopes.cells[own])])
+    probabilities = np.exp(-pool[np.repeat(scopes.arity > 0, scopes.cells)])
     totals = np.add.reduceat(probabilities, offsets_of(np.repeat(last, rows))[:-1])
     wrong = np.abs(totals - 1) > TOLERANCE
     if wrong.any():

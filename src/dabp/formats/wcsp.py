@@ -7,20 +7,17 @@ arity are checked and filled together, so that a file of a million tuples takes 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import FormatError
 from dabp.formats.bounded import below
 from dabp.formats.intensional import NotSupported, Part, Recipe, Words, counted, expand
-from dabp.formats.meter import Meter
 from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, WORD, Tokens
-from dabp.formats.wcsp_repeats import Repeats, Unexpected
 from dabp.problem import Problem
 from dabp.problem.columns import distinct, offsets_of
 from dabp.problem.integer_costs import IntegerCosts, integer_costs
@@ -29,19 +26,8 @@ _BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
 
 
 def read(source: Source) -> Problem:
-    """Parse a ``.wcsp`` file; one of repeated tables in a shorter form first, and as it is if that is refused."""
-    repeats = Repeats()
-    try:
-        return _read(source, repeats)
-    except (FormatError, Unexpected):
-        if not repeats.changed or source.released:
-            raise
-        source.meter = Meter(source.name, len(source.content), source.max_cells)
-        return _read(source, iter)
-
-
-def _read(source: Source, rewrite: Callable[[Iterator[bytes]], Iterator[bytes]]) -> Problem:
-    tokens = Tokens(source, header=4, rewrite=rewrite)
+    """Parse a ``.wcsp`` file."""
+    tokens = Tokens(source, header=4)
     num_variables = tokens.integer("the number of variables")
     tokens.integer("the largest domain size")
     num_functions = tokens.integer("the number of cost functions")

@@ -159,6 +159,31 @@ def _cached_blocks(bits: NDArray[np.uint64]) -> list[slice]:
     return [slice(start, start + length) for start in range(0, len(bits), length)]
 
 
+def with_shared_tables(problem: Problem) -> Problem:
+    """The same problem with equal tables of 32 cells and more, and of equal domain sizes, stored once."""
+    lengths = np.diff(problem.pool_offsets)
+    same = np.arange(len(lengths))
+    for group in problem.facts.arity_groups:
+        large = lengths[problem.factor_table[group.factors]] >= 32
+        if group.variables.shape[1] == 0 or not large.any():
+            continue
+        keys = row_keys(problem.domain_sizes[group.variables[large]], int(problem.domain_sizes.max()) + 1)
+        order = np.argsort(keys, kind="stable")
+        for factors in np.split(group.factors[large][order], np.flatnonzero(np.diff(keys[order])) + 1):
+            tables = distinct(problem.factor_table[factors])
+            if len(tables) > 1:
+                first, which = different_rows(cells_of_tables(problem, tables).reshape(len(tables), -1))
+                same[tables] = tables[first[which]]
+    kept, number = np.unique(same, return_inverse=True)
+    if len(kept) == len(same):
+        return problem
+    return problem.replace(
+        pool=handed_over(cells_of_tables(problem, kept).copy()),
+        pool_offsets=handed_over(offsets_of(lengths[kept])),
+        factor_table=handed_over(number[problem.factor_table]),
+    )
+
+
 def unary_costs(problem: Problem) -> tuple[NDArray[np.float64], Indices]:
     """The sum of the unary factors of every variable, flat, and where each variable's part starts: [sum D], [N + 1]."""
     costs, starts = own_costs(problem)
