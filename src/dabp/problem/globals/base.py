@@ -92,8 +92,14 @@ class GlobalFunction(ABC):
         made = [_row(one) for one in self.sums(symbols) or ()]
         return [row for row in made if row is not None]
 
+    @property
+    def own_cells(self) -> int:
+        """How many cells an evaluation needs for the definition alone."""
+        return 0
+
     def decompose(self, build: Building, scope: Sequence[int], symbols: Symbols) -> None:
         """Add tables over the scope and auxiliary variables that cost as much as the function."""
+        build.check(self.own_cells, f"{self.name} over {len(symbols):,} variables")
         cells = math.prod(map(len, symbols))
         sums = self.sums(symbols)
         if sums is not None:
