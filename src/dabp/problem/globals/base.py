@@ -64,6 +64,8 @@ class GlobalFunction(ABC):
         if self.MEASURES and self.measure not in self.MEASURES:
             known = ", ".join(self.MEASURES)
             raise ProblemError(f"{self.name} has the measures {known}, not {self.measure!r}")
+        if self.measure == "weights" and self.hard:
+            raise ProblemError(f"{self.name} with weights has a price of 1 or another finite one")
 
     @property
     def name(self) -> str:
@@ -184,6 +186,7 @@ def _row(one: Sum) -> Row | None:
     if judge.measure == "once" and judge.price < math.inf:
         least, most = sum(int(t.min()) for t in one.terms) / unit, sum(int(t.max()) for t in one.terms) / unit
         slope /= max(low - least, most - high, 1 / unit)
-    elif judge.measure == "square":
-        slope /= unit
+    elif judge.measure in ("square", "pairs"):  # by the least violation there can be
+        least = 1 / unit / math.lcm(*(one.denominator for one in (judge.low, judge.high) if one is not None))
+        slope *= least if judge.measure == "square" else (1 + least) / 2
     return Row([term / unit for term in one.terms], low, high, slope)

@@ -32,7 +32,8 @@ class CostBetween(GlobalFunction):
             own = np.array(costs)[np.ravel_multi_index(tuple(rows[:, axis] for axis in axes), shape)]
             forbidden |= np.isinf(own)
             total += [exact(one, "a cost") for one in np.where(np.isinf(own), 0.0, own).tolist()]
-        inside = [self.low <= one < self.high for one in total]
+        low, high = (one if math.isinf(one) else exact(one, "a bound") for one in (self.low, self.high))
+        inside = [low <= one < high for one in total]
         return (forbidden | ~np.array(inside, dtype=np.bool_)).astype(np.float64)
 
     def decompose_large(self, build: Building, scope: Sequence[int], symbols: Symbols) -> None:
