@@ -20,7 +20,8 @@ def test_walking_the_chain_gives_what_the_total_costs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     terms = [rng.integers(-3, 4, rng.integers(1, 4)) for _ in range(rng.integers(2, 6))]
     low, high = (None if rng.random() < 0.4 else Fraction(int(rng.integers(-9, 9)), 2) for _ in range(2))
-    judge = Judge(low, high, float(rng.choice([math.inf, 2.5])), rng.choice([None, 0.5]), int(rng.integers(1, 3)))
+    measure, different = str(rng.choice(["amount", "once", "square", "pairs"])), bool(rng.random() < 0.2)
+    judge = Judge(low, high, float(rng.choice([math.inf, 0.5])), measure, int(rng.integers(1, 3)), different)
     made = chain(terms, judge, 10**6, "it")
     for values in itertools.product(*(range(len(term)) for term in terms)):
         state = 0
@@ -28,8 +29,10 @@ def test_walking_the_chain_gives_what_the_total_costs(seed: int) -> None:
             state = step[state, value]
         total = sum(int(term[value]) for term, value in zip(terms, values, strict=True))
         off = max(0, (low - total) if low is not None else 0, (total - high) if high is not None else 0)
-        price = judge.outside if judge.price is None else float(Fraction(1, 2) * off / judge.denominator)
-        assert made.costs[state, values[-1]] == (price if off else 0.0)
+        off = Fraction(off) / judge.denominator
+        amount = {"amount": off, "once": Fraction(off > 0), "square": off**2, "pairs": off * (off + 1) / 2}[measure]
+        amount = Fraction(not off) if different else amount
+        assert made.costs[state, values[-1]] == (judge.price * float(amount) if amount else 0.0)
 
 
 def test_states_are_as_few_as_there_can_be() -> None:

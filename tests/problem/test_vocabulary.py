@@ -13,9 +13,10 @@ import pytest
 
 import dabp
 from dabp.errors import ProblemError
-from dabp.problem import Problem, vocabulary
+from dabp.problem import Problem, sums
 from dabp.problem.model import Model
-from dabp.problem.vocabulary import SMALL_CELLS, listed, price_of
+from dabp.problem.sums import SMALL_CELLS
+from dabp.problem.vocabulary import listed, price_of
 from tests.problems import all_assignments
 
 CASES = 200
@@ -197,9 +198,9 @@ def test_statements_mean_what_they_say(kind: str, monkeypatch: pytest.MonkeyPatc
     hidden = 0
     for case in range(CASES):
         if case == CASES // 2:  # from here on chains are made of what would be one table
-            monkeypatch.setattr(vocabulary, "SMALL_CELLS", 1)
-            monkeypatch.setattr(vocabulary, "WIDE_VALUES", 3)
-            monkeypatch.setattr(vocabulary, "VALUES_PER_CLASS", 1)
+            monkeypatch.setattr(sums, "SMALL_CELLS", 1)
+            monkeypatch.setattr(sums, "WIDE_VALUES", 3)
+            monkeypatch.setattr(sums, "VALUES_PER_CLASS", 1)
         rng = np.random.default_rng(case)
         model = drawn_model(rng, rows)
         cost_of = state(model, rng)
@@ -229,7 +230,7 @@ def test_statements_mean_what_they_say(kind: str, monkeypatch: pytest.MonkeyPatc
         (lambda m: m.linear(["a", "a"], "<=", 3), "twice"),
         (lambda m: m.linear({"a": math.nan}, "<=", 3), "coefficient of 'a' is a finite number, not nan"),
         (lambda m: m.linear({"a": 1}, "<=", math.inf), "bound of a linear sum is a finite number, not inf"),
-        (lambda m: m.linear({"a": 1}, "<", 3), "<=, == or >= its bound, not '<'"),
+        (lambda m: m.linear({"a": 1}, "<", 3), "<=, ==, != or >= its bound, not '<'"),
         (lambda m: m.linear({"a": 1}, "<=", 3, price=-1), "a price is a number of at least 0, not -1"),
         (lambda m: m.linear({"a": 10**19}, "<=", 3), "too large"),
         (lambda m: m.at_most(["a", "t"], "q", 1), "has a value 'q'"),

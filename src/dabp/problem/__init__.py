@@ -6,6 +6,7 @@ Its names are resolved when first used, so that modules here that need no NumPy 
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,5 +31,5 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
+    setattr(sys.modules[__name__], name, value)  # `globals` is a module here
     return value

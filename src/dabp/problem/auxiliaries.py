@@ -12,7 +12,7 @@ completion costs less.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from dabp.errors import ProblemError
 from dabp.problem.columns import Indices, distinct, ragged_positions
 from dabp.problem.facts import Columns, Structure
+
+if TYPE_CHECKING:
+    from dabp.problem.globals.base import Posted
 
 
 class _Part(NamedTuple):
@@ -126,10 +129,14 @@ class Definitions:
 class Auxiliaries:
     """The auxiliary variables of a problem, and their values."""
 
-    def __init__(self, structure: Structure, pool: NDArray[np.float64], maximize: bool):
+    def __init__(
+        self, structure: Structure, pool: NDArray[np.float64], maximize: bool, statements: tuple[Posted, ...] = ()
+    ):
         self._columns, self._pool, self._maximize = structure.columns, pool, maximize
         self._found = structure.memo.get(Definitions, lambda: Definitions(structure.columns))
         self.definitions = structure.columns.definitions
+        self.statements = statements
+        """The global functions that factors of the problem are together, or that follow from them."""
 
     @property
     def count(self) -> int:

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, different_rows, offsets_of
+from dabp.problem.blocks import Block
+from dabp.problem.columns import different_rows, offsets_of
 from dabp.problem.conversion import as_float, as_integers
 from dabp.problem.data import cell_of, cost_table, places_of, positional
 from dabp.problem.validation import EXACT, MOST_VALUES
 from dabp.problem.views import Label
-from dabp.problem.vocabulary import Block, Vocabulary, listed, statement
+from dabp.problem.vocabulary import Vocabulary, listed, statement
 
 
 class Model(Vocabulary):
@@ -160,7 +161,7 @@ class Model(Vocabulary):
         different = costs.reshape(len(costs), -1)[first]
         if np.isnan(different).any():
             raise ProblemError("a cost is not a number")
-        self._append(Block(numbers, different, same[chosen], []))
+        self._blocks.append(Block(numbers, different, same[chosen], []))
 
     @statement
     def forbid(
@@ -204,14 +205,13 @@ class Model(Vocabulary):
 
     def build(self) -> Problem:
         """The finished problem; the model can be extended and built again."""
-        blocks, count = self._blocks, len(self._labels)
-        pool, pool_offsets, factor_table = self._tables()
-        scopes = np.concatenate([np.zeros(0, dtype=np.int64), *(block.scopes.ravel() for block in blocks)])
+        blocks = self._blocks
+        pool, pool_offsets, factor_table = blocks.tables()
         plain = all(row == tuple(range(len(row))) and type(row[0]) is int for row in self._labels)
         return Problem(
-            [*(len(row) for row in self._labels), *self._auxiliary],
-            np.where(scopes < 0, count - 1 - scopes, scopes),
-            offsets_of(np.repeat([b.scopes.shape[1] for b in blocks], [len(b.scopes) for b in blocks])),
+            [*(len(row) for row in self._labels), *blocks.auxiliary],
+            blocks.scopes(len(self._labels)),
+            offsets_of(blocks.arities),
             pool,
             pool_offsets,
             factor_table,
@@ -219,15 +219,16 @@ class Model(Vocabulary):
             maximize=self.maximize,
             variable_names=[*self._names, *self._auxiliary_names()],
             factor_names=self._factor_names(),
-            labels=None if plain else [*self._labels, *([None] * len(self._auxiliary))],
+            labels=None if plain else [*self._labels, *([None] * len(blocks.auxiliary))],
             name=self.name,
-            definitions=np.flatnonzero(np.repeat([b.defines for b in blocks], [len(b.scopes) for b in blocks])),
+            definitions=blocks.definitions,
+            statements=self._posted,
         )
 
     def __repr__(self) -> str:
         sense = "maximise" if self.maximize else "minimise"
-        factors = sum(len(block.scopes) for block in self._blocks)
-        return f"Model({self.name!r}, {sense}, {len(self._names)} variables, {factors} cost functions)"
+        count = self._blocks.num_factors
+        return f"Model({self.name!r}, {sense}, {len(self._names)} variables, {count} cost functions)"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the problem as it is now, or why it is none."""
@@ -238,32 +239,15 @@ class Model(Vocabulary):
         except ProblemError as error:
             return card(f"Model {escaped(self.name)}", [("cannot be built yet", escaped(error))])
 
-    def _tables(self) -> tuple[NDArray[np.float64], Indices, Indices]:
-        """The pool of different tables, its offsets, and the table of each factor."""
-        by_width: dict[int, list[Block]] = {}
-        for block in self._blocks:
-            by_width.setdefault(block.tables.shape[1], []).append(block)
-        pool, widths, number, chosen = [np.zeros(0)], list[int](), 0, dict[int, Indices]()
-        for width, blocks in by_width.items():
-            rows = blocks[0].tables if len(blocks) == 1 else np.concatenate([block.tables for block in blocks])
-            first, same = different_rows(rows)
-            pool.append(rows[first].ravel())
-            widths += [width] * len(first)
-            for block, start in zip(blocks, offsets_of([len(block.tables) for block in blocks])[:-1], strict=True):
-                chosen[id(block)] = number + same[start + block.table]
-            number += len(first)
-        tables = [np.zeros(0, dtype=np.int64), *(chosen[id(block)] for block in self._blocks)]
-        return np.concatenate(pool), offsets_of(widths), np.concatenate(tables)
-
     def _auxiliary_names(self) -> list[str]:
         """Names aux1, aux2, … without those of variables."""
         unused = (name for number in itertools.count(1) if (name := f"aux{number}") not in self._names)
-        return list(itertools.islice(unused, len(self._auxiliary)))
+        return list(itertools.islice(unused, len(self._blocks.auxiliary)))
 
     def _factor_names(self) -> list[str] | None:
         """Names in order, f0, f1, … where none was given; None if none was given at all."""
         names, named, count = [], False, 0
-        for block in self._blocks:
+        for block in self._blocks.blocks:
             named |= bool(block.names) and block.names != [f"f{count}"]
             names += block.names or [f"f{number}" for number in range(count, count + len(block.scopes))]
             count += len(block.scopes)

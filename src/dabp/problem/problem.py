@@ -26,6 +26,9 @@ from dabp.problem.names import Assignment, Names
 from dabp.problem.validation import validate_costs, validate_names, validate_structure
 from dabp.problem.views import Factor, FactorCost, Label, Variable, Views
 
+if TYPE_CHECKING:
+    from dabp.problem.globals.base import Posted
+
 __all__ = ["Assignment", "Factor", "FactorCost", "Label", "Problem", "Variable"]
 
 _MOVED = {
@@ -96,6 +99,8 @@ class Problem:
         Optional: what answers in Python call the variables where that is not their names, such as nodes of a graph.
     definitions
         Factors that define auxiliary variables, the last ones (`dabp.problem.auxiliaries`); answers leave these out.
+    statements
+        The global functions that some factors, or all, together are (`dabp.problem.globals`).
     """
 
     @named_keywords
@@ -117,6 +122,7 @@ class Problem:
         name: str = "problem",
         keys: Sequence[Hashable] | None = None,
         definitions: ArrayLike = (),
+        statements: Sequence[Posted] = (),
     ):
         self.domain_sizes = _fixed(domain_sizes, as_integers, "domain sizes")
         self.scope_variables = _fixed(scope_variables, as_integers, "variables of scopes")
@@ -142,7 +148,7 @@ class Problem:
         shared = known is not None and known.share_structure(columns, self.pool)
         structure = known.structure if known is not None and shared else Structure(columns)
         self.facts = Facts(structure, self.pool, self.constant, self.maximize, self.limit)
-        self.auxiliaries = Auxiliaries(structure, self.pool, self.maximize)
+        self.auxiliaries = Auxiliaries(structure, self.pool, self.maximize, tuple(statements))
         self.names = Names(name, variable_names, factor_names, labels, keys, columns, self.auxiliaries)
         validate_names(self, self.names.value_labels)
         if not shared:
@@ -290,6 +296,8 @@ class Problem:
         if changes.keys() & {"domain_sizes", "scope_variables", "scope_offsets", "variable_names"}:
             # keys and definitions are of the variables and factors that there were
             changes = {"keys": None, "definitions": (), **changes}
+        if changes.keys() - {"constant", "factor_names", "keys", "labels", "limit", "name", "variable_names"}:
+            changes = {"statements": (), **changes}  # other costs, other statements
         copy = Problem.__new__(Problem)
         copy.__dict__["_known"] = self.facts
         Problem.__init__(copy, **{**self._arguments(), **changes})
@@ -312,6 +320,7 @@ class Problem:
             "name": self.name,
             "keys": self.names.keys,
             "definitions": self.auxiliaries.definitions,
+            "statements": self.auxiliaries.statements,
         }
 
     @named_keywords

@@ -8,6 +8,7 @@ way are one state, so that the chain is the smallest deterministic automaton of 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import ProblemError
+from dabp.problem.blocks import Building
 from dabp.problem.columns import Indices, different_rows
 from dabp.problem.exactness import decimal
+
+SMALL_CELLS = 1024
+"""Cells up to which a statement is one table, whatever a chain would need."""
+
+WIDE_VALUES = 16
+"""Least number of values of a variable whose values in a sum may be grouped into classes of equal terms."""
+
+VALUES_PER_CLASS = 4
+"""Least mean number of values in a class, for which an auxiliary variable takes the variable's place in a sum."""
 
 LARGEST_BOUND = 2**62
 """Bounds of a sum beyond this are replaced by it: sums are smaller than half of it."""
@@ -27,25 +38,29 @@ LARGEST_BOUND = 2**62
 
 @dataclass(frozen=True)
 class Judge:
-    """What a total costs: nothing within [low, high], outside as much as is said; all in whole units of 1/denominator.
+    """What a total costs: nothing within [low, high], outside as much as its measure says.
 
     Attributes
     ----------
     low, high
-        The bounds, None for none; not always whole themselves.
-    outside
-        What a total outside costs, inf for forbidden.
+        The bounds, in units of 1/denominator and not always whole; None for none.
     price
-        In its place, what it costs for each 1 that a total is outside.
+        What a violation v costs: ``price * v``, inf for forbidden.
+    measure
+        What the violation of a total outside is: ``amount``, by how much it is outside; ``once``, 1; ``square``, the
+        square of the amount; ``pairs``, a (a + 1)/2 for the amount a.
     denominator
         Units to a 1.
+    different
+        Whether totals within the bounds violate and others do not, by 1.
     """
 
     low: Fraction | None
     high: Fraction | None
-    outside: float = math.inf
-    price: float | None = None
+    price: float = math.inf
+    measure: str = "amount"
     denominator: int = 1
+    different: bool = False
 
     @property
     def first(self) -> int | None:
@@ -64,26 +79,41 @@ class Judge:
         return costs[which].reshape(totals.shape)
 
     def _cost(self, total: int) -> float:
-        below = Fraction(0) if self.low is None else self.low - total
-        above = Fraction(0) if self.high is None else total - self.high
-        off = max(below, above, Fraction(0))
-        if not off:
+        off = self.violation(total)
+        if not off or not self.price:
             return 0.0
-        if self.price is None:
-            return self.outside
+        if self.price == math.inf:
+            return math.inf
         try:
-            return float(decimal(self.price) * off / self.denominator)
+            return float(decimal(self.price) * off)
         except OverflowError:
             raise ProblemError("the price of a sum makes costs that are too large for a float64") from None
+
+    def violation(self, total: int) -> Fraction:
+        """How badly a total violates the bounds."""
+        below = Fraction(0) if self.low is None else self.low - total
+        above = Fraction(0) if self.high is None else total - self.high
+        off = max(below, above, Fraction(0)) / self.denominator
+        if self.different:
+            return Fraction(not off)
+        if self.measure == "amount" or not off:
+            return off
+        if self.measure == "once":
+            return Fraction(1)
+        return off**2 if self.measure == "square" else off * (off + 1) / 2
 
     def merged(self, sums: Indices, least: int, most: int) -> Indices:
         """Partial sums, those that surely end the same way made one; what is still to come adds `least` to `most`."""
         first, last = self.first, self.last
+        if self.different:
+            if first is not None and last is not None:  # outside, whatever comes
+                sums = np.where((sums + most < first) | (sums + least > last), first - most - 1, sums)
+            return sums
         if last is not None and first is None:
             sums = np.maximum(sums, last - most)  # within, whatever comes
         if first is not None and last is None:
             sums = np.minimum(sums, first - least)
-        if self.price is None:  # outside, whatever comes: one state for all
+        if self.price in (0.0, math.inf) or self.measure == "once":  # outside, whatever comes: one state for all
             high = None if last is None else last - least + 1
             low = None if first is None else first - most - 1
             bad = high if high is not None else low
@@ -98,6 +128,8 @@ class Chain(NamedTuple):
 
     steps: list[Indices]
     costs: NDArray[np.float64]
+    weights: list[NDArray[np.float64]] | None = None
+    """What each step costs, [S, D]; None for nothing."""
 
     @property
     def cells(self) -> int:
@@ -116,25 +148,93 @@ def chain(terms: Sequence[Indices], judge: Judge, max_cells: int, what: str) -> 
     most = np.cumsum([int(term.max()) for term in terms][::-1])[::-1]
     layer = np.zeros(1, dtype=np.int64)
     entered: list[Indices] = []  # the place in the next layer of each state and value
+    total = 0
     for i, term in enumerate(terms):
         if len(layer) * len(term) > 2**18:  # such a step makes tables of the square of its states
             check(max(max_cells + 1, len(layer) ** 2 * len(term)))
+        total += len(layer) * len(term)
+        check(total)
         sums = np.add.outer(layer, term)
         if i < len(terms) - 1:
             sums = judge.merged(sums, int(least[i + 1]), int(most[i + 1]))
             layer, place = np.unique(sums, return_inverse=True)
             entered.append(place.reshape(sums.shape))
-    rows = judge.costs(sums)
-    first, same = different_rows(rows)
-    costs = rows[first]
-    steps: list[Indices] = []
-    for place in reversed(entered):
-        after = same[place]
-        first, same = different_rows(after.view(np.float64))  # equal bits are all it looks at
-        steps.append(after[first])
-    result = Chain(steps[::-1], costs)
+    result = smallest(Chain(entered, judge.costs(sums)))
     check(result.cells)
     return result
+
+
+def smallest(made: Chain) -> Chain:
+    """A chain whose states differ in what follows them: those of which all goes on in the same way are one."""
+    first, same = different_rows(made.costs)
+    costs = made.costs[first]
+    steps: list[Indices] = []
+    weights: list[NDArray[np.float64]] = []
+    for i in reversed(range(len(made.steps))):
+        after = same[made.steps[i]]
+        whole = after.view(np.float64)  # equal bits are all it looks at
+        if made.weights is not None:
+            whole = np.concatenate([whole, made.weights[i]], axis=1)
+        first, same = different_rows(whole)
+        steps.append(after[first])
+        if made.weights is not None:
+            weights.append(made.weights[i][first])
+    return Chain(steps[::-1], costs, weights[::-1] if made.weights is not None else None)
+
+
+def add_sum(build: Building, scope: Sequence[int], terms: Sequence[Indices], judge: Judge, kind: str) -> None:
+    """Add what a sum with a term of each variable costs: one table, or a chain of them."""
+    changing = [bool((term != term[0]).any()) for term in terms]
+    axes, parts = list(itertools.compress(scope, changing)), list(itertools.compress(terms, changing))
+    fixed = sum(int(term[0]) for term, changes in zip(terms, changing, strict=True) if not changes)
+    cells, what = math.prod(map(len, parts)), f"{kind} over {len(scope):,} variables"
+    made, classes = None, list(map(_classes, parts))
+    if cells > SMALL_CELLS and len(parts) > 2:
+        kept = [term if own is None else own[1] for term, own in zip(parts, classes, strict=True)]
+        kept[0] = kept[0] + fixed
+        made = chain(kept, judge, build.max_cells, what)
+    else:
+        build.check(cells, what)
+    if made is None or cells <= made.cells:
+        total = np.array(fixed, dtype=np.int64)
+        for part in parts:
+            total = np.add.outer(total, part)
+        build.add(axes, judge.costs(total))
+        return
+    for place, own in enumerate(classes):
+        if own is not None:
+            axes[place] = build.define([axes[place]], own[0], len(own[1]))
+    add_chain(build, axes, made)
+
+
+def add_chain(build: Building, axes: Sequence[int], made: Chain) -> None:
+    """Add auxiliary variables for the states of a chain, and its tables."""
+    steps, costs = list(made.steps), made.costs
+    if not steps:
+        build.add(axes, costs[0])
+        return
+    weights = [np.zeros((1, 1))] * len(steps) if made.weights is None else list(made.weights)
+    build.add([axes[0]], weights[0][0])
+    first = steps[0][0]
+    sizes = [int(step.max()) + 1 for step in steps]
+    if len(steps) > 1 and len(first) * steps[1].shape[1] * sizes[1] <= sizes[0] * (
+        len(first) + steps[1].shape[1] * sizes[1]
+    ):
+        steps[1], state = steps[1][first], axes[0]  # the first variable is the state after itself
+        weights[1] = weights[1][first] if len(weights[1]) > 1 else weights[1]
+    else:
+        state = build.define([axes[0]], first, sizes[0])
+    for axis, step, size, weight in zip(axes[1:], steps[1:], sizes[1:], weights[1:], strict=False):
+        if weight.any():
+            build.add((state, axis), np.broadcast_to(weight, step.shape))
+        state = build.define([state, axis], step, size)
+    build.add((state, axes[-1]), costs)
+
+
+def _classes(term: Indices) -> tuple[Indices, Indices] | None:
+    """The class of each value by its term and the term of each class; None if classes save too little."""
+    different, which = np.unique(term, return_inverse=True)
+    return (which, different) if WIDE_VALUES <= len(term) >= VALUES_PER_CLASS * len(different) else None
 
 
 class Numbers(NamedTuple):

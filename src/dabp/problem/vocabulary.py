@@ -1,7 +1,7 @@
 """What models state beyond tables: all different, counts, linear sums, elements, implications.
 
 Each statement becomes tables if they are small, and otherwise a chain of tables through auxiliary variables
-(`dabp.problem.sums`), which answers leave out. All factors of a statement have its name: they are one constraint.
+(`dabp.problem.globals`), which answers leave out. All factors of a statement have its name: they are one constraint.
 """
 
 from __future__ import annotations
@@ -12,46 +12,27 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NamedTuple, ParamSpec, TypeGuard, TypeVar
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.errors import KeywordError, ProblemError, named_keywords
+from dabp.problem.blocks import Block, Blocks, Building
 from dabp.problem.columns import Indices
 from dabp.problem.conversion import as_float
 from dabp.problem.data import places_of
-from dabp.problem.sums import Chain, Judge, chain, exact, exact_numbers, whole_terms
+from dabp.problem.globals.all_different import AllDifferent
+from dabp.problem.globals.base import GlobalFunction, Posted, Symbols
+from dabp.problem.globals.linear import Linear
+from dabp.problem.sums import exact, exact_numbers, whole_terms
 from dabp.problem.views import Label
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-SMALL_CELLS = 1024
-"""Cells up to which a statement is one table, whatever a chain would need."""
-
-WIDE_VALUES = 16
-"""Least number of values of a variable whose values in a sum may be grouped into classes of equal terms."""
-
-VALUES_PER_CLASS = 4
-"""Least mean number of values in a class, for which an auxiliary variable takes the variable's place in a sum."""
-
 Allowed = Label | Iterable[Label]
 """One label, or several of which any will do."""
-
-
-class Block(NamedTuple):
-    """Factors that were added together."""
-
-    scopes: Indices
-    """Their variables, [n, k]; −1, −2, … are auxiliary ones."""
-    tables: NDArray[np.float64]
-    """Different tables, [U, cells]."""
-    table: Indices
-    """Which of them each factor has, [n]."""
-    names: list[str]
-    defines: bool = False
-    """Whether each of them defines the last variable of its scope."""
 
 
 def statement(function: Callable[P, R]) -> Callable[P, R]:
@@ -76,16 +57,26 @@ class Vocabulary:
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._labels: list[tuple[Label, ...]] = []
-        self._blocks: list[Block] = []
-        self._num_factors = 0
-        self._auxiliary: list[int] = []
-        """The domain sizes of auxiliary variables."""
+        self._blocks = Blocks()
+        self._posted: list[Posted] = []
         self._given: set[str] = set()
         """Names of factors that were given."""
 
     @statement
-    def all_different(self, scope: Sequence[str], *, price: float | None = None, name: str | None = None) -> None:
-        """No two of the variables have equal labels; with a price, each pair with equal labels costs `price` instead.
+    def all_different(
+        self,
+        scope: Sequence[str],
+        *,
+        excepted: Allowed = (),
+        measure: str = "pairs",
+        price: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        """No two of the variables have equal labels, except those of `excepted`.
+
+        With a price, labels that occur c times cost it c (c − 1)/2 times each, a pair with equal labels each (`measure`
+        ``"pairs"``), c − 1 times (``"variables"``, how many have to change), (c − 1)² times (``"squares"``) or once
+        (``"values"``).
 
         Examples
         --------
@@ -93,24 +84,10 @@ class Vocabulary:
         >>> names = model.add_variables(["ann", "bob", "eve"], ["mon", "tue", "wed"])
         >>> model.all_different(names)
         """
-        indices = np.array(self._scope(scope), dtype=np.int64)
-        bad, name = self._price(price), self._statement("all_different", name)
-        rows: dict[tuple[Label, ...], int] = {}
-        kind = np.array([rows.setdefault(self._labels[i], len(rows)) for i in indices.tolist()], dtype=np.int64)
-        sizes = np.array([len(row) for row in rows], dtype=np.int64)
-        count, total = np.bincount(kind, minlength=len(rows)), int(sizes[kind].sum())
-        cells = (total**2 - int((sizes**2 * count).sum())) // 2
-        self._check_cells(cells, f"all_different over {len(indices):,} variables")
-        first, second = np.triu_indices(len(indices), 1)
-        identities = _identities(list(rows))
-        keys = kind[first] * len(rows) + kind[second]
-        order = np.argsort(keys, kind="stable")
-        for pairs in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(order) else ():
-            a, b = divmod(int(keys[pairs[0]]), len(rows))
-            equal = identities[a][:, None] == identities[b][None, :]
-            if equal.any():
-                scopes = np.stack([indices[first[pairs]], indices[second[pairs]]], axis=1)
-                self._add_many(scopes, np.where(equal, bad, 0.0), name)
+        indices = self._scope(scope)
+        symbols, symbol_of = self._symbols(indices)
+        free = tuple(symbol_of(label) for label in self._values(indices, excepted))
+        self._post("all_different", AllDifferent(free, price=price_of(price), measure=measure), indices, symbols, name)
 
     @statement
     def at_most(
@@ -147,10 +124,11 @@ class Vocabulary:
         relation: str,
         bound: float,
         *,
+        measure: str = "amount",
         price: float | None = None,
         name: str | None = None,
     ) -> None:
-        """A sum of coefficients times values is ``"<="``, ``"=="`` or ``">="`` a bound.
+        """A sum of coefficients times values is ``"<="``, ``"=="``, ``">="`` or ``"!="`` a bound.
 
         Parameters
         ----------
@@ -159,8 +137,9 @@ class Vocabulary:
             as decimals: 0.1 + 0.2 is 0.3.
         relation, bound
             What the sum has to be.
-        price
-            What it costs for each 1 by which it is not; None forbids that.
+        measure, price
+            What it costs for each 1 by which it is not (``"amount"``), for the square of that (``"square"``), or
+            however far it is off (``"once"``); a price of None forbids that.
         name
             What the constraint is called.
 
@@ -173,8 +152,8 @@ class Vocabulary:
         names = listed(terms)
         weights = {variable: terms[variable] if isinstance(terms, Mapping) else 1 for variable in names}
         indices = self._scope(names)
-        if relation not in ("<=", "≤", ">=", "≥", "==", "="):
-            raise ProblemError(f"a linear sum is <=, == or >= its bound, not {relation!r}")
+        if relation not in ("<=", "≤", ">=", "≥", "==", "=", "!="):
+            raise ProblemError(f"a linear sum is <=, ==, != or >= its bound, not {relation!r}")
         limit = exact(bound, "the bound of a linear sum")
         coefficients = [exact(weights[variable], f"the coefficient of {variable!r}") for variable in names]
         values = [
@@ -182,8 +161,9 @@ class Vocabulary:
             for variable, index in zip(names, indices, strict=True)
         ]
         whole, denominator = whole_terms(coefficients, values)
-        sides = relation not in ("<=", "≤"), relation not in (">=", "≥")
-        self._sum("linear", indices, whole, sides, limit * denominator, price, name, denominator)
+        low, high = limit if relation[0] not in "<≤" else None, limit if relation[0] not in ">≥" else None
+        function = Linear(low, high, denominator, relation == "!=", price=price_of(price), measure=measure)
+        self._post("linear", function, indices, whole, name)
 
     @statement
     def implies(
@@ -214,8 +194,8 @@ class Vocabulary:
         for variable, allowed in consequence.items():
             index = self._one(variable)
             terms[place[index]] += 1 - self._among(index, self._values([index], allowed))
-        judge = Judge(None, Fraction(step * len(condition)), price_of(price))
-        self._judged(indices, terms, judge, self._statement("implies", name), "implies")
+        function = Linear(None, Fraction(step * len(condition)), price=price_of(price), measure="once")
+        self._post("implies", function, indices, terms, name)
 
     @statement
     def element(
@@ -297,26 +277,34 @@ class Vocabulary:
         name: str | None,
     ) -> None:
         indices = self._scope(scope)
-        wanted = self._values(indices, values)
+        wanted, number = self._values(indices, values), exact(count, f"the count of {kind}")
         terms = [self._among(index, wanted) for index in indices]
-        self._sum(kind, indices, terms, sides, exact(count, f"the count of {kind}"), price, name)
+        low, high = (number if side else None for side in sides)
+        self._post(kind, Linear(low, high, price=price_of(price)), indices, terms, name)
 
-    def _sum(
-        self,
-        kind: str,
-        indices: tuple[int, ...],
-        terms: Sequence[Indices],
-        sides: tuple[bool, bool],
-        bound: Fraction,
-        price: float | None,
-        name: str | None,
-        denominator: int = 1,
+    def _post(
+        self, kind: str, function: GlobalFunction, indices: Sequence[int], symbols: Symbols, name: str | None
     ) -> None:
-        """A sum of terms bounded from below, from above, or both, as `sides` say."""
-        cost = price_of(price)
-        low, high = (bound if side else None for side in sides)
-        judge = Judge(low, high, math.inf, None if cost == math.inf else cost, denominator)
-        self._judged(indices, terms, judge, self._statement(kind, name), kind)
+        """Add what a global function is decomposed into, and remember it."""
+        first, name = self._blocks.num_factors, self._statement(kind, name)
+        function.decompose(self._building(name), indices, symbols)
+        factors = tuple(range(first, self._blocks.num_factors))
+        self._posted.append(Posted(function, tuple(indices), tuple(symbols), factors, name))
+
+    def _building(self, name: str) -> Building:
+        return Building(self._blocks, name, self.max_cells, self.maximize)
+
+    def _symbols(self, indices: Sequence[int]) -> tuple[list[Indices], Callable[[Label], int]]:
+        """A number for each label of each variable, equal for equal labels, and a function from labels to them."""
+        known: dict[Label, int] = {}
+        rows: dict[int, Indices] = {}
+        symbols = []
+        for index in indices:
+            labels = self._labels[index]
+            if id(labels) not in rows:
+                rows[id(labels)] = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int64)
+            symbols.append(rows[id(labels)])
+        return symbols, known.__getitem__
 
     def _values(self, indices: Sequence[int], values: Allowed) -> list[Label]:
         """The given label or labels as a list; each of them is a label of some variable."""
@@ -373,83 +361,12 @@ class Vocabulary:
 
     # ---- factors -------------------------------------------------------------------------------
 
-    def _add(
-        self, indices: Sequence[int], table: NDArray[np.float64], name: str | None, *, defines: bool = False
-    ) -> None:
+    def _add(self, indices: Sequence[int], table: NDArray[np.float64], name: str | None) -> None:
         scope = np.array(indices, dtype=np.int64).reshape(1, -1)
-        names = [f"f{self._num_factors}" if name is None else text_of(name)]
+        names = [f"f{self._blocks.num_factors}" if name is None else text_of(name)]
         if name is not None:
             self._given.add(name)
-        self._append(Block(scope, table.reshape(1, -1), np.zeros(1, dtype=np.int64), names, defines))
-
-    def _add_many(self, scopes: Indices, table: NDArray[np.float64], name: str) -> None:
-        shared = np.zeros(len(scopes), dtype=np.int64)
-        self._append(Block(scopes, table.reshape(1, -1), shared, [name] * len(scopes)))
-
-    def _append(self, block: Block) -> None:
-        self._blocks.append(block)
-        self._num_factors += len(block.scopes)
-
-    def _define(self, parents: Sequence[int], values: Indices, size: int, name: str) -> int:
-        """A new auxiliary variable that has ``values[parents]``; its number."""
-        self._auxiliary.append(size)
-        number = -len(self._auxiliary)
-        table = np.full((*values.shape, size), -np.inf if self.maximize else np.inf)
-        np.put_along_axis(table, values[..., None], 0.0, axis=-1)
-        self._add((*parents, number), table, name, defines=True)
-        return number
-
-    def _judged(self, indices: Sequence[int], terms: Sequence[Indices], judge: Judge, name: str, kind: str) -> None:
-        """Add the cost of a sum with a term of each variable: one table, or a chain of them."""
-        changing = [(term != term[0]).any() for term in terms]
-        axes, parts = list(itertools.compress(indices, changing)), list(itertools.compress(terms, changing))
-        fixed = sum(int(term[0]) for term, changes in zip(terms, changing, strict=True) if not changes)
-        cells, what = math.prod(map(len, parts)), f"{kind} over {len(indices):,} variables"
-        made, classes = None, list(map(_classes, parts))
-        if cells > SMALL_CELLS and len(parts) > 2:
-            kept = [term if own is None else own[1] for term, own in zip(parts, classes, strict=True)]
-            kept[0] = kept[0] + fixed
-            made = chain(kept, judge, self.max_cells, what)
-        else:
-            self._check_cells(cells, what)
-        if made is None or cells <= made.cells:
-            self._add_total(axes, parts, fixed, judge, name)
-            return
-        for place, own in enumerate(classes):
-            if own is not None:
-                axes[place] = self._define([axes[place]], own[0], len(own[1]), name)
-        self._add_chain(axes, made, name)
-
-    def _add_total(self, indices: Sequence[int], terms: Sequence[Indices], fixed: int, judge: Judge, name: str) -> None:
-        """Add the whole table of a sum; without variables the cost of `fixed`."""
-        total = np.array(fixed, dtype=np.int64)
-        for term in terms:
-            total = np.add.outer(total, term)
-        costs = judge.costs(total)
-        if (costs != 0).any():
-            self._add(indices, 0.0 - costs if self.maximize else costs, name)
-
-    def _add_chain(self, axes: Sequence[int], made: Chain, name: str) -> None:
-        """Add auxiliary variables for the states of a chain, and its tables."""
-        steps, costs = list(made.steps), made.costs
-        first = steps[0][0]
-        sizes = [int(step.max()) + 1 for step in steps]
-        if len(steps) > 1 and len(first) * steps[1].shape[1] * sizes[1] <= sizes[0] * (
-            len(first) + steps[1].shape[1] * sizes[1]
-        ):
-            steps[1], state = steps[1][first], axes[0]  # the first variable is the state after itself
-        else:
-            state = self._define([axes[0]], first, sizes[0], name)
-        for axis, step, size in zip(axes[1:], steps[1:], sizes[1:], strict=False):
-            state = self._define([state, axis], step, size, name)
-        if (costs != 0).any():
-            self._add((state, axes[-1]), 0.0 - costs if self.maximize else costs, name)
-
-
-def _classes(term: Indices) -> tuple[Indices, Indices] | None:
-    """The class of each value by its term and the term of each class; None if classes save too little."""
-    different, which = np.unique(term, return_inverse=True)
-    return (which, different) if WIDE_VALUES <= len(term) >= VALUES_PER_CLASS * len(different) else None
+        self._blocks.append(Block(scope, table.reshape(1, -1), np.zeros(1, dtype=np.int64), names))
 
 
 def _identities(rows: Sequence[tuple[Label, ...]]) -> list[Indices]:
