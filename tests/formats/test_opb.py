@@ -37,6 +37,8 @@ class _Statements:
             self.constraints.append((cost, row, rng.choice(list(_RELATIONS)), rng.randint(-3, 3)))
         if soft:
             self.sense, self.top = "min", rng.randint(5, 20)
+        elif not plain:
+            self.constraints.append((3, [(1, [1]), (2, [2])], ">=", 2))
 
     @staticmethod
     def _row(terms: list[tuple[int, list[int]]]) -> str:

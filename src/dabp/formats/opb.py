@@ -23,8 +23,10 @@ from dabp.formats.comments import without_comments
 from dabp.formats.text import Source
 from dabp.problem import Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.globals.base import Posted
+from dabp.problem.globals.linear import Linear
 from dabp.problem.integer_costs import integer_costs
-from dabp.problem.sums import LARGEST_BOUND, Chain, Judge, chain
+from dabp.problem.sums import LARGEST_BOUND, Chain, chain
 from dabp.problem.validation import EXACT
 
 _TOKEN = re.compile(
@@ -67,7 +69,7 @@ class _Reader:
         self.variables = {b"x%d" % number: number for number in range(1, count + 1)}
         self.data = without_comments(source.data, mark=b"*")
         source.release()
-        self.maximize, self.top, self.objective = False, math.inf, False
+        self.top, self.objective = math.inf, False
         self.costs: dict[Literals, int | Fraction] = {}
 
     def problem(self) -> Problem:
@@ -80,7 +82,7 @@ class _Reader:
         for literals, cost in self.costs.items():
             self.rows.add_product(literals, float(cost))
         names = [name.decode("utf-8", "replace") for name in self.variables]
-        return below(self.rows.problem(names, self.maximize), self.top)
+        return below(self.rows.problem(names), self.top)
 
     def _tokens(self) -> Iterator[_Token]:
         for found in _TOKEN.finditer(self.data):
@@ -107,7 +109,7 @@ class _Reader:
             if token.text.startswith(b"soft"):
                 self._top(tokens)
                 return
-            self.maximize = token.text.startswith(b"max")
+            self.rows.maximize = token.text.startswith(b"max")
             terms, end = self._terms(next(tokens), tokens)
             if end.text != b";":
                 raise self._odd(end, "';' at the end of the objective")
@@ -159,7 +161,7 @@ class _Reader:
                 weights[abs(variable)] = weights.get(abs(variable), 0) + coefficient
         low = None if relation.text == b"<=" else Fraction(bound)
         high = None if relation.text == b">=" else Fraction(bound)
-        self.rows.add_sum(weights, Judge(low, high, cost))
+        self.rows.add_sum(weights, Linear(low, high, price=cost, measure="once"))
 
     def _terms(self, token: _Token, tokens: Iterator[_Token]) -> tuple[list[tuple[Literals, int | Fraction]], _Token]:
         """Products of literals with their coefficients, and the token after them."""
@@ -206,7 +208,8 @@ class _Rows:
 
     def __init__(self, source: Source):
         self.source = source
-        self.constant = 0.0
+        self.constant, self.maximize = 0.0, False
+        self.statements: list[Posted] = []
         self.sizes: list[int] = []
         self.scopes, self.offsets, self.table, self.defines = array("q"), array("q", [0]), array("q"), array("b")
         self.tables: dict[bytes, int] = {}
@@ -231,7 +234,7 @@ class _Rows:
         self.source.meter.take_values(size)
         self.sizes.append(size)
         number = self.FIRST_AUXILIARY + len(self.sizes) - 1
-        table = np.full((*values.shape, size), np.inf)
+        table = np.full((*values.shape, size), -np.inf if self.maximize else np.inf)
         np.put_along_axis(table, values[..., None], 0.0, axis=-1)
         self.add((*parents, number), table, defines=True)
         return number
@@ -266,26 +269,29 @@ class _Rows:
         table[tuple(int(literal > 0) for literal in literals)] = cost
         self.add([abs(literal) for literal in literals], table)
 
-    def add_sum(self, weights: dict[int, int], judge: Judge) -> None:
+    def add_sum(self, weights: dict[int, int], function: Linear) -> None:
         """The cost of a sum of variables times weights."""
         terms = sorted(((w, v) for v, w in weights.items() if w), key=lambda term: (-abs(term[0]), term[1]))
         if sum(abs(w) for w, _ in terms) > LARGEST_BOUND // 2:
             raise ProblemError("the coefficients of a constraint are too large to be added up exactly")
         scope = [v for _, v in terms]
         parts = [np.array([0, w], dtype=np.int64) for w, _ in terms]
+        start = len(self.table)
         if len(terms) <= _SMALL_TERMS:
-            total = np.zeros((), dtype=np.int64)
-            for part in parts:
-                total = np.add.outer(total, part)
-            costs = judge.costs(total)
+            costs = function.table(parts)
             if (costs != 0).any():
-                self.add(scope, costs)
-            return
-        key = (judge, *(w for w, _ in terms))
+                self.add(scope, self._signed(costs))
+        else:
+            self._add_chain(scope, parts, function)
+        name = f"constraint{len(self.statements) + 1}"
+        self.statements.append(Posted(function, tuple(scope), tuple(parts), tuple(range(start, len(self.table))), name))
+
+    def _add_chain(self, scope: list[int], parts: list[NDArray[np.int64]], function: Linear) -> None:
+        key = (function.judge, *(int(part[1]) for part in parts))
         made = self.chains.get(key)
         if made is None:
-            what = f"a constraint over {len(terms):,} variables"
-            made = self.chains[key] = chain(parts, judge, self.source.meter.left, what)
+            what = f"a constraint over {len(parts):,} variables"
+            made = self.chains[key] = chain(parts, function.judge, self.source.meter.left, what)
         steps, first = list(made.steps), made.steps[0][0]
         if first[0] == first[1]:
             state = self.define(scope[:1], first, 1)
@@ -294,15 +300,27 @@ class _Rows:
         for variable, step in zip(scope[1:-1], steps[1:], strict=True):
             state = self.define([state, variable], step, int(step.max()) + 1)
         if (made.costs != 0).any():
-            self.add([state, scope[-1]], made.costs)
+            self.add([state, scope[-1]], self._signed(made.costs))
 
-    def problem(self, names: list[str], maximize: bool) -> Problem:
-        """All of it; costs of constraints count against a maximisation."""
+    def _signed(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Costs of violations as they count in the problem's direction."""
+        return 0.0 - costs if self.maximize else costs
+
+    def problem(self, names: list[str]) -> Problem:
+        """All of it."""
+        moved = len(names) - self.FIRST_AUXILIARY + 1
         scopes = np.array(self.scopes, dtype=np.int64) - 1
-        scopes[scopes >= self.FIRST_AUXILIARY - 1] += len(names) - self.FIRST_AUXILIARY + 1
+        scopes[scopes >= self.FIRST_AUXILIARY - 1] += moved
+        statements = [
+            one._replace(scope=tuple(v - 1 if v < self.FIRST_AUXILIARY else v - 1 + moved for v in one.scope))
+            for one in self.statements
+        ]
+        factors = [f"f{number}" for number in range(len(self.table))]
+        for one in statements:
+            for factor in one.factors:
+                factors[factor] = one.name
         tables = [np.frombuffer(key) for key in self.tables]
         pool = np.concatenate([np.zeros(0), *tables])
-        pool[np.isinf(pool)] = -np.inf if maximize else np.inf
         taken = set(names)
         free = (name for number in range(1, len(names) + len(self.sizes) + 1) if (name := f"aux{number}") not in taken)
         return self.source.problem(
@@ -313,9 +331,11 @@ class _Rows:
             offsets_of([len(table) for table in tables]),
             np.array(self.table, dtype=np.int64),
             constant=self.constant,
-            maximize=maximize,
+            maximize=self.maximize,
+            factor_names=factors if statements else None,
             variable_names=[*names, *(next(free) for _ in self.sizes)],
             definitions=np.flatnonzero(np.array(self.defines, dtype=np.bool_)),
+            statements=statements,
         )
 
 
