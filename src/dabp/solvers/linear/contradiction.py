@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from dabp.packages import installed
-from dabp.problem import Problem
+from dabp.problem import Assignment, Problem
 from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS
 from dabp.solvers.linear.bound import lower_bound
 from dabp.solvers.linear.highs import Run
-from dabp.solvers.linear.program import Program, Tables, program_of
+from dabp.solvers.linear.program import Floats, Program, Tables, program_of
 
 SHARE = 0.2
 """Share of the time left that the rows of statements may take."""
@@ -29,35 +30,44 @@ def rows_contradict(problem: Problem, fixed: Mapping[int, int], guard: Guard) ->
     """Whether the linear rows of statements alone show that there is no assignment; False where that is not clear."""
     if not problem.auxiliaries.statements or not installed("highspy"):
         return False
-    return contradiction(problem, guard.within(SHARE * guard.seconds_left), fixed=fixed) is not None
+    return look(problem, guard.within(SHARE * guard.seconds_left), fixed).names is not None
 
 
-def contradiction(
-    problem: Problem,
-    guard: Guard,
-    *,
-    fixed: Mapping[int, int] | None = None,
-    without: Collection[str] = (),
-    tables: Tables = Tables.NONE,
-) -> set[str] | None:
-    """Names of statements whose rows, with those of cliques and tables, have no solution; None if that is not shown."""
-    program = program_of(problem, guard, tables=tables, without=without)
+class Look(NamedTuple):
+    """What the linear rows of a problem show."""
+
+    names: frozenset[str] | None = None
+    """Statements whose rows, with those of cliques, have no solution; None if that is not shown."""
+    assignment: Assignment | None = None
+    """A solution of the rows, rounded; None if there is none."""
+
+
+def look(problem: Problem, guard: Guard, fixed: Mapping[int, int] | None = None) -> Look:
+    """Solve the linear rows of a problem, with some variables fixed."""
+    program = program_of(problem, guard, tables=Tables.NONE)
     for variable, value in (fixed or {}).items():
         first = int(program.starts[variable])
         chosen = program.upper[first + value]
         program.upper[first : int(program.starts[variable + 1])] = 0.0
         program.upper[first + value] = chosen
-    if guard.over:
-        return None
+    if guard.over or not len(program.low):
+        return Look()
     run = Run(program, guard.seconds_left)
     try:
         while not run.wait(BLOCK_SECONDS):
             if guard.over:
-                return None
+                return Look()
     finally:
         run.close()
     if not infeasible(program, run):
-        return None
+        return Look(assignment=None if run.values is None else rounded(problem, program, run.values))
     assert run.multipliers is not None
     used = np.flatnonzero(np.abs(run.multipliers[: len(program.origin)]) > 1e-9)
-    return {program.origin[row] for row in used.tolist()}
+    return Look(frozenset(program.origin[row] for row in used.tolist()))
+
+
+def rounded(problem: Problem, program: Program, values: Floats) -> Assignment:
+    """The value of each variable that has most of it, auxiliary ones as they follow."""
+    parts = np.split(values[: program.num_values], program.starts[1:-1])
+    chosen = [int(np.argmax(part)) for part in parts if len(part)]
+    return problem.auxiliaries.completed(np.array(chosen, dtype=np.int64))

@@ -10,7 +10,6 @@ the optimum remains a lower bound.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -84,27 +83,18 @@ class _Rows:
         self.high.append(high)
 
 
-def program_of(
-    problem: Problem, guard: Guard | None = None, *, tables: Tables = Tables.ALL, without: Collection[str] = ()
-) -> Program:
-    """The relaxation of a problem; other tables of several variables than `tables` count with their least cost only.
-
-    Statements and factors with a name in `without` are left out.
-    """
+def program_of(problem: Problem, guard: Guard | None = None, *, tables: Tables = Tables.ALL) -> Program:
+    """The relaxation of a problem; other tables of several variables than `tables` count with their least cost only."""
     problem = minimized(problem)
-    names = problem.names
     starts = offsets_of(problem.domain_sizes)
     rows, costs, upper = _Rows(), [np.zeros(int(starts[-1]))], [np.ones(int(starts[-1]))]
     count, origin = int(starts[-1]), list[str]()
     stated = np.zeros(problem.num_factors, dtype=np.bool_)
     for posted in problem.auxiliaries.statements:
         found = posted.function.rows(posted.symbols)
-        left_out = posted.name in without
-        if not found and not left_out:
+        if not found:
             continue
         stated[list(posted.factors)] = True
-        if left_out:
-            continue
         for row in found:
             extra = _add_row(rows, posted, row, starts, count)
             origin.append(posted.name)
@@ -112,8 +102,6 @@ def program_of(
             upper.append(extra)
             count += len(extra)
     kept = np.flatnonzero(~stated)
-    if without:
-        kept = np.array([f for f in kept.tolist() if names.factor(f) not in without], dtype=np.int64)
     least = problem.facts.per_table(np.minimum)
     lengths = np.diff(problem.pool_offsets)
     exact = [problem.constant]

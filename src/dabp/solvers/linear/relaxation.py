@@ -12,7 +12,7 @@ from dabp.packages import require
 from dabp.problem import Assignment, Problem
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
 from dabp.solvers.linear.bound import lower_bound
-from dabp.solvers.linear.contradiction import infeasible
+from dabp.solvers.linear.contradiction import infeasible, rounded
 from dabp.solvers.linear.highs import Run
 from dabp.solvers.linear.program import Program, Tables, program_of
 from dabp.solvers.status import Status
@@ -90,13 +90,9 @@ class LinearSearch(Search):
         return Step()
 
     def _round(self, program: Program, run: Run, step: Step) -> None:
-        """The most of each variable's values, auxiliary ones as they follow."""
+        """The assignment that a solution is rounded to, if it is the best one."""
         assert run.values is not None
-        values = run.values[: program.num_values]
-        chosen = [
-            int(np.argmax(values[start:end])) for start, end in zip(program.starts, program.starts[1:], strict=False)
-        ]
-        assignment = self._problem.auxiliaries.completed(np.array(chosen, dtype=np.int64))
+        assignment = rounded(self._problem, program, run.values)
         cost = float(self._problem.cost(assignment))
         step.costs = np.array([cost])
         if cost < self._best_cost:
