@@ -50,4 +50,4 @@ def below(problem: Problem, bound: float) -> Problem:
     changes: dict[str, Any] = {} if pool is None else {"pool": pool}
     if sign * problem.constant + worst[problem.factor_table].sum() >= sign * bound - slack:
         changes["limit"] = bound  # without it some finite total would be taken that the file excludes
-    return problem.replace(**changes) if changes else problem
+    return problem.replace(statements=problem.auxiliaries.statements, **changes) if changes else problem

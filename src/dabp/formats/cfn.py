@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,8 @@ from dabp.formats.bounded import below
 from dabp.formats.cfn_lexer import DIGITS, SEPARATORS, Lexer
 from dabp.formats.domains import distinct_names
 from dabp.formats.draft import Draft
-from dabp.formats.intensional import PART, NotSupported, Recipe, Words, expand
+from dabp.formats.functions import Fields, Posting, Scope, Tree, between, fields_of_tree
+from dabp.formats.intensional import KEYWORDS, PART, NotSupported, Recipe, Words, expand
 from dabp.formats.numerals import parse_list
 from dabp.formats.text import Source
 from dabp.formats.tokens import KNOWN_BYTES, LONG_BYTES
@@ -27,9 +29,9 @@ def read(source: Source) -> Problem:
 
 
 class _Reader:
-    def __init__(self, source: Source):
+    def __init__(self, source: Source, lexer: Lexer | None = None):
         self.source = source
-        self.lexer = Lexer(source)
+        self.lexer = lexer or Lexer(source)
         self.draft = Draft(source)
         self.values: list[dict[str, int]] = []
         self.defining: dict[str, tuple[int, int]] = {}  # name → factor, -1 without variables, and table to be shared
@@ -38,10 +40,23 @@ class _Reader:
         self.seen: set[int] = set()  # hashes of these
         self.known_bytes = 0
         self.recipes: dict[Recipe, int] = {}  # of functions by keyword, and the tables made of them
+        self.posting = Posting(source)
         self.tagged = False
         self.bound = np.inf
 
     def problem(self) -> Problem:
+        """The problem of the whole file."""
+        lexer = self.lexer
+        name = self._content()
+        while (rest := lexer.peek()) is not None:  # toulbar2 does without the last closing brace
+            lexer.next()
+            if rest not in ("}", "]"):
+                raise self.source.error(f"section {rest[:40]!r} after the functions is not supported", lexer.line)
+        self._resolve()
+        return below(self.posting.onto(self.draft.problem(name)), self.bound)
+
+    def _content(self) -> str:
+        """Take the object of a problem but its last bracket; the problem's name."""
         lexer = self.lexer
         lexer.open()
         if lexer.peek() == "problem":
@@ -60,12 +75,7 @@ class _Reader:
             if lexer.peek() is None or lexer.closing():
                 break
             self._function()
-        while (rest := lexer.peek()) is not None:  # toulbar2 does without the last closing brace
-            lexer.next()
-            if rest not in ("}", "]"):
-                raise self.source.error(f"section {rest[:40]!r} after the functions is not supported", lexer.line)
-        self._resolve()
-        return below(self.draft.problem(name), self.bound)
+        return name
 
     def _tag(self, tag: str) -> None:
         if self.tagged and (found := self.lexer.next()) != tag:
@@ -178,32 +188,99 @@ class _Reader:
             self.defining.setdefault(name, (factor if scope else -1, table))
 
     def _intensional(self, keyword: str, scope: list[int], name: str | None, line: int) -> None:
-        """A function by keyword; brackets and tags of its parameters only decorate them."""
+        """A function by keyword; tags of its parameters can be left out."""
         lexer = self.lexer
         self._tag("params")
         lexer.open()
-        depth, words = 1, []
-        while depth:
-            word = lexer.next()
-            depth += (word in ("{", "[")) - (word in ("}", "]"))
-            if word not in ("{", "[", "}", "]", "metric", "cost", "capacity", "weights"):
-                words.append(word)
-        lexer.close()
-        parameters = Words(iter(words))
         try:
-            if self.draft.maximize or keyword == "clique":
+            if keyword == "cfnconstraint":
+                self._post(keyword, self._cost_between(scope), scope, name, line)
+                return
+            tree = self._tree()
+            lexer.close()
+            if keyword not in KEYWORDS:
+                whole = self._whole(scope)
+                variable = partial(self._scope_word, line=line)
+                self._post(keyword, fields_of_tree(keyword, tree, whole, variable), scope, name, line)
+            elif self.draft.maximize:
                 raise NotSupported("only tables of costs are")
-            shape = tuple(self.draft.sizes[v] for v in scope)
-            parts = expand(keyword, parameters, shape, self.bound, self.source.meter.left, self.recipes)
-            if parameters.taken < len(words):
-                raise NotSupported("it has too many parameters")
+            else:
+                self._post_pair(keyword, tree, scope, name, line)
         except NotSupported as reason:
             raise self.source.error(f"global function {keyword[:40]!r} is not supported: {reason}", line) from None
+
+    def _whole(self, scope: list[int]) -> Scope:
+        return Scope(scope, [self.draft.sizes[v] for v in scope], np.inf, -1 if self.draft.maximize else 1)
+
+    def _post(self, keyword: str, fields: Fields, scope: list[int], name: str | None, line: int) -> None:
+        self.posting.post(keyword, fields, self._whole(scope), name or "", line)
+
+    def _post_pair(self, keyword: str, tree: Tree, scope: list[int], name: str | None, line: int) -> None:
+        if any(isinstance(word, list) for word in tree):
+            raise NotSupported("its parameters are numbers")
+        words = Words(iter(tree))
+        shape = tuple(self.draft.sizes[v] for v in scope)
+        parts = expand(keyword, words, shape, self.source.meter.left, self.recipes)
+        if words.taken < len(tree):
+            raise NotSupported("it has too many parameters")
         self.source.meter.take_cells(PART * len(parts), line)
         for axes, recipe in parts:
             if recipe not in self.recipes:
                 self.recipes[recipe] = self.draft.add_table(recipe.table(), line)
             self.draft.add_factor([scope[axis] for axis in axes], self.recipes[recipe], name)
+
+    def _tree(self) -> Tree:
+        """The words up to the closing bracket, those in brackets of their own as lists."""
+        stack: list[Tree] = [[]]
+        while stack:
+            word = self.lexer.next()
+            if word in ("{", "["):
+                stack.append([])
+            elif word in ("}", "]"):
+                tree = stack.pop()
+                if stack:
+                    stack[-1].append(tree)
+            else:
+                stack[-1].append(word)
+        return tree
+
+    def _cost_between(self, scope: list[int]) -> Fields:
+        """The problem within ``cfnconstraint``, tables only, and bounds on its cost."""
+        lexer, inner = self.lexer, _Reader(self.source, self.lexer)
+        if lexer.peek() == "cfn":
+            lexer.next()
+        name = inner._content()
+        lexer.close()
+        inner._resolve()
+        problem = inner.posting.onto(inner.draft.problem(name))
+        if problem.auxiliaries.count:
+            raise NotSupported("the problem within it has functions that need auxiliary variables")
+        if inner.draft.maximize != self.draft.maximize:
+            raise NotSupported("the problem within it is not of the same direction")
+        if inner.draft.sizes != [self.draft.sizes[v] for v in scope]:
+            raise NotSupported("the problem within it has other variables than it")
+        bounds = []
+        for tag in ("lb", "ub", "duplicatehard", "strongduality"):
+            if lexer.peek() == tag:
+                lexer.next()
+            bounds.append(lexer.number(lexer.next()))
+        lexer.close()
+        lexer.close()
+        costs = [tuple(problem.cells(f).tolist()) for f in range(problem.num_factors)]
+        parts = [
+            (tuple(problem.scope(f).tolist()), problem.table(f).shape, costs[f]) for f in range(problem.num_factors)
+        ]
+        low, high = bounds[:2]
+        if self.draft.maximize:
+            low = max(low, math.nextafter(inner.bound, math.inf)) if np.isfinite(inner.bound) else low
+        else:
+            high = min(high, inner.bound)
+        return between(low, high, [((), (), (problem.constant,)), *parts])
+
+    def _scope_word(self, word: str, line: int) -> int:
+        if word[:1] not in DIGITS or not word:
+            return self.draft.variable(word, line)
+        return int(word) if re.fullmatch(r"[0-9]{1,18}", word) else -1
 
     def _resolve(self) -> None:
         """Give functions the tables of others, which may stand later in the file."""

@@ -1,11 +1,7 @@
-"""Functions that toulbar2's files name by keyword, as tables: the ones that are small tables, or fall apart into some.
-
-The rest (regular, grammar, cardinality …) are refused by their name.
-"""
+"""Functions of two variables that toulbar2's files name by keyword, as tables; `functions` has those of more."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +11,6 @@ from numpy.typing import NDArray
 
 Table = NDArray[np.float64]
 
-_LARGEST = 2**20  # cells of a function that cannot be taken apart, and parts of one that can
 PART = 16
 """Cells that a part counts for besides its table: what a factor takes in memory while it is read."""
 
@@ -80,18 +75,13 @@ class Words:
         return int(value)
 
 
-def expand(
-    keyword: str, words: Words, shape: tuple[int, ...], top: float, left: int, known: Container[Recipe]
-) -> list[Part]:
-    """The tables that mean the same as a function on variables of these domain sizes; `top` and more is forbidden.
+def expand(keyword: str, words: Words, shape: tuple[int, ...], left: int, known: Container[Recipe]) -> list[Part]:
+    """The table of a function on variables of these domain sizes, one of `KEYWORDS`.
 
-    Refused if those that are not `known` would count for more than the `left` cells.
+    Refused if it is not `known` and would count for more than the `left` cells.
     """
-    if keyword not in _KEYWORDS:
-        raise NotSupported("only tables of costs are")
-    pairs = len(shape) * (len(shape) - 1) // 2
-    parts = None if pairs > _LARGEST or PART * pairs > left else _KEYWORDS[keyword](keyword, words, shape, top)
-    if parts is None or counted(parts, known) > left:
+    parts = [KEYWORDS[keyword](keyword, words, shape)]
+    if counted(parts, known) > left:
         raise NotSupported(f"it would take more than the {max(left, 0)} cells that are left (max_cells)")
     return parts
 
@@ -101,39 +91,10 @@ def counted(parts: Sequence[Part], known: Container[Recipe]) -> int:
     return sum(recipe.size for recipe in {recipe for _, recipe in parts} if recipe not in known) + PART * len(parts)
 
 
-def _all_different(keyword: str, words: Words, shape: tuple[int, ...], top: float) -> list[Part]:
-    metric, cost = words.word(), words.number()
-    if metric == "hard" or cost >= top:
-        cost = np.inf
-    elif metric not in ("dec", "decbi"):
-        if keyword == "walldiff":
-            raise NotSupported("only its hard form is")
-        return [(tuple(range(len(shape))), _small(_repeated, shape, cost))]
-    recipes = {pair: Recipe(_equal, pair, (cost,)) for pair in set(itertools.combinations(shape, 2))}
-    return [((a, b), recipes[shape[a], shape[b]]) for a, b in itertools.combinations(range(len(shape)), 2)]
-
-
-def _equal(shape: tuple[int, ...], cost: float) -> Table:
-    return np.where(np.eye(shape[0], shape[1]) > 0, cost, 0.0)
-
-
-def _repeated(shape: tuple[int, ...], cost: float) -> Table:
-    """A cost for each variable that must change for all to differ: their number less the different values."""
-    values = np.indices(shape).reshape(len(shape), -1)
-    different = sum((values == v).any(axis=0).astype(np.float64) for v in range(max(shape, default=0)))
-    return cost * np.asarray(len(shape) - different).reshape(shape)
-
-
-def _small(make: Callable[..., Table], shape: tuple[int, ...], *parameters: Hashable) -> Recipe:
-    if math.prod(shape) > _LARGEST or len(shape) > 60:
-        raise NotSupported(f"on these variables it has more than {_LARGEST} cells")
-    return Recipe(make, shape, parameters)
-
-
-def _arithmetic(keyword: str, words: Words, shape: tuple[int, ...], top: float) -> list[Part]:
+def _arithmetic(keyword: str, words: Words, shape: tuple[int, ...]) -> Part:
     """``x ⋄ y + constant``, violated by up to `delta` at that cost."""
     _check_pair(shape)
-    return [((0, 1), Recipe(_compared, shape, (keyword, words.integer(), words.integer())))]
+    return (0, 1), Recipe(_compared, shape, (keyword, words.integer(), words.integer()))
 
 
 def _compared(shape: tuple[int, ...], keyword: str, constant: int, delta: int) -> Table:
@@ -156,14 +117,14 @@ def _pair(shape: tuple[int, ...]) -> tuple[Table, Table]:
     return np.arange(shape[0], dtype=np.float64)[:, None], np.arange(shape[1], dtype=np.float64)[None, :]
 
 
-def _disjunction(keyword: str, words: Words, shape: tuple[int, ...], top: float) -> list[Part]:
+def _disjunction(keyword: str, words: Words, shape: tuple[int, ...]) -> Part:
     """``x ≥ y + cy or y ≥ x + cx``; ``sdisj`` has a value of each variable that escapes it at a cost."""
     _check_pair(shape)
     gaps = words.integer(), words.integer()
     if keyword == "disj":
-        return [((0, 1), Recipe(_apart, shape, (*gaps, words.number())))]
+        return (0, 1), Recipe(_apart, shape, (*gaps, words.number()))
     last = words.integer(), words.integer()
-    return [((0, 1), Recipe(_apart_or_out, shape, (*gaps, *last, words.number(), words.number())))]
+    return (0, 1), Recipe(_apart_or_out, shape, (*gaps, *last, words.number(), words.number()))
 
 
 def _apart(shape: tuple[int, ...], x_gap: int, y_gap: int, penalty: float) -> Table:
@@ -181,49 +142,7 @@ def _apart_or_out(
     return np.where(allowed, costs, np.inf)
 
 
-def _knapsack(keyword: str, words: Words, shape: tuple[int, ...], top: float) -> list[Part]:
-    """Weights of the variables that are 1 sum up to the capacity or more."""
-    capacity = words.integer()
-    weights = tuple(words.integer() for _ in shape)
-    if any(size != 2 for size in shape):
-        raise NotSupported("it takes variables of two values")
-    return [(tuple(range(len(shape))), _small(_carried, shape, capacity, weights))]
-
-
-def _carried(shape: tuple[int, ...], capacity: int, weights: tuple[int, ...]) -> Table:
-    total = np.array(weights, dtype=np.float64) @ np.indices(shape).reshape(len(shape), -1)
-    return np.where(total >= capacity, 0.0, np.inf).reshape(shape)
-
-
-def _clique(keyword: str, words: Words, shape: tuple[int, ...], top: float) -> list[Part]:
-    """At most one variable takes a value of its set."""
-    if words.integer() != 1:
-        raise NotSupported("only a limit of 1 is")
-    chosen: list[bytes] = []
-    seen: dict[bytes, bytes] = {}  # equal sets are one object, so that telling them apart is fast
-    for size in shape:
-        taken = bytearray(size)
-        for _ in range(words.integer()):
-            value = words.integer()
-            if not 0 <= value < size:
-                raise NotSupported(f"value {value} is not in a variable's domain")
-            taken[value] = 1
-        chosen.append(seen.setdefault(bytes(taken), bytes(taken)))
-    return [
-        ((a, b), Recipe(_excluded, (shape[a], shape[b]), (chosen[a], chosen[b])))
-        for a, b in itertools.combinations(range(len(shape)), 2)
-    ]
-
-
-def _excluded(shape: tuple[int, ...], first: bytes, second: bytes) -> Table:
-    rows, columns = (np.frombuffer(taken, dtype=np.bool_) for taken in (first, second))
-    return np.where(rows[:, None] & columns[None, :], np.inf, 0.0)
-
-
-_KEYWORDS: dict[str, Callable[[str, Words, tuple[int, ...], float], list[Part]]] = {
+KEYWORDS: dict[str, Callable[[str, Words, tuple[int, ...]], Part]] = {
     **dict.fromkeys((">=", ">", "<=", "<", "="), _arithmetic),
-    **dict.fromkeys(("salldiff", "salldiffdp", "salldiffkp", "walldiff"), _all_different),
     **dict.fromkeys(("disj", "sdisj"), _disjunction),
-    "knapsack": _knapsack,
-    "clique": _clique,
 }

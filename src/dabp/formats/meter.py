@@ -28,7 +28,7 @@ FREE_BYTES = 2**24
 MOST_TIMES = 200
 """A compressed file may expand beyond `FREE_BYTES` by default to this multiple of its own size."""
 
-MIN_CELLS = 2**22
+MIN_CELLS = 2**24
 """Table cells that any file may declare by default."""
 
 FREE_CELLS = 2**24

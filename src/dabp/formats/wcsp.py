@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from dabp.errors import FormatError
 from dabp.formats.bounded import below
-from dabp.formats.intensional import NotSupported, Part, Recipe, Words, counted, expand
+from dabp.formats.functions import Posting, Scope, fields_of_words
+from dabp.formats.intensional import KEYWORDS, NotSupported, Part, Recipe, Words, counted, expand
 from dabp.formats.meter import Meter
 from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.text import Source
@@ -50,7 +51,7 @@ def _read(source: Source, rewrite: Callable[[Iterator[bytes]], Iterator[bytes]])
     functions = _Functions(source, tokens, domain_sizes(tokens, num_variables, signed=True), top)
     functions.walk(num_functions)
     functions.read_scopes()
-    return below(functions.problem(), top)
+    return below(functions.posting.onto(functions.problem()), top)
 
 
 class _Parts:
@@ -93,7 +94,7 @@ class _Functions:
 
     def __init__(self, source: Source, tokens: Tokens, sizes: NDArray[np.int64], top: float):
         self.source, self.tokens, self.sizes, self.top = source, tokens, sizes, top
-        self.parts = _Parts()
+        self.parts, self.posting = _Parts(), Posting(source)
 
     def walk(self, count: int) -> None:
         tokens, numbers, end = self.tokens, self.tokens.numbers, len(self.tokens)
@@ -155,17 +156,26 @@ class _Functions:
         keyword = tokens.words.pop(place)
         variables = tokens.numbers[position + 1 : place - 1]
         scope = checked_scopes(tokens, self.sizes, np.array([position + 1]), variables[None, :])[0].tolist()
-        words = Words(self._words(place + 1))
+        words, line = Words(self._words(place + 1)), partial(tokens.line, place)
         try:
-            left, shape = self.source.meter.left, tuple(self.sizes[scope].tolist())
-            parts = expand(keyword, words, shape, self.top, left, self.parts.tables)
+            sizes = tuple(self.sizes[scope].tolist())
+            if keyword in KEYWORDS:
+                self._post_pair(keyword, words, scope, sizes, line)
+            else:
+                whole = Scope(scope, sizes, self.top)
+                self.posting.post(keyword, fields_of_words(keyword, words, whole), whole, "", line)
         except NotSupported as reason:
-            line = tokens.line(place)
             raise self.source.error(f"global constraint {keyword[:40]!r} is not supported: {reason}", line) from None
-        self.source.meter.take_cells(counted(parts, self.parts.tables), partial(tokens.line, place))
-        self.parts.add(scope, parts)
-        self.source.meter.take_factors(len(parts), partial(tokens.line, place))
         return place + 1 + words.taken
+
+    def _post_pair(
+        self, keyword: str, words: Words, scope: list[int], sizes: tuple[int, ...], line: Callable[[], int]
+    ) -> None:
+        """Take a function of two variables, whose table is made at the end."""
+        parts = expand(keyword, words, sizes, self.source.meter.left, self.parts.tables)
+        self.source.meter.take_cells(counted(parts, self.parts.tables), line)
+        self.parts.add(scope, parts)
+        self.source.meter.take_factors(len(parts), line)
 
     def _words(self, place: int) -> Iterator[str]:
         for index in range(place, len(self.tokens)):

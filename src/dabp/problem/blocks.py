@@ -5,8 +5,9 @@ A visible variable has its number, the auxiliary ones −1, −2, … in the ord
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -38,9 +39,18 @@ class Blocks:
         self.num_factors = 0
         self.auxiliary: list[int] = []
         """The domain sizes of auxiliary variables."""
+        self.cells = 0
+        """Of all different tables."""
+        self._known: dict[bytes, NDArray[np.float64]] = {}
 
     def append(self, block: Block) -> None:
-        """Add factors behind the others."""
+        """Add factors behind the others; a table that is there already is shared."""
+        if len(block.tables) == 1:
+            known = self._known.setdefault(hashlib.sha1(block.tables.tobytes()).digest(), block.tables)
+            self.cells += known.size * (known is block.tables)
+            block = block._replace(tables=known)
+        else:
+            self.cells += block.tables.size
         self.blocks.append(block)
         self.num_factors += len(block.scopes)
 
@@ -88,9 +98,23 @@ class Building:
     name: str
     max_cells: int
     maximize: bool = False
+    each: int | None = None
+    """Cells that a factor counts for besides its table; by default a table counts as often as it is used."""
+    start: tuple[int, int] = field(init=False)
+    """Cells and factors of the blocks before."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "start", (self.blocks.cells, self.blocks.num_factors))
+
+    @property
+    def taken(self) -> int:
+        """What the statement counts for so far."""
+        cells, factors = self.start
+        return self.blocks.cells - cells + (self.each or 0) * (self.blocks.num_factors - factors)
 
     def check(self, cells: int, what: str) -> None:
-        """Refuse tables that are too large before they are made."""
+        """Refuse tables that are too large, with those that there are, before they are made."""
+        cells += self.taken
         if cells > self.max_cells:
             raise ProblemError(f"{what} needs tables of {cells:,} cells, more than {self.max_cells:,} (max_cells)")
 

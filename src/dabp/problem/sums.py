@@ -192,6 +192,7 @@ def add_sum(build: Building, scope: Sequence[int], terms: Sequence[Indices], jud
     if cells > SMALL_CELLS and len(parts) > 2:
         kept = [term if own is None else own[1] for term, own in zip(parts, classes, strict=True)]
         kept[0] = kept[0] + fixed
+        build.check(sum(map(len, kept)), what)
         made = chain(kept, judge, build.max_cells, what)
     else:
         build.check(cells, what)

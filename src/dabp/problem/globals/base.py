@@ -64,6 +64,8 @@ class GlobalFunction(ABC):
         if self.MEASURES and self.measure not in self.MEASURES:
             known = ", ".join(self.MEASURES)
             raise ProblemError(f"{self.name} has the measures {known}, not {self.measure!r}")
+        if self.measure == "weights" and self.hard:
+            raise ProblemError(f"{self.name} with weights has a price of 1 or another finite one")
 
     @property
     def name(self) -> str:
@@ -92,8 +94,14 @@ class GlobalFunction(ABC):
         made = [_row(one) for one in self.sums(symbols) or ()]
         return [row for row in made if row is not None]
 
+    @property
+    def own_cells(self) -> int:
+        """How many cells an evaluation needs for the definition alone."""
+        return 0
+
     def decompose(self, build: Building, scope: Sequence[int], symbols: Symbols) -> None:
         """Add tables over the scope and auxiliary variables that cost as much as the function."""
+        build.check(self.own_cells, f"{self.name} over {len(symbols):,} variables")
         cells = math.prod(map(len, symbols))
         sums = self.sums(symbols)
         if sums is not None:
@@ -178,6 +186,7 @@ def _row(one: Sum) -> Row | None:
     if judge.measure == "once" and judge.price < math.inf:
         least, most = sum(int(t.min()) for t in one.terms) / unit, sum(int(t.max()) for t in one.terms) / unit
         slope /= max(low - least, most - high, 1 / unit)
-    elif judge.measure == "square":
-        slope /= unit
+    elif judge.measure in ("square", "pairs"):  # by the least violation there can be
+        least = 1 / unit / math.lcm(*(one.denominator for one in (judge.low, judge.high) if one is not None))
+        slope *= least if judge.measure == "square" else (1 + least) / 2
     return Row([term / unit for term in one.terms], low, high, slope)
