@@ -89,7 +89,7 @@ def seeds() -> list[tuple[str, bytes]]:
         suffix = split_suffix(path.name)[0]
         found.append((next(name for name, one in FORMATS.items() if suffix in one.suffixes), path.read_bytes()))
     for name in FORMATS:
-        if name in ("opengm", "qaplib"):
+        if name in ("opengm", "qaplib", "pre"):
             continue  # only read
         for seed in range(4):
             stream = io.BytesIO()
@@ -104,12 +104,12 @@ def _fitting(name: str, seed: int) -> Problem:
     """A random problem that a format can say."""
     if FORMATS[name].module in ("bif", "xmlbif"):
         return random_network(seed, 4)
-    if FORMATS[name].module not in ("qubo", "wcnf", "dcop_authors"):
+    if FORMATS[name].module not in ("qubo", "wcnf", "opb", "dcop_authors"):
         return random_problem(seed, max_variables=4)
     rng = np.random.default_rng(seed)
     if name == "authors":
         return Problem.from_tables([2, 3], [((0, 1), rng.integers(0, 9, (2, 3)))])
-    if FORMATS[name].module == "wcnf":
+    if FORMATS[name].module in ("wcnf", "opb"):
         return Problem.from_qubo(rng.integers(0, 5, (4, 4)))
     couplings = np.triu(rng.integers(-3, 4, (4, 4)), 1)
     return Problem.from_ising(rng.integers(-1, 2, 4) * (name != "mc"), couplings)

@@ -12,6 +12,7 @@ COMMANDS = {
     "dimod": ("dimod", "`pip install 'dabp[dimod]'`"),
     "distributed": ("Dask", "`pip install 'dabp[dist]'`"),
     "h5py": ("h5py", "`pip install 'dabp[opengm]'`"),
+    "highspy": ("HiGHS", "`pip install highspy`"),
     "matplotlib": ("Matplotlib", "`pip install 'dabp[plots]'`"),
     "pytoulbar2": (
         "pytoulbar2",

@@ -22,7 +22,10 @@ for argument in sys.argv[1:]:
         values = None
         try:
             network = pytoulbar2.CFN(verbose=-1)
+            kind = path.rsplit(".", 1)[-1]
+            network.Option.opb, network.Option.qpbo = kind in ("opb", "wbo"), kind == "qpbo"
             network.Read(path)
+            network.Option.opb = network.Option.qpbo = False  # Solve would refuse the multiplier that Read has set
             if bound:
                 network.UpdateUB(float(bound))
             found = network.Solve()

@@ -17,6 +17,7 @@ from dabp.formats import read, write
 from dabp.problem import Problem
 from dabp.problem.interop import sample_array
 from dabp.problem.quadratic_function import Quadratic, cut_problem, problem_of
+from tests.formats.peer import optimal_values
 from tests.problem.test_quadratic_function import quadratics
 from tests.problems import all_assignments
 
@@ -52,6 +53,24 @@ def test_definitions(name: str, cost: object) -> None:
     assert problem.maximize == (Path(name).suffix in (".rud", ".mc", ".txt"))
     for x in all_assignments(problem).tolist():
         assert problem.cost(x) == pytest.approx(float(cost(x)))  # type: ignore[operator]
+
+
+def test_toulbar2_finds_the_same_optimum(tmp_path: Path) -> None:
+    """Spins, maximisation and the diagonal of toulbar2's dialect count as toulbar2 counts them."""
+    kept = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        lines = [f"{i + 1} {j + 1} {rng.integers(-9, 10)}" for i in range(6) for j in range(i, 6) if rng.random() < 0.6]
+        signs = ["", "-"][seed % 2], ["", "-"][seed // 2 % 2]
+        path = tmp_path / f"{seed}.qpbo"
+        path.write_text(f"{signs[0]}6 {signs[1]}{len(lines)}\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        kept.append(path)
+    for path, values in zip(kept, optimal_values(kept), strict=True):
+        problem = read(path)
+        costs = problem.cost(all_assignments(problem))
+        # toulbar2 counts the value 1 of a spin first
+        chosen = [1 - value for value in values] if problem.names.labels(0) == (-1, 1) else values
+        assert problem.cost(chosen) == (costs.max() if problem.maximize else costs.min()), path.read_text()
 
 
 @settings(max_examples=100, deadline=None)

@@ -2,7 +2,8 @@
 
 Constraints are removed in chunks, then in smaller ones, as long as the rest is still infeasible. A constraint without
 which the rest is feasible is needed, and remains so when others are removed; when all are needed, the set is minimal.
-At any moment the constraints that are left are a proved conflict.
+At any moment the constraints that are left are a proved conflict. Where the linear rows of statements contradict each
+other, those that have a part in it come first, and most of the removals are decided by linear programs.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dabp.driver.arguments import as_number, check_fix, checked_problem
+from dabp.driver.first_answers import FirstAnswers
 from dabp.driver.solve import solve
 from dabp.errors import named_keywords
+from dabp.packages import installed
 from dabp.problem import Assignment, Problem
 from dabp.problem.constraints import Constraint, hard_constraints, violated, with_only
 from dabp.problem.guard import Guard
 from dabp.problem.model import Model
 from dabp.problem.views import Label
+from dabp.solvers.linear.contradiction import Look, look
 from dabp.solvers.status import Status
 
 
@@ -93,6 +97,7 @@ class _Filter:
         self._needed: set[str] = set()
 
     def result(self) -> Conflict | None:
+        self._keep_contradiction()
         verdict = self._verdict(self.left)
         if verdict is Status.CONVERGED:
             return None
@@ -105,6 +110,28 @@ class _Filter:
                     return self._conflict(proved=True, minimal=False)
             size = max(1, size // 2)
         return self._conflict(proved=True, minimal=True)
+
+    def _keep_contradiction(self) -> None:
+        """Keep the statements whose rows contradict each other, without the rest if that is a conflict already."""
+        while (found := self._contradiction(self.left)) is not None:
+            stated = {one.name for one in self._problem.auxiliaries.statements}
+            rest = [one for one in self.left if one.name not in stated]
+            part = [one for one in self.left if one.name in found]
+            if self._contradiction(part) is None:
+                part += rest
+            if len(part) == len(self.left) or self._contradiction(part) is None:
+                return
+            self.left = part
+
+    def _contradiction(self, constraints: Sequence[Constraint]) -> frozenset[str] | None:
+        """Names of statements among these whose linear rows contradict each other."""
+        return self._look(with_only(self._problem, constraints)).names
+
+    def _look(self, part: Problem) -> Look:
+        """What linear rows show about a problem with some of the constraints; a limit on the total is none of them."""
+        if not part.auxiliaries.statements or not installed("highspy") or self._problem.limit is not None:
+            return Look()
+        return look(part, self._guard, FirstAnswers(self._fix, None).fixed(part))
 
     def _try(self, chunk: Sequence[Constraint]) -> bool:
         """Remove constraints if the rest is infeasible without them; False if a limit leaves that unclear."""
@@ -123,8 +150,15 @@ class _Filter:
         """INFEASIBLE, LIMIT, or CONVERGED for feasible."""
         if self._guard.over:
             return Status.LIMIT
+        part = with_only(self._problem, constraints)
+        found = self._look(part)
+        if found.names is not None:
+            return Status.INFEASIBLE
+        if found.assignment is not None and math.isfinite(part.cost(found.assignment)):
+            self._learn(found.assignment)
+            return Status.CONVERGED
         result = solve(
-            with_only(self._problem, constraints),
+            part,
             time_limit=self._guard.seconds_left,
             target=math.inf,  # any assignment will do
             fix=self._fix,

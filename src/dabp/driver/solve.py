@@ -34,6 +34,7 @@ from dabp.problem.views import Label
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
 from dabp.solvers.finite_numbers import checked_step
+from dabp.solvers.linear.contradiction import rows_contradict
 from dabp.solvers.status import Status
 
 Callback = Callable[[Progress], Any]
@@ -210,6 +211,9 @@ class _Solve:
         initial = request.first.offer(run, guard)
         self.saving.read(run)
         fixed = request.first.fixed(run.problem)
+        if request.presolve and run.progress.cost is None and rows_contradict(run.problem, fixed, guard):
+            run.notes.append("the linear rows of counts and sums contradict each other")
+            return Ended(Status.INFEASIBLE)
         prepared = Preparation(run.problem, fixed, request.presolve, guard, units=request.solver.proves)
         run.notes += prepared.notes
         if prepared.infeasible:

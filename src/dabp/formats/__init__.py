@@ -80,10 +80,13 @@ FORMATS: dict[str, Format] = {
     "xmlbif": _network("xmlbif", (".xmlbif", ".bifxml"), "the same in XML", names=True),
     "wcnf": Format("wcnf", (".wcnf", ".cnf"), "weighted MaxSAT, in the form since 2022 and before"),
     "maxsat": Format("wcnf", (), "the same, answered in the evaluations' lines"),
+    "opb": Format("opb", (".opb", ".wbo"), "pseudo-Boolean optimisation, with soft constraints too"),
+    "pre": Format("pre", (".pre",), "pedigrees: the fewest wrong genotypes, read only"),
     "opengm": Format("opengm", (".h5", ".hdf5"), "OpenGM 2 models in HDF5, read only (needs h5py)"),
     "qaplib": Format("qaplib", (".dat", ".qap"), "quadratic assignments of QAPLIB, read only"),
     "qubo": Format("qubo", (".qubo",), "qbsolv's QUBO files", options={"dialect": "qubo"}),
-    "coo": Format("qubo", (".coo", ".qpbo"), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
+    "coo": Format("qubo", (".coo",), "QUBO and Ising terms of dimod", options={"dialect": "coo"}),
+    "qpbo": Format("qubo", (".qpbo",), "toulbar2's quadratic programs", options={"dialect": "qpbo"}),
     "mc": Format("qubo", (".mc", ".rud", ".rudy", ".txt"), "max-cut: Gset, rudy", options={"dialect": "mc"}, cuts=True),
     "dabp": Format("binary", (".dabp",), "our own binary form: small, whole, and open in a moment", binary=True),
     "bq": Format("qubo", (".bq", ".sparse"), "Biq Mac's quadratic programs", options={"dialect": "bq"}),
@@ -214,6 +217,8 @@ def format_of(place: Place, format: str | None) -> Format:
     for line in FORMATS.values():
         if suffix in line.suffixes:
             return line
+    if suffix == ".bep":
+        raise FormatError("satellite photographs (.bep) are not read; toulbar2 turns them into .wcsp (-z)", source=name)
     if suffix in (".json", ".sol", ".mpe", ".csv"):
         raise FormatError("its name is that of an answer, which dabp.write_solution writes", source=name)
     known = ", ".join(suffix for line in FORMATS.values() for suffix in line.suffixes)

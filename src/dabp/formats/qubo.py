@@ -6,6 +6,8 @@
 - ``mc`` (Gset, rudy, Biq Mac, MQLib): ``N edges``, then ``i j w`` counted from 1; the weight of the cut is maximised.
 - ``bq`` (Biq Mac): ``N entries``, then ``i j q`` counted from 1, of a symmetric matrix: x'Qx is minimised, and an entry
   off the diagonal counts twice.
+- ``qpbo`` (toulbar2): as ``bq``, of spins if N is negative, maximised if the number of entries is; the diagonal of
+  spins is linear. A file whose first line has three numbers is read as ``coo``.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ _Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 def read(source: Source, *, dialect: str) -> Problem:
     """Parse a file of one of the dialects."""
     try:
-        readers = {"qubo": _read_qubo, "coo": _read_coo, "mc": _read_cut, "bq": _read_symmetric}
+        readers = {"qubo": _read_qubo, "coo": _read_coo, "mc": _read_cut, "bq": _read_symmetric, "qpbo": _read_signed}
         return readers[dialect](source)
     except ProblemError as error:
         raise source.error(str(error)) from None
@@ -102,6 +104,25 @@ def _read_symmetric(source: Source) -> Problem:
     return problem_of(Quadratic(_unknown(source, size), rows, columns, weights), name=printable(source.stem))
 
 
+def _read_signed(source: Source) -> Problem:
+    first = re.search(rb"^[ \t]*[^#\s][^\n]*", source.data, re.MULTILINE)
+    if first is not None and len(first.group().split()) == 3:
+        return _read_coo(source)
+    tokens = _numbers(source)
+    signed = tokens.take(2, "the numbers of variables and entries")
+    spin, maximize = bool(signed[0] < 0), bool(signed[1] < 0)
+    tokens.numbers[:2] = np.abs(signed)
+    tokens.position = 0
+    size, count = tokens.integer("the number of variables"), tokens.integer("the number of entries")
+    rows, columns, weights = _triples(tokens, count, size, first=1)
+    tokens.release()
+    linear, diagonal = _unknown(source, size), rows == columns
+    linear += np.bincount(rows[diagonal], weights[diagonal], minlength=size)
+    rows, columns, weights = rows[~diagonal], columns[~diagonal], 2 * weights[~diagonal]
+    quadratic = Quadratic(linear, rows, columns, weights, spin=spin)
+    return problem_of(quadratic, maximize=maximize, name=printable(source.stem))
+
+
 def _numbers(source: Source) -> Tokens:
     """The tokens of a file that has no title; in its place stands a word of ours."""
     titled = Source(source.name, b"terms " + without_comments(source.data), source.max_cells)
@@ -152,16 +173,16 @@ def _triples(tokens: Tokens, count: int, size: int, *, first: int, weighted: boo
 def write(problem: Problem, *, dialect: str) -> tuple[Iterator[str], list[str]]:
     """Text of a file of a dialect, and notes on what it could not say."""
     notes = []
-    if problem.names.variable_names or (problem.names.value_labels and not (dialect == "coo" and has_spins(problem))):
+    spin = dialect == "mc" or (dialect in ("coo", "qpbo") and has_spins(problem))
+    if problem.names.variable_names or (problem.names.value_labels and not (spin and has_spins(problem))):
         notes.append("names of variables and values are left out: these files number them")
-    if problem.maximize != (dialect == "mc"):
+    if dialect != "qpbo" and problem.maximize != (dialect == "mc"):
         notes.append(f"{'max' if problem.maximize else 'min'}imisation is written with all coefficients negated")
-    spin = dialect == "mc" or (dialect == "coo" and has_spins(problem))
     try:
         quadratic = quadratic_of(problem, spin=spin)
     except ProblemError as error:
         raise FormatError(str(error)) from None
-    if problem.maximize:
+    if problem.maximize and dialect != "qpbo":
         quadratic = quadratic._replace(linear=-quadratic.linear, weights=-quadratic.weights, offset=-quadratic.offset)
     offset = quadratic.offset
     if dialect == "mc":
@@ -171,22 +192,24 @@ def write(problem: Problem, *, dialect: str) -> tuple[Iterator[str], list[str]]:
         quadratic = quadratic._replace(weights=2 * quadratic.weights)  # w(1 − s s')/2 is the cut, to be maximised
         offset += float(quadratic.weights.sum()) / 2
     if offset:
-        notes.append(f"the constant {-offset if problem.maximize else offset:g} is left out: these files have none")
-    return _lines(quadratic, dialect), notes
+        negated = problem.maximize and dialect != "qpbo"
+        notes.append(f"the constant {-offset if negated else offset:g} is left out: these files have none")
+    return _lines(quadratic, dialect, problem.maximize), notes
 
 
-def _lines(quadratic: Quadratic, dialect: str) -> Iterator[str]:
+def _lines(quadratic: Quadratic, dialect: str, maximize: bool) -> Iterator[str]:
     linear, rows, columns, weights = quadratic.linear, quadratic.rows, quadratic.columns, quadratic.weights
     fields = np.flatnonzero(linear)
-    first = int(dialect in ("mc", "bq"))
+    first = int(dialect in ("mc", "bq", "qpbo"))
     if dialect == "qubo":
         yield f"p qubo 0 {len(linear)} {len(fields)} {len(rows)}\n"
     elif dialect == "coo":
         yield f"# vartype={'SPIN' if quadratic.spin else 'BINARY'}\n"
         fields = np.arange(len(linear))  # zeros, too, as only lines tell how many variables there are
     else:
-        yield f"{len(linear)} {len(fields) + len(rows)}\n"
-    if dialect == "bq":  # which counts an entry off the diagonal twice
+        signs = ["-" if dialect == "qpbo" and sign else "" for sign in (quadratic.spin, maximize)]
+        yield f"{signs[0]}{len(linear)} {signs[1]}{len(fields) + len(rows)}\n"
+    if dialect in ("bq", "qpbo"):  # which count an entry off the diagonal twice
         weights = weights / 2
     for left, right, values in ((fields, fields, linear[fields]), (rows, columns, weights)):
         for start in range(0, len(left), 2**14):

@@ -14,7 +14,10 @@ _FIRST_LINES: list[tuple[re.Pattern[bytes], str]] = [
     (re.compile(rb"[{]"), "cfn"),
     (re.compile(rb"<"), "xml"),
     (re.compile(rb"(?:name|objective|domains|variables|constraints|agents)[ \t]*:"), "yaml"),
+    (re.compile(rb"\*|(?:min|max|soft)[ \t]*:|\[[0-9]+\]|[+-]?[0-9]+[ \t]+~?[A-Za-z_]"), "opb"),
     (re.compile(rb"[0-9]+[ \t]+[0-9]+[ \t]*\r?(?:\n|$)"), "mc"),
+    (re.compile(rb"-?[0-9]+[ \t]+-?[0-9]+[ \t]*\r?(?:\n|$)"), "qpbo"),
+    (re.compile(rb"[0-9]+(?:[ \t]+-?[0-9]+){6}[ \t]*\r?(?:\n|$)"), "pre"),
     (re.compile(rb"[0-9]+[ \t]+[0-9]+[ \t]+[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?[ \t]*\r?(?:\n|$)"), "coo"),
     (re.compile(rb"[^\s]+(?:[ \t]+[0-9]+){4}[ \t]*\r?(?:\n|$)"), "wcsp"),
 ]

@@ -56,7 +56,13 @@ def with_only(problem: Problem, constraints: Iterable[Constraint]) -> Problem:
     if problem.limit is not None:
         return _softened(least, kept)
     chosen = np.flatnonzero(kept)
-    definitions = np.cumsum(kept)[problem.auxiliaries.definitions] - 1
+    place = np.cumsum(kept) - 1
+    definitions = place[problem.auxiliaries.definitions]
+    statements = [
+        one._replace(factors=tuple(place[list(one.factors)].tolist()))
+        for one in problem.auxiliaries.statements
+        if one.factors and one.function.hard and kept[list(one.factors)].all()
+    ]
     return Problem(
         problem.domain_sizes,
         problem.scope_variables[ragged_positions(problem.scope_offsets, chosen)],
@@ -69,6 +75,7 @@ def with_only(problem: Problem, constraints: Iterable[Constraint]) -> Problem:
         name=problem.name,
         keys=problem.names.keys,
         definitions=definitions,
+        statements=statements,
     )
 
 

@@ -91,6 +91,12 @@ SOLVERS: dict[str, Entry] = {
         "BranchingDual",
         "the dual, and branch and bound by passes where its relaxation leaves a gap; for binary factors",
     ),
+    "linear-relaxation": Entry(
+        "linear.relaxation",
+        "LinearRelaxation",
+        "the linear relaxation, by HiGHS: a bound, infeasibility of counts and sums, and a rounded assignment",
+        needs="highspy",
+    ),
     "mbe": Entry(
         "elimination.mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"
     ),
@@ -145,6 +151,7 @@ ELSEWHERE: dict[str, str] = {
     **dict.fromkeys(("gibbs", "sa", "simulatedannealing", "neal", "dwave", "qubo"), "annealing"),
     **dict.fromkeys(("trws", "mplp", "srmp", "lpdual", "mpbp"), "dual"),
     **dict.fromkeys(("syncbb", "ncbb", "afb", "branchandbound", "cpsat", "ortools", "hbfs", "exact"), "toulbar2"),
+    **dict.fromkeys(("lp", "highs", "linear", "linearprogramming", "localpolytope"), "linear-relaxation"),
     **dict.fromkeys(("dba", "breakout"), "gdba"),
     **dict.fromkeys(("dsatuto", "adsa", "mixeddsa"), "dsa"),
     **dict.fromkeys(("coordinatedescent", "greedy", "iteratedconditionalmodes"), "icm"),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dabp.packages import installed
 from dabp.solvers import make_solver
 from dabp.solvers.auto.features import MOSTLY, Features
 from dabp.solvers.auto.member import Member, Run, Situation
@@ -186,6 +187,19 @@ MEMBERS = (
         turn=100,
         setup=0.55,
         memory=25.0,
+        patient=True,
+        bounding=True,
+    ),
+    Member(
+        solver="linear-relaxation",
+        plan=lambda situation: Run(make_solver("linear-relaxation"), whole=True, last=True),
+        weights=dict.fromkeys(("small", "medium", "large", "binary", "permutation"), 4.0),  # it ends soon
+        applies=lambda features, horizon: (
+            installed("highspy")
+            and (features.following > 0.0 or features.hard >= MOSTLY)
+            and features.num_cells <= 1_000_000 * horizon
+        ),
+        when="where sums are counted, or most factors forbid, and a linear program of all cells fits the time",
         patient=True,
         bounding=True,
     ),
