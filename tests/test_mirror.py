@@ -29,6 +29,7 @@ ELSEWHERE = {
     "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
     "kernels/local_search/compilation": "kernels/test_cache",
     "kernels/local_search/entries": "kernels/local_search/test_forest_move",
+    "kernels/semidefinite/mixing": "solvers/semidefinite/test_proof",
     "kernels/rows": "presolve/test_elimination",
     "kernels/presolve/cliques": "presolve/test_joining",
     "kernels/presolve/union_find": "graph/test_components",

@@ -220,6 +220,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "bp": _belief_propagation,
     "bp-soft": _soft_belief_propagation,
     "dual": _dual,
+    "semidefinite": lambda: _run(["semidefinite"], [_drawn(2), _chain(9, 2)]),
     "expansion": lambda: _run(["expansion"]),
     "presolve": _presolve,
     "elimination": _elimination,
@@ -239,6 +240,6 @@ CHAINS = (
     ("presolve", "elimination"),
     ("dual",),
     ("gat-pcm-lns",),
-    ("expansion",),
+    ("expansion", "semidefinite"),
 )
 """All jobs: those that share kernels in one chain, for one process; the longest chain first."""

@@ -94,6 +94,11 @@ SOLVERS: dict[str, Entry] = {
         "BranchingDual",
         "the dual, and branch and bound by passes where its relaxation leaves a gap; for binary factors",
     ),
+    "semidefinite": Entry(
+        "semidefinite.semidefinite",
+        "Semidefinite",
+        "the semidefinite bound on quadratic functions of two-valued variables (max-cut, QUBO), and roundings of it",
+    ),
     "mbe": Entry(
         "elimination.mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"
     ),
@@ -152,6 +157,7 @@ ELSEWHERE: dict[str, str] = {
     **dict.fromkeys(("dsatuto", "adsa", "mixeddsa"), "dsa"),
     **dict.fromkeys(("coordinatedescent", "greedy", "iteratedconditionalmodes"), "icm"),
     **dict.fromkeys(("tabusearch", "localsearch"), "tabu"),
+    **dict.fromkeys(("sdp", "goemanswilliamson", "maxcutsdp", "eigenvalue", "mixing", "biqmac"), "semidefinite"),
     "paralleltempering": "tempering",
     "lns": "forest-lns",
     "vns": "toulbar2-vns",

@@ -190,6 +190,17 @@ MEMBERS = (
         bounding=True,
     ),
     Member(
+        solver="semidefinite",
+        plan=lambda situation: Run(make_solver("semidefinite"), last=True),
+        weights={"binary": 0.7},
+        when="on problems of two values whose tables do not favour agreement",
+        turn=10,
+        setup=1.0,
+        memory=50.0,
+        patient=True,
+        bounding=True,
+    ),
+    Member(
         solver="dabp",
         plan=lambda situation: Run(make_solver("dabp")),
         weights={"small": 0.3, "medium": 0.2, "binary": 0.3},
