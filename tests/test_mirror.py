@@ -12,6 +12,7 @@ SOURCE = TESTS.parent / "src" / "dabp"
 ELSEWHERE = {
     "__main__": "cli/test_cli",  # a call of the command line
     "cli/lab": "cli/test_cli",
+    "kernels/assignment/pairs": "solvers/assignment/test_relaxation",
     "kernels/belief_propagation/message_arrays": "graph/test_message_layout",
     "kernels/compiler": "kernels/test_cache",
     "kernels/decorators": "kernels/test_cache",

@@ -99,6 +99,11 @@ SOLVERS: dict[str, Entry] = {
         "Semidefinite",
         "the semidefinite bound on quadratic functions of two-valued variables (max-cut, QUBO), and roundings of it",
     ),
+    "assignment": Entry(
+        "assignment.assignment",
+        "AssignmentBound",
+        "assignment bounds, and branch and bound by them, where variables must all differ (quadratic assignment)",
+    ),
     "mbe": Entry(
         "elimination.mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"
     ),

@@ -190,6 +190,17 @@ MEMBERS = (
         bounding=True,
     ),
     Member(
+        solver="assignment",
+        plan=lambda situation: Run(make_solver("assignment"), last=True),
+        weights={"permutation": 1.0},
+        when="on permutations",
+        turn=10,
+        setup=5.0,
+        memory=27.0,
+        patient=True,
+        bounding=True,
+    ),
+    Member(
         solver="semidefinite",
         plan=lambda situation: Run(make_solver("semidefinite"), last=True),
         weights={"binary": 0.7},
