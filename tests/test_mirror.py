@@ -12,6 +12,7 @@ SOURCE = TESTS.parent / "src" / "dabp"
 ELSEWHERE = {
     "__main__": "cli/test_cli",  # a call of the command line
     "cli/lab": "cli/test_cli",
+    "kernels/assignment/pairs": "solvers/assignment/test_relaxation",
     "kernels/belief_propagation/message_arrays": "graph/test_message_layout",
     "kernels/compiler": "kernels/test_cache",
     "kernels/decorators": "kernels/test_cache",
@@ -28,6 +29,7 @@ ELSEWHERE = {
     "problem/differences": "driver/test_several",
     "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
     "kernels/local_search/compilation": "kernels/test_cache",
+    "kernels/semidefinite/mixing": "solvers/semidefinite/test_proof",
     "kernels/rows": "presolve/test_elimination",
     "kernels/presolve/cliques": "presolve/test_joining",
     "kernels/presolve/union_find": "graph/test_components",

@@ -7,7 +7,7 @@ arity are checked and filled together, so that a file of a million tuples takes 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from dabp.formats.bounded import below
 from dabp.formats.functions import Posting, Scope, fields_of_words
 from dabp.formats.intensional import KEYWORDS, NotSupported, Part, Recipe, Words, counted, expand
-from dabp.formats.meter import Meter
 from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
 from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, WORD, Tokens

@@ -205,6 +205,11 @@ def _dual() -> None:
         passes.certified()
 
 
+def _assignment() -> None:
+    _run(["assignment"], [_permutation()])
+    _run(["assignment"], [_permutation()], largest=0)
+
+
 def _whole() -> list[Problem]:
     """The kinds on which local search works with integers of 32 bits in padded rows."""
     return [_drawn(3, ternary=True), _drawn(12, ternary=True), _drawn(4, forbidden=True, ternary=True), _mixed()]
@@ -220,6 +225,8 @@ JOBS: dict[str, Callable[[], None]] = {
     "bp": _belief_propagation,
     "bp-soft": _soft_belief_propagation,
     "dual": _dual,
+    "assignment": _assignment,
+    "semidefinite": lambda: _run(["semidefinite"], [_drawn(2), _chain(9, 2)]),
     "expansion": lambda: _run(["expansion"]),
     "presolve": _presolve,
     "elimination": _elimination,
@@ -238,6 +245,6 @@ CHAINS = (
     ("presolve", "elimination"),
     ("dual",),
     ("gat-pcm-lns",),
-    ("expansion",),
+    ("expansion", "semidefinite", "assignment"),
 )
 """All jobs: those that share kernels in one chain, for one process; the longest chain first."""

@@ -97,6 +97,16 @@ SOLVERS: dict[str, Entry] = {
         "the linear relaxation, by HiGHS: a bound, infeasibility of counts and sums, and a rounded assignment",
         needs="highspy",
     ),
+    "semidefinite": Entry(
+        "semidefinite.semidefinite",
+        "Semidefinite",
+        "the semidefinite bound on quadratic functions of two-valued variables (max-cut, QUBO), and roundings of it",
+    ),
+    "assignment": Entry(
+        "assignment.assignment",
+        "AssignmentBound",
+        "assignment bounds, and branch and bound by them, where variables must all differ (quadratic assignment)",
+    ),
     "mbe": Entry(
         "elimination.mini_bucket", "MiniBucketElimination", "mini-bucket elimination, exact on narrow problems"
     ),
@@ -156,6 +166,7 @@ ELSEWHERE: dict[str, str] = {
     **dict.fromkeys(("dsatuto", "adsa", "mixeddsa"), "dsa"),
     **dict.fromkeys(("coordinatedescent", "greedy", "iteratedconditionalmodes"), "icm"),
     **dict.fromkeys(("tabusearch", "localsearch"), "tabu"),
+    **dict.fromkeys(("sdp", "goemanswilliamson", "maxcutsdp", "eigenvalue", "mixing", "biqmac"), "semidefinite"),
     "paralleltempering": "tempering",
     "lns": "neighbourhood",
     "vns": "toulbar2-vns",

@@ -46,7 +46,9 @@ def test_every_member_takes_part_somewhere() -> None:
     binary = from_pairs(25, 2, lambda: rng.choice([-1.0, 1.0]) * np.eye(2))
     colouring = from_pairs(15, 4, lambda: rng.integers(1, 9) * np.eye(4))
     crisp = from_pairs(5, 2, lambda: np.array([[0.0, np.inf], [np.inf, 0.0]]))
-    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image, binary, colouring, crisp)
+    different = np.where(np.eye(6) > 0, np.inf, np.arange(6.0))
+    permutation = Problem.from_tables([6] * 6, [((i, j), different) for i in range(6) for j in range(i)])
+    problems = (cliques(1, 8, 3), Problem([3] * 300), Problem([3] * 1000), image, binary, colouring, crisp, permutation)
     taking_part = {
         place.member.solver
         for problem in problems

@@ -1,0 +1,1 @@
+"""Bounds and proofs where variables must all differ."""

@@ -1,0 +1,1 @@
+"""The semidefinite bound on problems of two-valued variables."""
