@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from tables import tables
+from tables import numbers, tables
 
 from dabp.lab.experiments.figures import figure
 from dabp.lab.experiments.report import write_report
@@ -22,6 +22,8 @@ from dabp.plots.drawing import draw_figure, label_order
 SUFFIXES = {"text": "txt", "csv": "csv", "markdown": "md", "latex": "tex"}
 PLACE = re.compile(r"(<!-- (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 """Where a table stands on a page."""
+NUMBER = re.compile(r"(<!-- = (?P<name>[\w-]+) -->).*?(<!-- = -->)")
+"""Where a number stands in the prose of a page."""
 
 
 def render(results: Results, folder: Path) -> None:
@@ -40,9 +42,21 @@ def render(results: Results, folder: Path) -> None:
     write_report(results, folder / "report.html", "The paper's experiments")
 
 
-def filled(page: str, made: Mapping[str, str]) -> str:
-    """The page with each place's table as it is made now."""
-    return PLACE.sub(lambda place: f"{place[1]}\n{made[place['name']]}\n{place[3]}", page)
+def pictures(page: str, results: Results, folder: Path) -> None:
+    """The pictures that a page shows as ``pictures/paper-PLAN-FIGURE.png``."""
+    for name in results.plan_names:
+        plan = results.plan(name)
+        for each in plan.figures:
+            file = f"paper-{name.removesuffix('-small')}-{each}.png"
+            if f"(pictures/{file})" in page:
+                made = figure(each, results, plan)
+                draw_figure(made, label_order(made)).savefig(folder / file, dpi=65)
+
+
+def filled(page: str, made: Mapping[str, str], values: Mapping[str, str]) -> str:
+    """The page with each place's table and number as they are made now."""
+    page = PLACE.sub(lambda place: f"{place[1]}\n{made[place['name']]}\n{place[3]}", page)
+    return NUMBER.sub(lambda place: f"{place[1]}{values[place['name']]}{place[3]}", page)
 
 
 def main() -> None:
@@ -56,7 +70,8 @@ def main() -> None:
     render(results, options.folder)
     if options.page:
         page = options.page.read_text(encoding="utf-8")
-        options.page.write_text(filled(page, tables(results)), encoding="utf-8")
+        pictures(page, results, options.page.parent / "pictures")
+        options.page.write_text(filled(page, tables(results), numbers(results)), encoding="utf-8")
 
 
 if __name__ == "__main__":

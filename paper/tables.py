@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from statistics import mean, median
 
+import numpy as np
+
+from dabp import Problem, generate
 from dabp.errors import ParameterError
-from dabp.lab.experiments.experiment_plan import Plan
+from dabp.lab.experiments.experiment_plan import Plan, Run
 from dabp.lab.experiments.results_table import Row, compare, rows, seconds
 from dabp.lab.experiments.statistics import mean_interval
 from dabp.lab.experiments.store import Outcome, Results
@@ -40,29 +46,52 @@ def tables(results: Results) -> dict[str, str]:
     """Every table whose plan was run, by the name of its place on the page."""
     made = {}
     for name, build in TABLES.items():
-        plans = [each for each in results.plan_names if each.removesuffix("-small") == PLANS[name]]
-        if plans:
-            made[name] = build(results, results.plan(plans[0]))
+        plan = _plan_of(results, PLANS[name])
+        if plan is not None:
+            made[name] = build(results, plan)
     return made
 
 
-def side_by_side(results: Results, plan: Plan) -> str:
-    """Our cost and processor time beside the paper's cost and time, a table per family."""
-    ours = {(row.group, row.label): row for row in rows(results, plan)}
+def _plan_of(results: Results, name: str) -> Plan | None:
+    """A plan at whichever size was run, without the runs of DABP that ended before their last restart."""
+    found = [each for each in results.plan_names if each.removesuffix("-small") == name]
+    if not found:
+        return None
+    plan = results.plan(found[0])
+    return replace(plan, runs=tuple(run for run in plan.runs if not cut_short(results, run)))
+
+
+def cut_short(results: Results, run: Run) -> bool:
+    """Whether a run of DABP has fewer restarts than its R: a limit of time ended it."""
+    summary = results.summary(run.key) if run.solver.startswith("dabp") else None
+    if summary is None or summary["state"] == "failed" or summary["status"] == "OPTIMAL":
+        return False
+    ended = sum(row["type"] == "restart" for row in results.trace(run.key))
+    return bool(ended < run.parameters["restarts"])
+
+
+def published() -> list[dict[str, str]]:
+    """The rows of the paper's Table 1."""
     with open(PAPER, encoding="utf-8") as stream:
-        theirs = list(csv.DictReader(stream))
+        return list(csv.DictReader(stream))
+
+
+def side_by_side(results: Results, plan: Plan) -> str:
+    """Our cost, gap and processor time beside the paper's cost, gap and time, a table per family."""
+    ours = {(row.group, row.label): row for row in rows(results, plan)}
+    gaps, theirs = _gaps(results, plan), published()
     sizes = sorted({line["variables"] for line in theirs}, key=int)
     parts = []
     for family in dict.fromkeys(line["family"] for line in theirs):
-        published = {(line["solver"], line["variables"]): line for line in theirs if line["family"] == family}
-        labels = dict.fromkeys([*(s for s, _ in published), *(lb for g, lb in ours if g.startswith(f"{family} ("))])
+        paper = {(line["solver"], line["variables"]): line for line in theirs if line["family"] == family}
+        labels = dict.fromkeys([*(s for s, _ in paper), *(lb for g, lb in ours if g.startswith(f"{family} ("))])
         body = []
         for label in labels:
             cells = [label]
             for size in sizes:
-                line, row = published.get((label, size)), ours.get((f"{family} (variables={size})", label))
-                cells.append(f"{line['cost']} ({seconds(float(line['seconds']))})" if line else "")
-                cells.append("" if row is None else _ours(row))
+                line, row = paper.get((label, size)), ours.get((f"{family} (variables={size})", label))
+                cells.append(_theirs(line) if line else "")
+                cells.append("" if row is None else _ours(row, gaps[row.group, label]))
             body.append(cells)
         heads = [head for size in sizes for head in (f"{size} variables: paper", "ours")]
         parts.append(f"**{family}**\n\n" + _markdown(["Solver", *heads], body))
@@ -106,6 +135,60 @@ def convergence(results: Results, plan: Plan) -> str:
     return _markdown(["", "DBP", "DBP-SCFG", "DABP, messages", "DABP, messages or costs"], body)
 
 
+def converged_instances(results: Results, plan: Plan) -> str:
+    """The paper's claim beside ours: shares of restarts and of instances, all families and sizes together."""
+    counts = _convergence_counts(results, plan)
+    heads = ["", "Paper", "restarts", "instances, with any of five restarts", "instances, with the first restart"]
+    return _markdown(heads, [["Converged within 1,000 iterations", "96.25 %", *(f"{one:.2f} %" for one in counts)]])
+
+
+def _convergence_counts(results: Results, plan: Plan) -> tuple[float, float, float]:
+    """Per cent of DABP's restarts, of instances by any restart and by the first one, that converged or settled."""
+    restarts: list[bool] = []
+    instances: list[list[bool]] = []
+    for outcome in results.outcomes(plan):
+        if outcome.run.label == DABP and not outcome.failed:
+            ended = [row for row in results.trace(outcome.run.key) if row["type"] == "restart"]
+            instances.append([bool(row.get("converged") or row.get("settled")) for row in ended])
+            restarts += instances[-1]
+    if not restarts:
+        return math.nan, math.nan, math.nan
+    return 100 * mean(restarts), 100 * mean(map(any, instances)), 100 * mean(each[0] for each in instances)
+
+
+def conflicts(results: Results, plan: Plan) -> str:
+    """Colouring as the paper's text has it: the recorded answers on tables without noise on unequal values."""
+    costs: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for outcome in results.outcomes(plan):
+        instance = outcome.run.instance
+        if instance.get("family") == "graph-coloring" and outcome.summary.get("assignment") is not None:
+            cost = _without_noise(json.dumps(instance), tuple(outcome.summary["assignment"]))
+            costs[outcome.run.label, instance["parameters"]["variables"]].append(cost)
+    sizes = sorted({size for _, size in costs})
+    theirs = {(line["solver"], line["variables"]): line["cost"] for line in published() if line["family"] == "WGCPs"}
+    body = []
+    for label in dict.fromkeys(label for label, _ in costs):
+        cells = [(theirs.get((label, str(size)), ""), _mean(costs[label, size])) for size in sizes]
+        body.append([label, *(text for cell in cells for text in cell)])
+    return _markdown(["Solver", *(head for size in sizes for head in (f"{size} variables: paper", "ours"))], body)
+
+
+def _without_noise(instance: str, assignment: tuple[int, ...]) -> float:
+    """Cost per constraint of an assignment, counting equal values alone."""
+    problem = _text_variant(instance)
+    return problem.cost(np.array(assignment)) / problem.num_factors
+
+
+@lru_cache(maxsize=128)
+def _text_variant(instance: str) -> Problem:
+    """A recorded colouring with 0 in place of the noise on unequal values."""
+    made = json.loads(instance)
+    problem = generate(made["family"], seed=made["seed"], **made["parameters"])
+    tables = problem.pool.reshape(problem.num_factors, -1)
+    equal = np.eye(math.isqrt(tables.shape[1]), dtype=bool).ravel()
+    return problem.with_costs(np.where(equal, tables, 0.0).ravel())
+
+
 def damping(results: Results, plan: Plan) -> str:
     """Mean cost for each damping factor over a family's instances of all sizes, and what they find at best."""
     factors = sorted({run.swept["damping"] for run in plan.runs if "damping" in run.swept})
@@ -126,11 +209,8 @@ def damping(results: Results, plan: Plan) -> str:
 
 def tuning(results: Results, plan: Plan) -> str:
     """Processor seconds to try every damping factor, beside one run of DABP, and who finds the better answer."""
-    body = []
+    spent, body = _tuning_seconds(results, plan), []
     for family, outcomes in _families(results, plan):
-        spent: dict[str, float] = defaultdict(float)
-        for outcome in outcomes:
-            spent[outcome.run.series] += outcome.summary.get("cpu", 0.0)
         costs = _by_label(outcomes)
         best = _least([each for label, each in costs.items() if label.startswith("DBP-SCFG (")])
         counts = [0, 0, 0]
@@ -138,11 +218,21 @@ def tuning(results: Results, plan: Plan) -> str:
             difference = cost - best.get(instance, math.nan)
             if not math.isnan(difference):
                 counts[1 if abs(difference) < 1e-9 else (0 if difference < 0 else 2)] += 1
-        instances = len({outcome.run.instance_key for outcome in outcomes})
-        times = [seconds(spent[series] / instances) for series in ("DBP", "DBP-SCFG", "DABP")]
-        body.append([family, *times, " / ".join(map(str, counts))])
+        body.append([family, *map(seconds, spent[family]), " / ".join(map(str, counts))])
     heads = ["", "DBP, all λ", "DBP-SCFG, all λ", _learned(plan), "DABP against DBP-SCFG's best λ: W / D / L"]
     return _markdown(heads, body)
+
+
+def _tuning_seconds(results: Results, plan: Plan) -> dict[str, tuple[float, float, float]]:
+    """Family → mean processor seconds an instance for all λ of DBP, all λ of DBP-SCFG, and DABP."""
+    found = {}
+    for family, outcomes in _families(results, plan):
+        spent: dict[str, float] = defaultdict(float)
+        for outcome in outcomes:
+            spent[outcome.run.series] += outcome.summary.get("cpu", 0.0)
+        instances = len({outcome.run.instance_key for outcome in outcomes})
+        found[family] = tuple(spent[series] / instances for series in ("DBP", "DBP-SCFG", "DABP"))
+    return found
 
 
 def effective_iterations(results: Results, plan: Plan) -> str:
@@ -172,35 +262,94 @@ def ablation(results: Results, plan: Plan) -> str:
 def memory(results: Results, plan: Plan) -> str:
     """Largest resident memory of DABP's runs in MB, beside the paper's memory of the graphics card in GB."""
     with open(PAPER_MEMORY, encoding="utf-8") as stream:
-        published = {(line["family"], line["variables"]): line["gigabytes"] for line in csv.DictReader(stream)}
-    families = list(dict.fromkeys(family for family, _ in published))
+        lines = list(csv.DictReader(stream))
+    ours = {(family, size): megabytes for family, size, _, megabytes in _memories(results, plan)}
+    families, body = list(dict.fromkeys(line["family"] for line in lines)), []
+    for size in sorted({line["variables"] for line in lines}, key=int):
+        theirs = {line["family"]: line["gigabytes"] for line in lines if line["variables"] == size}
+        body.append([f"{size} variables: paper, GB", *(theirs[family] for family in families)])
+        known = [ours.get((family, size)) for family in families]
+        body.append(["ours, MB", *("" if one is None else f"{one:.0f}" for one in known)])
+    return _markdown(["", *families], body)
+
+
+def _memories(results: Results, plan: Plan) -> list[tuple[str, str, float, float]]:
+    """Family, variables, the paper's GB and the mean of our largest resident MB, where we have runs."""
     peaks: dict[tuple[str, str], list[float]] = defaultdict(list)
     for family, outcomes in _families(results, plan):
         for outcome in outcomes:
             if not outcome.failed:
                 size = str(outcome.run.instance["parameters"]["variables"])
                 peaks[family, size].append(outcome.summary["peak_memory"] / 1e6)
-    body = []
-    for size in sorted({size for _, size in published}, key=int):
-        body.append([f"{size} variables: paper, GB", *(published[family, size] for family in families)])
-        body.append(
-            ["ours, MB", *(f"{mean(peaks[family, size]):.0f}" if peaks[family, size] else "" for family in families)]
-        )
-    return _markdown(["", *families], body)
+    with open(PAPER_MEMORY, encoding="utf-8") as stream:
+        lines = [(line["family"], line["variables"], float(line["gigabytes"])) for line in csv.DictReader(stream)]
+    return [(*place, paper, mean(peaks[place])) for *place, paper in lines for place in [tuple(place)] if peaks[place]]
 
 
 TABLES: dict[str, Callable[[Results, Plan], str]] = {
     "table1": side_by_side,
     "paired": paired,
     "convergence": convergence,
+    "converged-instances": converged_instances,
+    "conflicts": conflicts,
     "damping": damping,
     "tuning": tuning,
     "effective-iterations": effective_iterations,
     "ablation": ablation,
     "memory": memory,
 }
-PLANS = {**{name: name for name in TABLES}, "paired": "table1", "convergence": "table1", "tuning": "damping"}
+PLANS = {name: name for name in TABLES} | {
+    **dict.fromkeys(("paired", "convergence", "converged-instances", "conflicts"), "table1"),
+    "tuning": "damping",
+}
 """The plan that each is made from, at either size."""
+
+
+def numbers(results: Results) -> dict[str, str]:
+    """Every number of the page's prose, by the name of its place."""
+    made: dict[str, str] = {}
+    plan = _plan_of(results, "table1")
+    if plan is not None:
+        made |= _agreement(results, plan)
+        found = {row.label: [] for row in rows(results, plan)}
+        for row in rows(results, plan):
+            found[row.label].append(row)
+        jittered = [row.cpu for row in found["DBP-SCFG, 20 jittered restarts"]]
+        dabp = [row.cpu for row in found["DABP (restarts=20)"]]
+        made["jittered-seconds"] = f"{max(jittered):.1f}"
+        made["dabp-over-jittered"] = f"{min(d / j for d, j in zip(dabp, jittered, strict=True)):.0f}"
+        made["dabp-over-jittered-most"] = f"{max(d / j for d, j in zip(dabp, jittered, strict=True)):.0f}"
+        counts = [len(each) for each in _by_label(results.outcomes(plan)).values()]
+        made["runs"], made["instances"] = str(sum(counts)), str(max(counts) // len(plan.groups))
+        restarts, anyone, first = _convergence_counts(results, plan)
+        made |= {"converged": f"{restarts:.1f}", "converged-any": f"{anyone:.1f}", "converged-first": f"{first:.1f}"}
+    plan = _plan_of(results, "memory")
+    if plan is not None:
+        factors = [paper * 1000 / ours for _, _, paper, ours in _memories(results, plan)]
+        made |= {"memory-least": f"{min(factors):.0f}", "memory-most": f"{max(factors):.0f}"}
+    plan = _plan_of(results, "damping")
+    if plan is not None:
+        ratios = [dabp / scfg for _, scfg, dabp in _tuning_seconds(results, plan).values()]
+        made |= {"tuning-least": f"{min(ratios):.0f}", "tuning-most": f"{max(ratios):.0f}"}
+    return made
+
+
+def _agreement(results: Results, plan: Plan) -> dict[str, str]:
+    """How far our means are from the paper's, and how many of the paper's lie in our 95 % intervals."""
+    ours = {(row.group, row.label): row for row in rows(results, plan)}
+    apart: dict[str, list[float]] = defaultdict(list)
+    inside: dict[str, list[bool]] = defaultdict(list)
+    for line in published():
+        row = ours.get((f"{line['family']} (variables={line['variables']})", line["solver"]))
+        if row is not None and row.runs > 1:
+            label = "dabp" if line["solver"].startswith("DABP") else line["solver"].lower()
+            apart[label].append(abs(row.cost - float(line["cost"])))
+            inside[label].append(apart[label][-1] <= row.half)
+    made = {f"{label}-apart": f"{max(each):.2f}" for label, each in apart.items()}
+    made |= {f"{label}-inside": str(sum(each)) for label, each in inside.items()}
+    made |= {f"{label}-cells": str(len(each)) for label, each in inside.items()}
+    halves = [row.half for row in ours.values() if row.label == "DBP" and row.runs > 1]
+    return made | {"dbp-half-least": f"{min(halves):.1f}", "dbp-half-most": f"{max(halves):.1f}"}
 
 
 def _learned(plan: Plan) -> str:
@@ -260,11 +409,34 @@ def _by_label(outcomes: Iterable[Outcome]) -> Mapping[str, dict[str, float]]:
     return costs
 
 
-def _ours(row: Row) -> str:
+def _gaps(results: Results, plan: Plan) -> dict[tuple[str, str], float]:
+    """Group and label → per cent above the best of the paper's solvers, over the instances that both answered.
+
+    The best is the paper's solver of least mean among those with the most answers.
+    """
+    in_paper, gaps = {line["solver"] for line in published()}, {}
+    for group, outcomes in results.grouped(plan).items():
+        costs = _by_label([outcome for each in outcomes.values() for outcome in each if outcome.cost is not None])
+        most = max((len(costs[label]) for label in costs if label in in_paper), default=0)
+        whole = [label for label in costs if label in in_paper and len(costs[label]) == most]
+        best = min(whole, key=lambda label: mean(costs[label].values()), default=None)
+        for label in outcomes:
+            shared = costs[label].keys() & costs[best].keys() if best is not None and label in costs else set()
+            least = sum(costs[best][each] for each in shared) if best is not None else 0.0
+            gaps[group, label] = 100 * (sum(costs[label][each] for each in shared) / least - 1) if least else math.nan
+    return gaps
+
+
+def _theirs(line: Mapping[str, str]) -> str:
+    return f"{line['cost']} ({float(line['gap_percent']):.2f} %, {seconds(float(line['seconds']))})"
+
+
+def _ours(row: Row, gap: float) -> str:
     if not row.runs:
         return f"failed ({row.reasons})"
     half = "" if math.isnan(row.half) else f" ± {row.half:.2f}"
-    return f"{row.cost:.2f}{half} ({seconds(row.cpu)}, n={row.runs})"
+    above = "" if math.isnan(gap) else f"{gap:.2f} %, ".replace("-", "−")
+    return f"{row.cost:.2f}{half} ({above}{seconds(row.cpu)}, n={row.runs})"
 
 
 def _markdown(heads: list[str], body: list[list[str]]) -> str:

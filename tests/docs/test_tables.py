@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ class Empty:
         return [Outcome(run, {"state": "failed", "reason": "lost"}) for run in first.values()]
 
     grouped = Results.grouped
+
+    def summary(self, key: str) -> None:
+        return None
 
     def trace(self, key: str) -> list[dict[str, Any]]:
         return []
@@ -63,7 +67,34 @@ def test_the_page_shows_what_was_run(monkeypatch: pytest.MonkeyPatch) -> None:
     import tables
 
     page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
-    made = tables.tables(Results(ROOT / "paper" / "small" / "results.jsonl.xz"))
+    results = Results(ROOT / "paper" / "small" / "results.jsonl.xz")
+    made, values = tables.tables(results), tables.numbers(results)
     assert made.keys() == tables.TABLES.keys()
     assert {place["name"] for place in render.PLACE.finditer(page)} == made.keys()
-    assert render.filled(page, made) == page
+    assert render.filled(page, made, values) == page
+
+
+def test_no_measured_number_of_the_prose_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of filled places, code and the table of settings, numbers are those of the plans and of the paper."""
+    monkeypatch.syspath_prepend(str(ROOT / "paper"))
+    import render
+
+    page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    prose = render.NUMBER.sub("", render.PLACE.sub("", page))
+    prose = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|^\|.*?$", "", prose, flags=re.DOTALL | re.MULTILINE)
+    known = {"1", "2", "3", "5", "10", "20", "30", "60", "80", "100", "40", "95", "1,000", "2022"}  # plans and paper
+    known |= {"0.3-0.7", "0.9", "0", "0.1", "96.25", "4.3", "270"}
+    assert set(re.findall(r"\d[\d.,-]*\d|\d", prose)) <= known
+
+
+def test_a_run_that_ended_before_its_last_restart_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R=20 on the page means 20 restarts: the recorded runs that a limit of time cut are not averaged."""
+    monkeypatch.syspath_prepend(str(ROOT / "paper"))
+    import tables
+
+    results = Results(ROOT / "paper" / "small" / "results.jsonl.xz")
+    plan = results.plan("table1-small")
+    for run in plan.runs:
+        if run.label == "DABP (restarts=20)" and results.summary(run.key) is not None:
+            restarts = {row["restart"] for row in results.trace(run.key) if row["type"] == "restart"}
+            assert tables.cut_short(results, run) == (len(restarts) < 20)
