@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import dabp
@@ -25,7 +25,7 @@ _workers: dict[tuple[str, int], Worker] = {}
 _lock = threading.Lock()
 
 
-def on_cluster(runs: Sequence[Run], address: str, preparation: Preparation) -> Iterator[bytes]:
+def on_cluster(runs: Sequence[Run], address: str, preparation: Preparation) -> Generator[bytes, None, None]:
     """Each run's lines as it ends, of a Dask scheduler; when this generator is closed, tasks, runs and workers end."""
     require("distributed", "a cluster")
     from distributed import Client, KilledWorker, as_completed

@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from importlib import metadata
@@ -39,7 +39,7 @@ class Progress:
     last_failure: str = ""
 
 
-def on_this_machine(runs: Sequence[Run], jobs: int, preparation: Preparation) -> Iterator[bytes]:
+def on_this_machine(runs: Sequence[Run], jobs: int, preparation: Preparation) -> Generator[bytes, None, None]:
     """Each run's lines as it ends, of `jobs` workers; when this generator is closed, workers and runs end."""
     idle = workers = [Worker(preparation) for _ in range(min(jobs, len(runs)))]
     left = iter(runs)
@@ -103,27 +103,29 @@ def run_plan(
         store.save_plan(plan, {**environment(command), "jobs": jobs, "scheduler": scheduler}, new=bool(missing))
         if progress is not None:
             progress(state)
-        if not missing:
-            return state
         for _ in range(2):  # a shorter run whose longer one failed before it got there is run by itself
-            runs = joined(missing)
-            preparation = preparation_for(runs, trust, [*plan.path, *filter(None, sys.path)])
-            if scheduler is None:
-                results = on_this_machine(runs, jobs, preparation)
-            else:
-                from dabp.lab.experiments.cluster import on_cluster
-
-                results = on_cluster(runs, scheduler, preparation)
+            if not missing:
+                break
+            results = _results(joined(missing), jobs, scheduler, trust, plan.path)
             _store(results, missing, store, state, progress)
             finished = store.finished()
             missing = [run for run in missing if run.key not in finished]
-            if not missing:
-                break
     return state
 
 
+def _results(
+    runs: Sequence[Run], jobs: int, scheduler: str | None, trust: Sequence[str], path: Sequence[str]
+) -> Generator[bytes, None, None]:
+    preparation = preparation_for(runs, trust, [*path, *filter(None, sys.path)])
+    if scheduler is None:
+        return on_this_machine(runs, jobs, preparation)
+    from dabp.lab.experiments.cluster import on_cluster
+
+    return on_cluster(runs, scheduler, preparation)
+
+
 def _store(
-    results: Iterator[bytes],
+    results: Generator[bytes, None, None],
     missing: Sequence[Run],
     store: ResultsFolder,
     state: Progress,
