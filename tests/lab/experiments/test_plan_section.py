@@ -37,6 +37,7 @@ WRONG = [
     ("limits = {wall = '60'}\n" + REST, "'wall' of limits of the plan is a positive number, not '60'"),
     ("limits = {iterations = 1.5}\n" + REST, "'iterations' of limits of the plan is a whole number of at least 1"),
     ("limits = {memory = 'much'}\n" + REST, "'memory' of limits of the plan: the memory limit is an amount like"),
+    ("limits = {memory = '0 GB'}\n" + REST, "'memory' of limits of the plan is more than 0 bytes, not '0 GB'"),
     ("limits = {memory = [1]}\n" + REST, "'memory' of limits of the plan is an amount of memory like"),
     (SOLVER + "limits = [1]\n" + INSTANCE, "'limits' of [[solvers]] entry 1 is a table of keys and values, not [1]"),
     # solvers

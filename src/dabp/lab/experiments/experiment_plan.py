@@ -318,6 +318,8 @@ def _limits(section: Section, default: Limits) -> Limits:
             given["memory"] = as_bytes("memory", given["memory"])
     except ParameterError as error:
         raise ParameterError(f"'memory' of {section.place}: {error}") from None
+    if given.get("memory") == 0:
+        raise ParameterError(f"'memory' of {section.place} is more than 0 bytes, not {section.get('memory')!r}")
     if "iterations" in section:
         given["iterations"] = int(given["iterations"])
     return replace(default, **given)
