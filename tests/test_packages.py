@@ -62,7 +62,7 @@ def test_auto_says_that_nobody_searches_for_a_proof(tmp_path: Path) -> None:
     script = """
 dabp.solve(problem(), max_iterations=2)  # loads the kernels
 for prove in (True, False):
-    result = dabp.solve(problem(), time_limit=3.0, params={"prove": prove})
+    result = dabp.solve(problem(), time_limit=1.0, params={"prove": prove})
     assert result.cost == problem().cost(result.assignment)
     print(result.status.value, sum("toulbar2 is not installed" in note for note in result.notes))
 """

@@ -169,10 +169,9 @@ def test_output_that_nobody_reads_ends_quietly(problem_file: Path, words: list[s
     assert (done.returncode, done.stderr) == (141, "")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
-def test_text_of_any_kind_goes_to_a_terminal_of_any_kind(problem_file: Path, encoding: str) -> None:
+def test_text_of_any_kind_goes_to_a_terminal_of_any_kind(problem_file: Path) -> None:
     """The answer, solvers' Greek letters and a wrong name reach streams whose encoding has no words for them."""
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     for arguments, code, words in (
         (["solve", str(problem_file), "--solver", "bp", "--presolve", "--iterations", "20"], 0, "assignment "),
         (["solvers"], 0, "toulbar2-pils"),
@@ -181,7 +180,7 @@ def test_text_of_any_kind_goes_to_a_terminal_of_any_kind(problem_file: Path, enc
         command = [sys.executable, "-m", "dabp", *arguments]
         done = subprocess.run(command, capture_output=True, env=environment, check=False)
         assert done.returncode == code, done.stderr
-        assert words in (done.stdout + done.stderr).decode(encoding)
+        assert words in (done.stdout + done.stderr).decode("ascii")
     converted = [sys.executable, "-m", "dabp", "convert", "-", "-", "--format", "yaml", "--to", "yaml"]
     text = "name: p\nobjective: min\ndomains: {d: {values: [ä, λ]}}\nvariables: {é: {domain: d}}\nconstraints: {}\n"
     done = subprocess.run(converted, input=text.encode(), capture_output=True, env=environment, check=True)

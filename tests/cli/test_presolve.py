@@ -8,6 +8,7 @@ import numpy as np
 
 from dabp.formats import read, write
 from dabp.problem import Problem
+from dabp.problem.interop import from_tables
 from tests.cli.conftest import Run
 from tests.problems import exhaustive
 
@@ -16,18 +17,9 @@ def test_the_written_problem_has_the_same_optimum(run: Run, tmp_path: Path) -> N
     """A file in, a smaller file out, names kept."""
     rng = np.random.default_rng(1)
     scopes = [(i, j) for i in range(7) for j in range(i + 1, 7)] + [(7, 0)]
-    tables = rng.integers(0, 9, 4 * len(scopes)).astype(float)
-    sizes = [2] * 8
     names = [f"v{i}" for i in range(8)]
-    count = len(scopes)
-    problem = Problem(
-        sizes,
-        np.ravel(scopes),
-        np.arange(0, 2 * count + 1, 2),
-        tables,
-        np.arange(0, 4 * count + 1, 4),
-        variable_names=names,
-    )
+    tables = [(scope, rng.integers(0, 9, (2, 2))) for scope in scopes]
+    problem = from_tables([2] * 8, tables).replace(variable_names=names)
     source, target = tmp_path / "a.cfn", tmp_path / "b.cfn"
     write(problem, source)
     code, _, err = run("presolve", source, target)

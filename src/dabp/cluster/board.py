@@ -1,6 +1,7 @@
 """Boards on which workers of one solve write what they know: a folder, or a Dask scheduler.
 
-The host is the process that started the workers. `Board` is the host's side, `Place` a worker's, which is sent to it.
+The host is the process that started the workers. A board is the host's side: it gathers what workers have written,
+publishes the best, and ends all workers. `Place` is a worker's side, which is sent to it.
 What a worker has written outlives the worker: as a file of the folder, or as a message in the scheduler's queue.
 """
 
@@ -61,29 +62,6 @@ class Place(ABC):
         """Whether the host has ended the solve; consumes nothing that others wrote."""
 
 
-class Board(ABC):
-    """The host's side of a board."""
-
-    @abstractmethod
-    def place(self, worker: int) -> Place:
-        """The side of one worker."""
-
-    @abstractmethod
-    def gather(self) -> list[Known]:
-        """What workers have written since the last call."""
-
-    def publish(self, known: Known) -> None:  # noqa: B027 - workers that see each other need no publication
-        """Show all workers the best assignment and bound."""
-
-    @abstractmethod
-    def end(self) -> None:
-        """Tell all workers to end."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Remove the board; a worker that still runs takes its absence for the end."""
-
-
 class FolderPlace(Place):
     """A file in a folder that all workers see; each writes its own and reads the others'."""
 
@@ -119,7 +97,7 @@ class FolderPlace(Place):
         return not self._folder.is_dir() or (self._folder / ENDED).exists()
 
 
-class FolderBoard(Board):
+class FolderBoard:
     """A folder of its own, temporary unless one is given: for workers on this machine, or with a shared disk."""
 
     def __init__(self, folder: str | os.PathLike[str] | None = None):
@@ -135,6 +113,9 @@ class FolderBoard(Board):
     def gather(self) -> list[Known]:
         """What workers' files hold that is new."""
         return self._reader.look()
+
+    def publish(self, known: Known) -> None:
+        """Nothing: workers read each other's files."""
 
     def end(self) -> None:
         """Write the file `ENDED`; on a full disk workers end by their own clocks."""
@@ -188,7 +169,7 @@ class DaskPlace(Place):
         return Variable(f"{self._name}-{variable}", client=get_client()).get(timeout=5.0)
 
 
-class DaskBoard(Board):
+class DaskBoard:
     """A queue and two variables of a Dask scheduler: workers and host need to reach the scheduler only."""
 
     def __init__(self, client: Any):
@@ -223,3 +204,7 @@ class DaskBoard(Board):
         self._best.delete()
         self._newest.delete()
         self._queue.close()
+
+
+Board = FolderBoard | DaskBoard
+"""The host's side of a board."""

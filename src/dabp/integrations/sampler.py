@@ -198,13 +198,11 @@ def _read(
         if proved:
             break
     best = min(found, key=lambda result: np.inf if result.cost is None else result.cost)
-    answers = [result.assignment for result in found]
-    if any(answer is None for answer in answers):
-        pairs = [(a, n) for a, n in zip(answers, occurrences, strict=True) if a is not None]
-        if not pairs:
-            raise ProblemError(f"no feasible sample was found: {best.status.value}")
-        answers, occurrences = [a for a, _ in pairs], [n for _, n in pairs]
-    sampleset = sampled(np.array(answers, dtype=np.int64), occurrences)
+    answers = [(r.assignment, n) for r, n in zip(found, occurrences, strict=True) if r.assignment is not None]
+    if not answers:
+        raise ProblemError(f"no feasible sample was found: {best.status.value}")
+    rows, counts = zip(*answers, strict=True)
+    sampleset = sampled(np.array(rows, dtype=np.int64), list(counts))
     seconds = time.perf_counter() - started
     sampleset.info.update(status=best.status.value, bound=best.bound, timing={"run_time_seconds": seconds})
     return sampleset

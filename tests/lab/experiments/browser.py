@@ -1,8 +1,7 @@
-"""Headless Chromium on a pipe: enough of the DevTools protocol to open a page, click, read and photograph it."""
+"""Headless Chromium on a pipe: enough of the DevTools protocol to open a page, click and read it."""
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import itertools
 import json
@@ -106,11 +105,6 @@ class Browser:
     def screen(self, width: int, height: int, mobile: bool) -> None:
         """Become a phone, or a desktop again."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
-
-    def photograph(self, target: Path) -> None:
-        """The whole page as a PNG."""
-        image = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        target.write_bytes(base64.b64decode(image["data"]))
 
     def close(self) -> None:
         """End the browser and forget its profile."""

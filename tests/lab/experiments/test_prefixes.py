@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from dabp.lab.experiments.execution import execute
-from dabp.lab.experiments.prefixes import joined, split
+from dabp.lab.experiments.prefixes import joined
 from dabp.lab.experiments.run_plan import run_plan
 from dabp.lab.experiments.store import Results
 from dabp.solvers.registry import SOLVERS
@@ -25,9 +23,9 @@ sweep = { restarts = [2, 3] }
 """
 
 
-def _told(lines):
+def _told(rows):
     """What two runs of the same run have in common."""
-    return [{name: value for name, value in json.loads(line).items() if name not in VARYING} for line in lines]
+    return [{name: value for name, value in row.items() if name not in VARYING} for row in rows]
 
 
 def test_only_the_longest_runs_are_run(tmp_path):
@@ -46,11 +44,11 @@ def test_shorter_results_are_those_of_runs_of_their_own(tmp_path):
     for name in promising:
         plan = make_plan(tmp_path, 1, SWEPT.replace('solver = "dabp"', f'solver = "{name}"'))
         (longest,) = (run for run in joined(plan.runs) if run.shorter)
-        carried = dict(split("\n".join(execute(longest)).encode()))
+        carried = {rows[0]["key"]: rows for rows in execute(longest)}
         assert len(carried) == 3
         for run in plan.runs:
             if run.key in carried:
-                assert _told(carried[run.key].decode().splitlines()) == _told(execute(run))
+                assert _told(carried[run.key]) == _told(execute(run)[0])
 
 
 def test_a_plan_has_all_its_results_and_runs_nothing_again(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import io
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ ENVIRONMENT = {"started": "2026", "command": [], "versions": {}, "machine": {}}
 @pytest.fixture(scope="module")
 def lines() -> list[dict[str, Any]]:
     """What a run writes, with what its process adds."""
-    summary, *trace = map(json.loads, execute(RUN))
+    [[summary, *trace]] = execute(RUN)
     return [{**summary, "cpu": 0.5, "wall": 0.6, "peak_memory": 10**8}, *trace]
 
 
@@ -32,7 +31,7 @@ def test_what_is_written_fits(lines):
     """Results, failures, traces and plans of this version."""
     assert summary_of(lines[0]) == lines[0]
     assert [row_of(row) for row in lines[1:]] == lines[1:]
-    failed = json.loads(execute(Run(INSTANCE, "no", {}, Limits(), 1, 0))[0])
+    failed = execute(Run(INSTANCE, "no", {}, Limits(), 1, 0))[0][0]
     assert summary_of(failed)["state"] == "failed"
     record = {**Plan("p", "P", (RUN,), ("memory",), "text").to_dict(), "environment": ENVIRONMENT}
     assert Plan.from_dict(plan_of(record)).runs == (RUN,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -68,7 +67,7 @@ def test_runs_have_one_thread_each(tmp_path, monkeypatch):
     monkeypatch.setenv("DABP_TEST", "kept")
     solver = '[[solvers]]\nsolver = "faults:Fault"\nparameters = { how = "environment" }\n'
     worker = Worker(Preparation(trust=["faults"]))
-    summary = json.loads(worker.run(make_plan(tmp_path, 1, solver).runs[0]).splitlines()[0])
+    summary = worker.run(make_plan(tmp_path, 1, solver).runs[0])[0][0]
     worker.close()
     assert summary["detail"] == "RuntimeError: 1 kept"
 

@@ -43,6 +43,8 @@ def test_default_sizes() -> None:
         {"family": "scale-free", "variables": 5.5},
         {"family": "small-world", "variables": True},
         {"family": "random-cop", "density": "0.3"},
+        {"family": "random-cop", "domain": 0},
+        {"family": "ising", "row_count": 0},
     ],
 )
 def test_wrong_parameters_are_refused(arguments: dict[str, object]) -> None:

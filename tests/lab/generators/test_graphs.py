@@ -6,8 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dabp.errors import ParameterError
-from dabp.lab.generators.graphs import binary_problem, check, ordered, pair, random_edges, random_tree, uniform_costs
+from dabp.lab.generators.graphs import binary_problem, random_edges, random_tree, uniform_costs
 
 
 def test_a_random_tree_spans_without_a_cycle() -> None:
@@ -36,13 +35,6 @@ def test_the_texts_random_graphs_draw_every_pair() -> None:
     assert np.mean(counts) == pytest.approx(0.25 * 40 * 39 / 2, rel=0.05)
 
 
-def test_edges_are_sorted_pairs() -> None:
-    """Whatever order a set has."""
-    assert pair(5, 2) == pair(2, 5) == (2, 5)
-    assert ordered({(2, 5), (0, 9), (0, 3)}).tolist() == [[0, 3], [0, 9], [2, 5]]
-    assert ordered(set()).shape == (0, 2)
-
-
 def test_tables_lie_in_the_order_of_the_edges() -> None:
     """The cost of an assignment is the sum of the cells that it picks."""
     edges = np.array([[0, 1], [1, 2]])
@@ -50,13 +42,3 @@ def test_tables_lie_in_the_order_of_the_edges() -> None:
     problem = binary_problem("p", 3, 3, edges, tables)
     assert problem.cost([2, 0, 1]) == tables[0, 2, 0] + tables[1, 0, 1]
     assert set(np.unique(uniform_costs(np.random.default_rng(0), 40, 3, 2))) == {0.0, 1.0, 2.0}
-
-
-def test_impossible_graphs_are_refused() -> None:
-    """One sentence each."""
-    with pytest.raises(ParameterError, match="density is between 0 and 1"):
-        random_edges(np.random.default_rng(0), 4, 1.5, "authors")
-    with pytest.raises(ParameterError, match="needs variables and values"):
-        check(variables=3, domain=0)
-    with pytest.raises(ParameterError, match="variant is"):
-        check(variables=3, domain=2, variant="mine")

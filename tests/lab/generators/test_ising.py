@@ -6,7 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dabp.errors import ParameterError
 from dabp.lab.generators.ising import ising
 
 
@@ -33,9 +32,3 @@ def test_costs() -> None:
     assert 2 < np.abs(pairs).max() <= 2.5
     assert 0.4 < np.abs(fields).max() <= 0.5
     assert {-1.0, 1.0} == set(np.sign(pairs[:, 0, 0]))
-
-
-def test_what_is_no_grid() -> None:
-    """Nothing without rows."""
-    with pytest.raises(ParameterError, match="a grid has rows and columns: 0 by 3"):
-        ising(row_count=0, col_count=3)

@@ -7,16 +7,16 @@ experiment only if the plan names files.
 
 from __future__ import annotations
 
-import json
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import dabp
 from dabp.errors import DabpError
 from dabp.lab.experiments.execution import failure
 from dabp.lab.experiments.experiment_plan import Run
+from dabp.lab.experiments.prefixes import Rows
 from dabp.lab.experiments.run_workers import Preparation, Worker, WorkerClosedError
 from dabp.packages import require
 
@@ -25,8 +25,8 @@ _workers: dict[tuple[str, int], Worker] = {}
 _lock = threading.Lock()
 
 
-def on_cluster(runs: Sequence[Run], address: str, preparation: Preparation) -> Iterator[bytes]:
-    """Each run's lines as it ends, of a Dask scheduler; when this generator is closed, tasks, runs and workers end."""
+def on_cluster(runs: Sequence[Run], address: str, preparation: Preparation) -> Generator[list[Rows], None, None]:
+    """Each run's results as it ends, of a Dask scheduler; closing the generator ends tasks, runs and workers."""
     require("distributed", "a cluster")
     from distributed import Client, KilledWorker, as_completed
 
@@ -56,13 +56,13 @@ def on_cluster(runs: Sequence[Run], address: str, preparation: Preparation) -> I
                 try:
                     yield future.result()
                 except KilledWorker as error:
-                    yield json.dumps(failure(run, "lost", f"its workers were lost: {error}")).encode()
+                    yield [[failure(run, "lost", f"its workers were lost: {error}")]]
         finally:
             client.cancel(list(waiting))
             client.run(end_runs, experiment)  # Dask's own cancel leaves running tasks alone
 
 
-def run_on_worker(run: dict[str, Any], preparation: Preparation, experiment: str) -> bytes:
+def run_on_worker(run: dict[str, Any], preparation: Preparation, experiment: str) -> list[Rows]:
     """The task: execute a run in the worker that this thread of a Dask worker keeps for the experiment."""
     place = (experiment, threading.get_ident())
     with _lock:

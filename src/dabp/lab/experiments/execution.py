@@ -1,8 +1,7 @@
-"""One run, from its instance to the lines of its result file. Called in the run's own process."""
+"""One run, from its instance to the rows of its result file. Called in the run's own process."""
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Sequence
@@ -14,15 +13,15 @@ from dabp.driver.trace import Trace
 from dabp.errors import DabpError, ParameterError
 from dabp.lab.experiments.checking import is_own, own_solver
 from dabp.lab.experiments.experiment_plan import Run, digest_of
-from dabp.lab.experiments.prefixes import Glances, answered, carried
+from dabp.lab.experiments.prefixes import Glances, Rows, answered, carried
 from dabp.lab.experiments.result_schema import FORMAT
 from dabp.problem import Problem
 from dabp.solvers import make_solver
 from dabp.solvers.status import Status
 
 
-def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
-    """Solve, and return a summary line and the trace's lines; of a failure the summary alone.
+def execute(run: Run, trust: Sequence[str] = ()) -> list[Rows]:
+    """Solve, and return the results of the run and of shorter ones; of a failure the summary alone.
 
     `trust` are the modules that solvers of the user's own may come from.
     """
@@ -41,11 +40,11 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
             seed=run.seed,
             callbacks=[glances] if run.shorter else [],
         )
-        traced = _trace_lines(result.trace)
+        traced = _trace_rows(result.trace)
     except Exception as error:  # a run's bug is that run's result
-        return [json.dumps(_failed(run, error))]
+        return [[_failed(run, error)]]
     if result.status is Status.INTERRUPTED:
-        return [json.dumps(failure(run, "crash", "stopped by a signal"))]
+        return [[failure(run, "crash", "stopped by a signal")]]
     summary = {
         **identity(run),
         **answered(result, result.status, result.runtime),
@@ -58,7 +57,7 @@ def execute(run: Run, trust: Sequence[str] = ()) -> list[str]:
         carried({**summary, **identity(each), **outcome}, traced, each.parameters["restarts"])
         for each, outcome in glances.found
     ]
-    return [json.dumps(summary), *traced, *shorter]
+    return [[summary, *traced], *shorter]
 
 
 def identity(run: Run) -> dict[str, Any]:
@@ -96,14 +95,13 @@ def instance_of(run: Run) -> Problem:
     return problem
 
 
-def _trace_lines(trace: Trace) -> list[str]:
-    rows = [("improvement", *row) for row in trace.running_best() or trace.improvements]
-    rows += [("bound", *row) for row in trace.bounds]
-    lines = [
-        json.dumps({"type": kind, "time": round(seconds, 4), "iteration": iteration, "value": value})
-        for kind, seconds, iteration, value in rows
+def _trace_rows(trace: Trace) -> Rows:
+    events = [("improvement", *row) for row in trace.running_best() or trace.improvements]
+    events += [("bound", *row) for row in trace.bounds]
+    rows = [
+        {"type": kind, "time": round(seconds, 4), "iteration": iteration, "value": value}
+        for kind, seconds, iteration, value in events
     ]
-    needed = {"restart", "iterations", "converged"}
-    restarts = [{"type": "restart", **row} for row in trace.records if needed <= row.keys()]
-    kept = ("type", "restart", "iterations", "converged", "settled")
-    return lines + [json.dumps({name: row[name] for name in kept if name in row}) for row in restarts]
+    kept = ("restart", "iterations", "converged", "settled")
+    restarts = [record for record in trace.records if record.keys() >= set(kept[:3])]
+    return rows + [{"type": "restart", **{name: row[name] for name in kept if name in row}} for row in restarts]

@@ -12,7 +12,6 @@ import fnmatch
 import hashlib
 import itertools
 import json
-import math
 import os
 import re
 import time
@@ -188,13 +187,10 @@ def _plan(data: Mapping[str, Any], text: str, path: Path, trust: Sequence[str]) 
         raise ParameterError(f"name is letters, digits, '-', '_' and '.' (not first), not {name!r}")
     seed, repetitions = int(top.get("seed", 0)), int(top.get("repetitions", 1))
     title, figures = top.get("title", name), tuple(top.get("figures", ()))
-    solvers = list(_solvers(top))
+    solvers = list(itertools.islice(_solvers(top), MOST_RUNS + 1))
     instances = list(itertools.islice(_instances(top, path.parent, trust), MOST_RUNS + 1))
-    if len(solvers) * len(instances) * repetitions > MOST_RUNS:
-        raise ParameterError(
-            f"{len(instances):,} instances × {len(solvers):,} solvers × {repetitions:,} repetitions are more than "
-            f"the {MOST_RUNS:,} runs that a plan may have: make several plans of it"
-        )
+    if (count := len(solvers) * len(instances) * repetitions) > MOST_RUNS:
+        raise ParameterError(f"a plan has at most {MOST_RUNS:,} runs, this one at least {count:,}: make several of it")
     runs = tuple(
         Run(instance, solver, parameters, own, run_seed(seed, instance, repetition), repetition, group, series, swept)
         for group, instance in instances
@@ -309,11 +305,9 @@ def digest_of(path: Path) -> str:
         raise ParameterError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _sweep(entry: Section) -> list[dict[str, Any]]:
+def _sweep(entry: Section) -> Iterator[dict[str, Any]]:
     choices = entry.values("sweep", "choices")
-    if math.prod(map(len, choices.values())) > MOST_RUNS:
-        raise ParameterError(f"'sweep' of {entry.place} has more than {MOST_RUNS:,} combinations")
-    return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+    return (dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values()))
 
 
 def _limits(section: Section, default: Limits) -> Limits:
@@ -324,6 +318,8 @@ def _limits(section: Section, default: Limits) -> Limits:
             given["memory"] = as_bytes("memory", given["memory"])
     except ParameterError as error:
         raise ParameterError(f"'memory' of {section.place}: {error}") from None
+    if given.get("memory") == 0:
+        raise ParameterError(f"'memory' of {section.place} is more than 0 bytes, not {section.get('memory')!r}")
     if "iterations" in section:
         given["iterations"] = int(given["iterations"])
     return replace(default, **given)

@@ -1,15 +1,14 @@
 """Runs that are the beginning of longer ones: of 5, 10 and 20 restarts only the 20 are run.
 
 The first restarts of a run do not depend on how many will follow, for solvers that say so (`Solver.prefixes`). The
-longest run of an instance therefore looks at itself where each shorter one would have ended, and its lines carry their
-results along.
+longest run of an instance therefore looks at itself where each shorter one would have ended, and gives their results,
+too.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +21,9 @@ from dabp.lab.experiments.experiment_plan import Run
 from dabp.lab.experiments.usage import usage
 from dabp.solvers.registry import SOLVERS
 from dabp.solvers.status import Status
+
+Rows = list[dict[str, Any]]
+"""The result of a run: its summary, then the rows of its trace."""
 
 
 def joined(runs: Iterable[Run]) -> list[Run]:
@@ -84,28 +86,12 @@ def answered(found: Progress | Result, status: Status, seconds: float) -> dict[s
     }
 
 
-def carried(summary: dict[str, Any], trace: Sequence[str], restarts: int) -> str:
-    """A line that holds a shorter run's result: its summary and the beginning of the trace."""
-    rows = [row for row in map(json.loads, trace) if _before(row, summary["iterations"], restarts)]
-    return json.dumps({"type": "shorter", "lines": [summary, *rows]})
+def carried(summary: dict[str, Any], trace: Sequence[dict[str, Any]], restarts: int) -> Rows:
+    """The result of a shorter run: its summary and the beginning of the trace."""
+    return [summary, *(row for row in trace if _before(row, summary["iterations"], restarts))]
 
 
 def _before(row: dict[str, Any], iterations: int, restarts: int) -> bool:
     if row["type"] == "restart":
         return bool(row["restart"] < restarts)
     return bool(row["iteration"] <= iterations)
-
-
-def split(lines: bytes) -> Iterator[tuple[str, bytes]]:
-    """The results in a run's lines, with their keys: its own first, then those of the shorter ones."""
-    own: list[bytes] = []
-    others: list[tuple[str, bytes]] = []
-    mark = json.dumps({"type": "shorter"})[:-1].encode()
-    for line in lines.split(b"\n"):
-        if line.startswith(mark):
-            rows = json.loads(line)["lines"]
-            others.append((rows[0]["key"], "\n".join(map(json.dumps, rows)).encode()))
-        else:
-            own.append(line)
-    yield json.loads(own[0])["key"], b"\n".join(own)
-    yield from others

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from importlib import metadata
@@ -21,7 +20,7 @@ import dabp
 from dabp.errors import ParameterError
 from dabp.lab.experiments.checking import check
 from dabp.lab.experiments.experiment_plan import Plan, Run
-from dabp.lab.experiments.prefixes import joined, split
+from dabp.lab.experiments.prefixes import Rows, joined
 from dabp.lab.experiments.run_workers import Preparation, Worker, preparation_for
 from dabp.lab.experiments.store import ResultsFolder
 
@@ -39,11 +38,11 @@ class Progress:
     last_failure: str = ""
 
 
-def on_this_machine(runs: Sequence[Run], jobs: int, preparation: Preparation) -> Iterator[bytes]:
-    """Each run's lines as it ends, of `jobs` workers; when this generator is closed, workers and runs end."""
+def on_this_machine(runs: Sequence[Run], jobs: int, preparation: Preparation) -> Generator[list[Rows], None, None]:
+    """Each run's results as it ends, of `jobs` workers; closing the generator ends workers and runs."""
     idle = workers = [Worker(preparation) for _ in range(min(jobs, len(runs)))]
     left = iter(runs)
-    waiting: dict[Future[bytes], Worker] = {}
+    waiting: dict[Future[list[Rows]], Worker] = {}
     with ThreadPoolExecutor(len(workers)) as threads:
         try:
             while True:
@@ -103,45 +102,46 @@ def run_plan(
         store.save_plan(plan, {**environment(command), "jobs": jobs, "scheduler": scheduler}, new=bool(missing))
         if progress is not None:
             progress(state)
-        if not missing:
-            return state
         for _ in range(2):  # a shorter run whose longer one failed before it got there is run by itself
-            runs = joined(missing)
-            preparation = preparation_for(runs, trust, [*plan.path, *filter(None, sys.path)])
-            if scheduler is None:
-                results = on_this_machine(runs, jobs, preparation)
-            else:
-                from dabp.lab.experiments.cluster import on_cluster
-
-                results = on_cluster(runs, scheduler, preparation)
+            if not missing:
+                break
+            results = _results(joined(missing), jobs, scheduler, trust, plan.path)
             _store(results, missing, store, state, progress)
             finished = store.finished()
             missing = [run for run in missing if run.key not in finished]
-            if not missing:
-                break
     return state
 
 
+def _results(
+    runs: Sequence[Run], jobs: int, scheduler: str | None, trust: Sequence[str], path: Sequence[str]
+) -> Generator[list[Rows], None, None]:
+    preparation = preparation_for(runs, trust, [*path, *filter(None, sys.path)])
+    if scheduler is None:
+        return on_this_machine(runs, jobs, preparation)
+    from dabp.lab.experiments.cluster import on_cluster
+
+    return on_cluster(runs, scheduler, preparation)
+
+
 def _store(
-    results: Iterator[bytes],
+    results: Generator[list[Rows], None, None],
     missing: Sequence[Run],
     store: ResultsFolder,
     state: Progress,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Store each result with the shorter results that it contains."""
+    """Store each run's result with those of the shorter runs that it contains."""
     named = {run.key: run for run in missing}
     with contextlib.closing(results):
-        for lines in results:
-            for key, own in split(lines):
-                store.save(key, own)
-                _count(state, named[key], own)
+        for each in results:
+            for rows in each:
+                store.save(rows)
+                _count(state, named[rows[0]["key"]], rows[0])
             if progress is not None:
                 progress(state)
 
 
-def _count(state: Progress, run: Run, lines: bytes) -> None:
-    summary: Mapping[str, Any] = json.loads(lines.partition(b"\n")[0])
+def _count(state: Progress, run: Run, summary: Mapping[str, Any]) -> None:
     state.done += 1
     if summary["state"] == "failed":
         state.failed += 1

@@ -21,6 +21,7 @@ import psutil
 from dabp.errors import DabpError
 from dabp.lab.experiments.execution import failure
 from dabp.lab.experiments.experiment_plan import Run
+from dabp.lab.experiments.prefixes import Rows
 from dabp.lab.generators import GENERATORS
 from dabp.solvers import SOLVERS
 from dabp.solvers.process_group import start_apart
@@ -94,8 +95,8 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._in_use = threading.Lock()
 
-    def run(self, run: Run) -> bytes:
-        """The lines of a run's result; a run under which every worker dies is recorded as lost.
+    def run(self, run: Run) -> list[Rows]:
+        """The results of a run and of the shorter ones in it; a run under which every worker dies is recorded as lost.
 
         Raises
         ------
@@ -111,11 +112,12 @@ class Worker:
                 process = self._process or self._start()
                 reply = _exchange(process, run.to_dict())
                 if reply:
-                    return bytes(json.loads(reply).encode())
+                    results: list[Rows] = json.loads(reply)
+                    return results
                 self._stop()
             if self.closed:
                 raise WorkerClosedError
-        return json.dumps(failure(run, "lost", f"its worker died {ATTEMPTS} times")).encode()
+        return [[failure(run, "lost", f"its worker died {ATTEMPTS} times")]]
 
     def close(self) -> None:
         """End the worker and the run that it executes. May be called from another thread."""

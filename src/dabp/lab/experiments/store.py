@@ -10,7 +10,7 @@ import contextlib
 import json
 import lzma
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -151,7 +151,7 @@ class Results:
             missing = {key: self.summary(key) for key in keys if key not in there}
             found = {key: summary for key, summary in missing.items() if summary is not None}
             for key, summary in found.items():
-                store.save(key, "\n".join(map(json.dumps, [summary, *self.trace(key)])).encode())
+                store.save([summary, *self.trace(key)])
         return len(found)
 
     def _record(self, name: str | None) -> dict[str, Any]:
@@ -262,10 +262,10 @@ class ResultsFolder:
         with replacing(self.path / "plans" / f"{name}.json") as stream:
             stream.write(json.dumps(record))
 
-    def save(self, key: str, lines: bytes) -> None:
-        """Write the lines of one result to its file."""
-        with replacing(self.runs / f"{key}.jsonl", "wb") as stream:
-            stream.write(lines + b"\n")
+    def save(self, rows: Sequence[Summary]) -> None:
+        """Write a result, its summary first, to its file."""
+        with replacing(self.runs / f"{rows[0]['key']}.jsonl") as stream:
+            stream.writelines(f"{json.dumps(row)}\n" for row in rows)
 
 
 def read_summary(path: Path) -> Summary | None:

@@ -55,12 +55,12 @@ def main() -> None:
         process.start()
         sender.close()
         try:
-            lines = _supervise(run, process, receiver, experiment)
+            results = _supervise(run, process, receiver, experiment)
         finally:
             end(process.pid)
             process.join()
             receiver.close()
-        _reply(replies, lines)
+        _reply(replies, results)
         _alarm(IDLE_SECONDS)
 
 
@@ -85,7 +85,7 @@ def _taken_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _reply(replies: BinaryIO, text: str) -> None:
-    replies.write(json.dumps(text).encode() + b"\n")
+    replies.write(text.encode() + b"\n")
     replies.flush()
 
 
@@ -96,7 +96,7 @@ def _alarm(seconds: int) -> None:
 
 
 def _supervise(run: Run, process: Any, receiver: Any, experiment: int) -> str:
-    """The lines of a run's result. Limits count from the first message, which says that all imports are done."""
+    """The results of a run as JSON. Limits count from the first message, which says that all imports are done."""
     begun, ticks = 0.0, 0
     measured: dict[str, Any] = {"wall": 0.0, "cpu": 0.0, "peak_memory": 0}
     while True:
@@ -111,18 +111,18 @@ def _supervise(run: Run, process: Any, receiver: Any, experiment: int) -> str:
                 begun = time.perf_counter()
                 continue
         if not process.is_alive():
-            return _lines(run, ("crash", _ended(process)), measured)
+            return _failure(run, ("crash", _ended(process)), measured)
         if begun:
             ticks += 1
             seconds = time.perf_counter() - begun
             measured["wall"] = round(seconds, 4)
             reason = _excess(run, process.pid, measured, ticks % 5 == 0)
             if reason is not None:
-                return _lines(run, reason, measured)
+                return _failure(run, reason, measured)
 
 
-def _lines(run: Run, reason: tuple[str, str], measured: Mapping[str, Any]) -> str:
-    return json.dumps({**failure(run, *reason), **measured})
+def _failure(run: Run, reason: tuple[str, str], measured: Mapping[str, Any]) -> str:
+    return json.dumps([[{**failure(run, *reason), **measured}]])
 
 
 def _excess(run: Run, pid: int, measured: dict[str, Any], family: bool) -> tuple[str, str] | None:
@@ -152,16 +152,17 @@ def _ended(process: Any) -> str:
 
 
 def _execute(run: Run, trust: list[str], path: list[str], sender: Any) -> None:
-    """In the run's process: execute the run, and send the lines of its result. Never returns."""
+    """In the run's process: execute the run, and send its results. Never returns."""
     sys.path += [folder for folder in path if folder not in sys.path]
     _alarm(0)
     threading.Thread(target=_end_with_worker, daemon=True).start()
     sender.send_bytes(b"")
     started, imports = time.perf_counter(), time.process_time()
-    first, *rest = execute(run, trust)
+    results = execute(run, trust)
     used = usage()
-    measured = {**used, "wall": round(time.perf_counter() - started, 4), "cpu": round(used["cpu"] - imports, 4)}
-    sender.send_bytes("\n".join([json.dumps({**json.loads(first), **measured}), *rest]).encode())
+    wall, cpu = round(time.perf_counter() - started, 4), round(used["cpu"] - imports, 4)
+    results[0][0] |= {**used, "wall": wall, "cpu": cpu}
+    sender.send_bytes(json.dumps(results).encode())
     os._exit(0)  # the other thread waits for ever
 
 
