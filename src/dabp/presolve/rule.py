@@ -37,7 +37,7 @@ class Stage(Reduction, Protocol):
 
 
 class Rule(NamedTuple):
-    """An exact simplification."""
+    """An exact simplification of a problem, by name."""
 
     counts: str
     """The name in `Facts` of the number of variables or values removed."""
