@@ -10,21 +10,7 @@ import pytest
 from dabp.errors import ProblemError
 from dabp.problem import Problem
 from dabp.problem.reduction import Conditioned
-
-
-def small(maximize: bool = False) -> Problem:
-    """Three variables of 2, 3, 2 values; factors of arity 0, 1, 2, 3, one table shared."""
-    bad = -np.inf if maximize else np.inf
-    return Problem(
-        [2, 3, 2],
-        [0, 0, 1, 1, 2, 0, 1, 2],
-        [0, 0, 1, 3, 5, 8],
-        np.concatenate([[7.0], [1.0, -2.0], [0, 1, 2, 3, 4, bad], np.arange(12.0)]),
-        [0, 1, 3, 9, 21],
-        [0, 1, 2, 2, 3],
-        constant=0.5,
-        maximize=maximize,
-    )
+from tests.problem.test_problem import small
 
 
 @pytest.mark.parametrize("maximize", [False, True])

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from dabp.graph.components import component_labels
-from dabp.presolve.consistency import UnsupportedValues
-from dabp.presolve.dominance import DominatedValues
+from dabp.presolve.consistency import unsupported_values
+from dabp.presolve.dominance import dominated_values
 from dabp.presolve.effort import Efforts, reading_seconds
-from dabp.presolve.elimination import SmallComponents, SmallDegree
-from dabp.presolve.identification import FollowingVariables
+from dabp.presolve.elimination import small_components, small_degree
+from dabp.presolve.identification import following_variables
 from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.presolve.rule import InfeasibleError, Rule, Stage
@@ -28,7 +28,12 @@ from dabp.problem.guard import Guard
 
 __all__ = ["Facts", "Presolved", "presolve"]
 
-RULES: tuple[Rule, ...] = (UnsupportedValues(), FollowingVariables(), SmallDegree(), DominatedValues())
+RULES = (
+    Rule("unsupported_values", unsupported_values),
+    Rule("identified_variables", following_variables, repeats=True),
+    Rule("eliminated_variables", small_degree),
+    Rule("dominated_values", dominated_values),
+)
 """The rules of a round, in order."""
 
 
@@ -194,7 +199,7 @@ def presolve(
             if guard.over or not any(applied) or efforts.rounds.left < 0:
                 break
         if solve_small and not guard.over:
-            result.apply(SmallComponents(), efforts)
+            result.apply(Rule("eliminated_variables", small_components), efforts)
     except InfeasibleError:
         facts.infeasible = True
     left = result.problem

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError, SolverError
 from dabp.packages import require
+from dabp.presolve.assembly import rebuilt
 from dabp.presolve.exclusion import exclusions
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import offsets_of, ragged_positions
 from dabp.problem.guard import MEMORY, resident_memory
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
@@ -201,19 +201,14 @@ class Toulbar2Search(Search):
         self._upper_bound = self._costs.largest + 1
         if self._incumbent is not None:
             self._upper_bound = float(problem.cost(self._incumbent))
-        scopes = problem.scope_variables
-        pool, offsets, tables = problem.pool, problem.pool_offsets, problem.factor_table[keep]
-        if forms:
-            scopes = scopes[np.repeat(keep, problem.arities)]
-            used, tables = np.unique(tables, return_inverse=True)
-            pool, offsets = pool[ragged_positions(offsets, used)], offsets_of(np.diff(offsets)[used])
+        handed = rebuilt(problem, np.flatnonzero(keep), (), 0.0)
         columns: dict[str, NDArray[Any]] = {
-            "domain_sizes": problem.domain_sizes,
-            "scope_variables": scopes,
-            "scope_offsets": offsets_of(problem.arities[keep]),
-            "factor_table": tables,
-            "pool": pool,
-            "pool_offsets": offsets,
+            "domain_sizes": handed.domain_sizes,
+            "scope_variables": handed.scope_variables,
+            "scope_offsets": handed.scope_offsets,
+            "factor_table": handed.factor_table,
+            "pool": handed.pool,
+            "pool_offsets": handed.pool_offsets,
             "initial": self._incumbent if self._incumbent is not None and self._follow else np.zeros(0, dtype=np.int64),
         }
         order = {
