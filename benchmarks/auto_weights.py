@@ -74,6 +74,15 @@ def fitted(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]
     return weights
 
 
+def as_text(known: Mapping[str, Mapping[str, Any]]) -> str:
+    """JSON with a line for each kind and each member."""
+    lines = {
+        part: ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in entries.items())
+        for part, entries in known.items()
+    }
+    return "{\n" + ",\n".join(f'  "{part}": {{\n{text}\n  }}' for part, text in lines.items()) + "\n}\n"
+
+
 def main(words: list[str]) -> None:
     """Record if asked, fit, print the table, and write it if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -99,4 +108,4 @@ def main(words: list[str]) -> None:
             known["provenance"][kind] = how
             for solver, weight in found.items():
                 known["weights"][solver][kind] = weight
-        TABLE.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+        TABLE.write_text(as_text(known), encoding="utf-8")
