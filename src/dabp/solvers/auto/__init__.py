@@ -1,6 +1,6 @@
 """`auto`: several public solvers that share what they find.
 
-Reading order: solver (what is chosen) → exact_elimination (of narrow problems) → features (the kind of problem) →
+Reading order: solver (what is chosen) → exact_parts (elimination of what is narrow) → features (the kind of problem) →
 members (the table) → line_up (which of them take part) → portfolio (the loop), timed_search and counted_search (its
 two limits) → slices (a member at work) → incumbent (what is shared) → prover (toulbar2). `solvers.scheduler` chooses
 the next member.

@@ -216,7 +216,7 @@ MBE = Member(
     when="where an exact elimination takes up to half of the time",
     patient=True,
 )
-"""Exact elimination beside the others; `solver` plans it, as it may have its order already (`exact_elimination`)."""
+"""Exact elimination beside the others; `solver` plans it, as it may have its order already (`exact_parts`)."""
 
 RENAMED = {
     "cooling": "annealing",

@@ -33,7 +33,7 @@ class Auto(Solver):
     Presolve first. A narrow problem is solved exactly by variable elimination. Otherwise a descent gives a first
     answer, and the tables, degrees and domains decide which members take part and how much time they have at first
     (`members.MEMBERS`): the dual and moves by minimum cuts on images, tabu search and annealing on problems of two
-    values and on small ones, belief propagation on other large ones; exact neighbourhoods and, with a minute or more,
+    values and on small ones, belief propagation on other large ones; forest neighbourhoods and, with a minute or more,
     DABP beside them. Members run in threads, and time goes to those that improve on this problem; toulbar2 tries to
     prove in a child process, on a core of its own as long as it has prospects. Components count apart. The search ends
     when the bound meets the cost.
@@ -82,11 +82,9 @@ class Auto(Solver):
         """Begin: exactly if the problem is narrow, in turns if limited by iterations, else with everything."""
         if problem.num_variables == 0 or nullary_constant(problem) == np.inf:
             return Settled(problem)
-        from dabp.solvers.auto.counted_search import CountedSearch
-        from dabp.solvers.auto.exact_elimination import WORK_PER_SECOND, exact_search
+        from dabp.solvers.auto.exact_parts import WORK_PER_SECOND, PartlyNarrow, exact_search, narrow_components
         from dabp.solvers.auto.features import features_of
         from dabp.solvers.auto.line_up import few_iterations
-        from dabp.solvers.auto.timed_search import TimedSearch
 
         horizon = _horizon(budget)
         features = features_of(problem)
@@ -99,11 +97,26 @@ class Auto(Solver):
         work = WORK_PER_SECOND * min(0.05 * horizon, 3.0)
         if exact is not None and (exact.work <= work or budget.max_iterations is not None):
             return exact
+        narrow = () if beside or exact is not None else narrow_components(problem, work, guard)
+        if len(narrow):
+
+            def begin(part: Problem, start: Assignment | None) -> Search:
+                return self._begun(part, self._line(features_of(part), budget, horizon), seed, budget, start)
+
+            return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
         line = self._line(features, budget, horizon)
         if budget.max_iterations is None and (exact is not None or (beside and not few_iterations(features, horizon))):
             line.places.extend(_elimination(features, horizon, exact))
+        return self._begun(problem, line, seed, budget, initial)
+
+    def _begun(self, problem: Problem, line: LineUp, seed: int, budget: Budget, initial: Assignment | None) -> Search:
+        """The search that the limits call for."""
+        from dabp.solvers.auto.counted_search import CountedSearch
+        from dabp.solvers.auto.timed_search import TimedSearch
+
         if budget.max_iterations is not None:
             return CountedSearch(problem, line, seed=seed, budget=budget, initial=initial)
+        horizon = _horizon(budget)
         return TimedSearch(problem, line, seed=seed, budget=budget, initial=initial, horizon=horizon, prove=self.prove)
 
     def _line(self, features: Features, budget: Budget, horizon: float) -> LineUp:
@@ -133,7 +146,7 @@ def _horizon(budget: Budget) -> float:
 
 def _elimination(features: Features, horizon: float, search: MiniBucketSearch | None) -> list[Place]:
     """`mbe` beside the other members, from a tenth of the time on if it has to find an order first."""
-    from dabp.solvers.auto.exact_elimination import ExactElimination
+    from dabp.solvers.auto.exact_parts import ExactElimination
     from dabp.solvers.auto.features import kind_of
     from dabp.solvers.auto.line_up import Place
     from dabp.solvers.auto.member import Run

@@ -1,4 +1,4 @@
-"""What is narrow is eliminated, at once or beside the members."""
+"""What is narrow is eliminated, alone or beside what is searched."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import dabp
 from dabp.lab.generators import generate
 from dabp.problem import Problem
 from dabp.solvers.auto import Auto
-from dabp.solvers.auto.exact_elimination import ExactElimination, exact_search
+from dabp.solvers.auto.exact_parts import ExactElimination, exact_search, narrow_components
 from dabp.solvers.base import Budget
 from dabp.solvers.status import Status
-from tests.solvers.auto.shapes import QUICK_MEMBERS, cliques
+from tests.solvers.auto.shapes import QUICK_MEMBERS, beside, cliques
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,18 @@ def test_many_components_are_solved_apart() -> None:
         whole = np.tile(result.assignment, (len(rows), 1))
         whole[:, first : first + 4] = rows
         assert problem.cost(whole).min() == result.cost
+
+
+def test_narrow_components_beside_a_wide_one() -> None:
+    """What elimination solves and what is searched are put together into one assignment at the right cost."""
+    wide = cliques(1, 30, 6)
+    narrow = cliques(3, 5, 3, seed=1)
+    whole = beside(narrow, wide, constant=5.0)
+    solver = Auto(members=QUICK_MEMBERS, prove=False)
+    result = dabp.solve(whole, solver, time_limit=60, max_iterations=200, presolve=False)
+    best = dabp.solve(narrow, "auto", time_limit=5)
+    assert narrow.cost(result.assignment[: narrow.num_variables]) == best.cost
+    assert any("elimination" in note for note in result.notes)
 
 
 def test_a_long_elimination_is_left_to_the_search() -> None:
@@ -75,6 +87,13 @@ def test_a_contradiction_without_variables_is_seen_without_presolve() -> None:
     )
     for presolve in (False, True):
         assert dabp.solve(problem, "auto", time_limit=5, presolve=presolve).status is Status.INFEASIBLE
+
+
+def test_the_smallest_components_are_taken_as_long_as_they_fit() -> None:
+    """Of cliques of growing size those are eliminated that the work allows, whichever come first in the problem."""
+    problem = beside(cliques(1, 9, 4), beside(cliques(1, 3, 4), cliques(1, 5, 4)))
+    assert narrow_components(problem, 0.0).tolist() == []
+    assert narrow_components(problem, 2e4).tolist() == [1, 2]
 
 
 def test_elimination_beside_the_members_proves(monkeypatch: pytest.MonkeyPatch) -> None:
