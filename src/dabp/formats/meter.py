@@ -28,16 +28,13 @@ FREE_BYTES = 2**24
 MOST_TIMES = 200
 """A compressed file may expand beyond `FREE_BYTES` by default to this multiple of its own size."""
 
-MIN_CELLS = 2**24
-"""Table cells that any file may declare by default."""
-
 FREE_CELLS = 2**24
-"""Table cells that a file of a megabyte may declare by default; a larger file one per byte."""
+"""Table cells that any file may declare by default; one of more bytes one per byte."""
 
 
 def cells_for(size: int) -> int:
     """How many table cells a file of `size` bytes may declare by default."""
-    return min(max(MIN_CELLS, 16 * size), max(FREE_CELLS, size))
+    return max(FREE_CELLS, size)
 
 
 @dataclass
