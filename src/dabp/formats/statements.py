@@ -96,7 +96,7 @@ def _keywords(posted: Posted) -> Made:
     if not plain:
         return None
     if isinstance(function, Cardinality):
-        return _cardinality(function)
+        return _cardinality(posted, function)
     if isinstance(function, Same):
         return _same(posted, function)
     if isinstance(function, Regular):
@@ -180,13 +180,16 @@ def _comparison(function: Linear) -> Fields | None:
     return {"comparator": ">=", "to": int(low)} if low is not None and high is None else None
 
 
-def _cardinality(function: Cardinality) -> Made:
+def _cardinality(posted: Posted, function: Cardinality) -> Made:
     bounds = [(bound.symbol, bound.low, bound.high) for bound in function.bounds]
     if any(low < 0 or symbol < 0 for symbol, low, _ in bounds):
         return None
     if function.hard:
         return [("gcc", {"bounds": bounds, "deltacosts": []})]
     if function.measure == "variables":
+        low, high = sum(low for _, low, _ in bounds), sum(high for _, _, high in bounds)
+        if not low <= len(posted.scope) <= high:  # toulbar2 takes these bounds for a contradiction
+            return None
         return [("sgcc", {"metric": "var", "cost": function.price, "bounds": bounds})]
     if function.measure == "amount" and any(bound[3:] != (1.0, 1.0) for bound in function.bounds):
         weighted = [(*bound[:3], *(weight * function.price for weight in bound[3:])) for bound in function.bounds]
@@ -206,7 +209,7 @@ def _same(posted: Posted, function: Same) -> Made:
 
 def _regular(function: Regular) -> Made:
     automaton = {"nb_states": function.states, "transitions": list(function.transitions)}
-    if not function.final:
+    if not function.initial or not function.final:
         return None
     if function.measure == "weights" or (function.measure == "once" and function.hard):
         scale = function.price if function.measure == "weights" else 0.0
