@@ -19,7 +19,7 @@ from dabp.formats.functions import Fields, Scope, Tree, between, fields_of_tree,
 from dabp.formats.intensional import KEYWORDS, PART, NotSupported, Recipe, Words, expand
 from dabp.formats.meanings import Posting
 from dabp.formats.numerals import parse_list
-from dabp.formats.statements import Written, apart, signed
+from dabp.formats.statements import Written, apart, auxiliary_notes, signed
 from dabp.formats.text import Source
 from dabp.formats.tokens import KNOWN_BYTES, LONG_BYTES
 from dabp.problem import Label, Problem
@@ -366,7 +366,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     bound, decimals, enough = _bound(whole)
     if not enough:
         notes.append(f"toulbar2 will read {decimals} decimals of each cost; they are written in full")
-    return _lines(problem, names, values, bound, written), notes
+    return _lines(problem, names, values, bound, written), notes + auxiliary_notes(problem)
 
 
 def _name(text: str, prefix: str) -> str:

@@ -49,6 +49,15 @@ def apart(problem: Problem, allowed: Callable[[float], bool]) -> tuple[Problem, 
     return (without(problem, gone), written) if gone else (problem, [])
 
 
+def auxiliary_notes(problem: Problem) -> list[str]:
+    """A note on the auxiliary variables that are written, if there are any."""
+    names = problem.names.variables[problem.auxiliaries.num_visible :]
+    if not names:
+        return []
+    span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    return [f"the last {len(names)} variables ({span}) are auxiliary: they follow from the others"]
+
+
 def _costs(one: Written) -> list[float]:
     """All costs among its parameters."""
     found: list[float] = []
@@ -227,6 +236,10 @@ def _regular(function: Regular) -> Made:
 def _grammar(posted: Posted, function: Grammar) -> Made:
     if function.measure == "changes" or (function.measure == "once" and not function.hard):
         return None
+    leaves = {symbol: nonterminal for nonterminal, symbol, _ in function.terminals}
+    inner = {rule[0] for rule in function.productions}
+    if len(leaves) < len(function.terminals) or inner & set(leaves.values()):
+        return None  # toulbar2 wants one nonterminal for each symbol, and none with rules of both kinds
     scale = function.price if function.measure == "weights" else 0.0
     rules = {"terminals": function.terminals, "non_terminals": function.productions}
     return [

@@ -21,7 +21,7 @@ from dabp.formats.intensional import KEYWORDS, NotSupported, Part, Recipe, Words
 from dabp.formats.meanings import Posting
 from dabp.formats.meter import Meter
 from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
-from dabp.formats.statements import Written, apart, signed
+from dabp.formats.statements import Written, apart, auxiliary_notes, signed
 from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, WORD, Tokens
 from dabp.formats.wcsp_repeats import Repeats, Unexpected
@@ -268,6 +268,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
             rest, written, costs = problem, [], whole
     if problem.names.variable_names or problem.names.value_labels:
         notes.append("names of variables and values are left out: .wcsp has none")
+    notes += auxiliary_notes(rest)
     return _lines(rest, costs, [signed(one, lambda cost: min(cost, float(costs.top))) for one in written]), notes
 
 
