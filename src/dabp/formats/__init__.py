@@ -74,9 +74,7 @@ _network = partial(Format, probabilities=True)
 
 FORMATS: dict[str, Format] = {
     "wcsp": _functions("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
-    "cfn": _functions(
-        "cfn", (".cfn",), "toulbar2's cost function networks: real costs, names, maximisation", names=True
-    ),
+    "cfn": _functions("cfn", (".cfn",), "toulbar2's networks: real costs, names, maximisation", names=True),
     "uai": _large("uai", (".uai",), "Markov and Bayesian networks of the UAI competitions", probabilities=True),
     "lg": _network("uai", (".lg",), "the same in logarithms", options={"logarithms": True}, piecewise=True),
     "xml": _named("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),

@@ -238,8 +238,11 @@ def _grammar(posted: Posted, function: Grammar) -> Made:
         return None
     leaves = {symbol: nonterminal for nonterminal, symbol, _ in function.terminals}
     inner = {rule[0] for rule in function.productions}
-    if len(leaves) < len(function.terminals) or inner & set(leaves.values()):
-        return None  # toulbar2 wants one nonterminal for each symbol, and none with rules of both kinds
+    values = range(max(map(len, posted.symbols), default=0))
+    if len(leaves) < len(function.terminals) or inner & set(leaves.values()) or function.start not in inner:
+        return None  # toulbar2 wants one nonterminal for each value, and none with rules of both kinds
+    if any(value not in leaves for value in values):
+        return None
     scale = function.price if function.measure == "weights" else 0.0
     rules = {"terminals": function.terminals, "non_terminals": function.productions}
     return [
