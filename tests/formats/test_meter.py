@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from dabp.errors import FormatError
-from dabp.formats.meter import FREE_CELLS, Meter, cells_for
+from dabp.formats.meter import FREE_CELLS, MIN_CELLS, Meter, cells_for
 
 _TAKERS: dict[str, Callable[[Meter, int], None]] = {
     "max_cells": lambda meter, n: meter.take_cells(n, 7),
@@ -31,12 +31,13 @@ def test_all_together(limit: str, given: int | None) -> None:
 
 
 def test_limits_grow_with_the_file() -> None:
-    """Never smaller for a larger file, one cell a byte for a huge one."""
+    """Never smaller for a larger file, 16 cells a byte for one of a megabyte, one a byte for a huge one."""
     sizes = [0, 1000, 10**5, 2**18, 10**6, 2**20, 10**7, 2**24, 10**8]
     for limit in _TAKERS:
         limits = [getattr(Meter("f", size), limit) for size in sizes]
         assert limits == sorted(limits)
-    assert (cells_for(0), cells_for(10**6), cells_for(10**8)) == (FREE_CELLS, FREE_CELLS, 10**8)
+    assert (cells_for(0), cells_for(10**6), cells_for(10**8)) == (MIN_CELLS, 16 * 10**6, 10**8)
+    assert cells_for(2**20) == FREE_CELLS
 
 
 def test_numbers_beyond_reading() -> None:

@@ -113,8 +113,9 @@ def read(
     format
         A name in `FORMATS`; by default the suffix decides, for ``.txt`` the content.
     max_cells
-        The most table cells the file may declare: by default 2^24, or one per byte if it has more. The
-        limits on values, cost functions and entries follow it (`dabp.formats.meter`).
+        The most table cells the file may declare: by default 2^22, 16 per byte of it up to 2^24, or one per byte,
+        whichever is most; 2^24 at least for ``.wcsp`` and ``.cfn``. The limits on values, cost functions and entries
+        follow it (`dabp.formats.meter`).
     max_bytes
         The most bytes after decompression: by default 2^28, 2^24 for YAML, and from 2^24 on not more than 200 times
         the compressed size; 2^32 for plain files of the formats that are read piece by piece: ``.wcsp``, ``.cfn``,

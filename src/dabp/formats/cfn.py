@@ -27,6 +27,7 @@ from dabp.problem import Label, Problem
 
 def read(source: Source) -> Problem:
     """Parse a ``.cfn`` file."""
+    source.meter.functions = True
     return _Reader(source).problem()
 
 

@@ -90,7 +90,9 @@ def _measured(keyword: str, fields: Fields, known: Mapping[str, str]) -> str:
 
 
 def _values(scope: Scope) -> list[Indices]:
-    return [np.arange(size) for size in scope.sizes]
+    """The values of each variable; equal domains are one array."""
+    by_size = {size: np.arange(size) for size in set(scope.sizes)}
+    return [by_size[size] for size in scope.sizes]
 
 
 def _all(function: GlobalFunction, scope: Scope, symbols: list[Indices] | None = None) -> list[Stated]:

@@ -35,12 +35,13 @@ _BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
 def read(source: Source) -> Problem:
     """Parse a ``.wcsp`` file; one of repeated tables in a shorter form first, and as it is if that is refused."""
     repeats = Repeats()
+    source.meter.functions = True
     try:
         return _read(source, repeats)
     except (FormatError, Unexpected):
         if not repeats.changed or source.released:
             raise
-        source.meter = Meter(source.name, len(source.content), source.max_cells)
+        source.meter = Meter(source.name, len(source.content), source.max_cells, functions=True)
         return _read(source, iter)
 
 
