@@ -56,8 +56,9 @@ class Options(TypedDict, total=False):
     """An assignment to start from: labels by variable name, value indices, or an earlier result."""
     fix: Mapping[str, Label] | None
     """Values that variables keep, by variable name."""
-    relax: bool | Mapping[str, float]
-    """If not all hard constraints can hold, violate the fewest (True), or the cheapest by these prices by name."""
+    relax: bool | str | Mapping[str, float]
+    """If not all hard constraints can hold, violate them by the least (True, ``"amount"``), the fewest (``"count"``), or
+    the cheapest by these prices by name."""
     presolve: bool | None
     """Whether to simplify the problem exactly first; None: as the solver declares."""
     callbacks: Iterable[Callback]
