@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import cpmpy
 
 import dabp
+from dabp.problem.constraints import hard_constraints
 
 SHIFTS = ("early", "late", "night", "off")
 TIRING = (("night", "early"), ("night", "late"), ("late", "early"))
@@ -106,7 +107,7 @@ def feasible(seed: int, seconds: float) -> None:
     roster = drawn(seed, feasible=True)
     ours = dabp.solve(model_of(roster), time_limit=seconds)
     theirs = peer(roster, seconds, missing=False)
-    print(  # noqa: T201
+    print(
         f"{seed:3} {roster.nurses:3} nurses {roster.days} days  dabp {ours.status.value:10} {ours.cost} "
         f"(bound {ours.bound}) {ours.runtime:.1f} s   CP-SAT {theirs[0]} {theirs[1]} (bound {theirs[2]:.0f})",
         flush=True,
@@ -117,12 +118,12 @@ def missing(seed: int, seconds: float) -> None:
     """One line: persons that are missing; other constraints are dearer than all of them."""
     roster = drawn(seed, feasible=False)
     model = model_of(roster)
-    names = [one.name for one in dabp.problem.constraints.hard_constraints(model.build())]
+    names = [one.name for one in hard_constraints(model.build())]
     prices = {name: float("inf") for name in names if not name.startswith("day ")}
     ours = dabp.solve(model, time_limit=seconds, relax=prices)
     theirs = peer(roster, seconds, missing=True)
     note = next((note for note in ours.notes if "violated" in note), "")
-    print(  # noqa: T201
+    print(
         f"{seed:3} {roster.nurses:3} nurses {roster.days} days  dabp {ours.status.value} {note.split(':')[0]} "
         f"{ours.runtime:.1f} s   CP-SAT {theirs[0]} {theirs[1]}",
         flush=True,

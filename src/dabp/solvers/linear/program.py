@@ -26,7 +26,7 @@ from dabp.problem.guard import Guard
 
 Floats = NDArray[np.float64]
 
-MOST_CELLS = 600_000
+MOST_CELLS = 300_000
 """Columns for cells of tables that a program may have."""
 
 LARGEST_TABLE = 10_000
