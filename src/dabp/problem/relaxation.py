@@ -165,7 +165,7 @@ class Relaxation:
             name=problem.name,
             keys=None if problem.names.keys is None else [*problem.names.keys, *names[problem.num_variables :]],
             definitions=np.concatenate([problem.auxiliaries.definitions, np.flatnonzero(code == 1)]),
-            statements=problem.auxiliaries.statements if self.measured else (),
+            statements=[one for one in problem.auxiliaries.statements if (code[list(one.factors)] <= 0).all()],
         )
 
     def _tables(
@@ -247,8 +247,15 @@ def _by_amount(
     stays = np.ones(problem.num_variables, dtype=np.bool_)
     stays[gone] = False
     number = np.cumsum(stays) - 1
-    blocks, kept = Blocks(), np.flatnonzero(~dropped)
-    stated = []
+    blocks, kept, place = Blocks(), np.flatnonzero(~dropped), np.cumsum(~dropped) - 1
+    stated = [
+        posted._replace(
+            scope=tuple(int(number[v]) if v >= 0 else v for v in posted.scope),
+            factors=tuple(place[list(posted.factors)].tolist()),
+        )
+        for posted in auxiliaries.statements
+        if not dropped[list(posted.factors)].any()
+    ]
     for name, statements in measured.items():
         build = Building(blocks, name, MOST_CELLS, problem.maximize)
         for posted in statements:
