@@ -68,7 +68,8 @@ class Relaxation:
         self.measured = _measured(problem, self.constraints) if amounts else {}
         """The statements that are priced by amount, by name."""
         most = [max(1, sum(map(_most, self.measured.get(one.name, ())))) for one in self.constraints]
-        steps = [one.function.sums(one.symbols)[0].judge.denominator for all in self.measured.values() for one in all]
+        posted = itertools.chain.from_iterable(self.measured.values())
+        steps = [total.judge.denominator for one in posted for total in one.function.sums(one.symbols) or ()]
         self._unit = math.lcm(*(price.denominator for price in self._prices), *steps)
         self._units = [int(price * self._unit) for price in self._prices]
         spread = math.ceil(self._spread()) + 1
@@ -247,7 +248,7 @@ def _by_amount(
     stays = np.ones(problem.num_variables, dtype=np.bool_)
     stays[gone] = False
     number = np.cumsum(stays) - 1
-    blocks, kept, place = Blocks(), np.flatnonzero(~dropped), np.cumsum(~dropped) - 1
+    kept, place, blocks = np.flatnonzero(~dropped), np.cumsum(~dropped) - 1, Blocks()
     stated = [
         posted._replace(
             scope=tuple(int(number[v]) if v >= 0 else v for v in posted.scope),
@@ -258,13 +259,9 @@ def _by_amount(
     ]
     for name, statements in measured.items():
         build = Building(blocks, name, MOST_CELLS, problem.maximize)
-        for posted in statements:
-            soft, first = dataclasses.replace(posted.function, price=prices[name]), blocks.num_factors
-            scope = tuple(number[list(posted.scope)].tolist())
-            soft.decompose(build, scope, posted.symbols)
-            own = tuple(range(len(kept) + first, len(kept) + blocks.num_factors))
-            stated.append(Posted(soft, scope, posted.symbols, own, name))
+        stated += [_softened(posted, prices[name], build, number, len(kept)) for posted in statements]
     count = int(stays.sum())
+    own_scopes = problem.scope_variables[ragged_positions(problem.scope_offsets, kept)]
     pool, offsets, table = blocks.tables()
     names = problem.names
     visible = [*itertools.compress(names.variables, stays)]
@@ -272,15 +269,10 @@ def _by_amount(
     taken = set(visible)
     free = (name for n in itertools.count(1) if (name := f"aux{n}") not in taken)
     everyone = [*visible, *itertools.islice(free, added)]
-    own = [name for block in blocks.blocks for name in block.names]
+    added_names = [name for block in blocks.blocks for name in block.names]
     return Problem(
         np.concatenate([problem.domain_sizes[stays], np.array(blocks.auxiliary, dtype=np.int64)]),
-        np.concatenate(
-            [
-                number[problem.scope_variables[ragged_positions(problem.scope_offsets, kept)]],
-                blocks.scopes(count),
-            ]
-        ),
+        np.concatenate([number[own_scopes], blocks.scopes(count)]),
         offsets_of(np.concatenate([problem.arities[kept], blocks.arities])),
         np.concatenate([problem.pool, pool]),
         np.concatenate([problem.pool_offsets, len(problem.pool) + offsets[1:]]),
@@ -288,13 +280,21 @@ def _by_amount(
         constant=problem.constant,
         maximize=problem.maximize,
         variable_names=everyone if names.variable_names or added else None,
-        factor_names=[*(names.factor(f) for f in kept.tolist()), *own],
+        factor_names=[*(names.factor(f) for f in kept.tolist()), *added_names],
         labels=names.value_labels and [*itertools.compress(names.value_labels, stays), *[None] * added],
         name=problem.name,
         keys=None if names.keys is None else [*names.keys[:seen], *everyone[seen:]],
         definitions=np.concatenate([np.flatnonzero(defines[kept]), len(kept) + blocks.definitions]),
         statements=stated,
     ), len(kept)
+
+
+def _softened(posted: Posted, price: float, build: Building, number: Indices, before: int) -> Posted:
+    """A statement with a price, built behind `before` other factors over variables with new numbers."""
+    soft, first = dataclasses.replace(posted.function, price=price), before + build.blocks.num_factors
+    scope = tuple(number[list(posted.scope)].tolist())
+    soft.decompose(build, scope, posted.symbols)
+    return Posted(soft, scope, posted.symbols, tuple(range(first, before + build.blocks.num_factors)), posted.name)
 
 
 def _with_switches(problem: Problem, switch: Indices, switches: Indices) -> tuple[Indices, Indices]:
