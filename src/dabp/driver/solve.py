@@ -30,6 +30,7 @@ from dabp.errors import ParameterError, SolverError, refuse_unknown
 from dabp.problem import Assignment, Problem
 from dabp.problem.guard import INTERRUPTED, TIME, Guard
 from dabp.problem.model import Model
+from dabp.problem.small_elimination import cheap_order
 from dabp.problem.views import Label
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
@@ -212,7 +213,7 @@ class _Solve:
         initial = request.first.offer(run, guard)
         self.saving.read(run)
         fixed = request.first.fixed(run.problem)
-        if request.presolve:
+        if request.presolve and cheap_order(run.problem) is None:
             found = first_look(run.problem, fixed, guard)
             if found.names is not None and run.progress.cost is None:
                 run.notes.append("the linear rows of counts and sums contradict each other")

@@ -67,6 +67,15 @@ class Relaxation:
         self._prices = [named.get(one.name) or Fraction(1) for one in self.constraints]
         self.measured = _measured(problem, self.constraints) if amounts else {}
         """The statements that are priced by amount, by name."""
+        try:
+            self._build()
+        except ProblemError:  # the tables of amounts are too large
+            if not self.measured:
+                raise
+            self.measured = {}
+            self._build()
+
+    def _build(self) -> None:
         most = [max(1, sum(map(_most, self.measured.get(one.name, ())))) for one in self.constraints]
         posted = itertools.chain.from_iterable(self.measured.values())
         steps = [total.judge.denominator for one in posted for total in one.function.sums(one.symbols) or ()]

@@ -23,7 +23,10 @@ from dabp.solvers.linear.highs import Highs
 from dabp.solvers.linear.program import Floats, Program, Tables, program_of
 
 SHARE = 0.2
-"""Share of the time left that it may take."""
+"""Share of the time left that it may take, where that is more than `LEAST_SECONDS`."""
+
+LEAST_SECONDS = 1.0
+"""Time left from which on it is tried: HiGHS starts in some tenths of a second."""
 
 PART = 0.2
 """Part of the variables without a clear value that are fixed before the next program is solved."""
@@ -44,9 +47,10 @@ class Look(NamedTuple):
 
 def first_look(problem: Problem, fixed: Mapping[int, int], guard: Guard) -> Look:
     """Rows alone first, then with the tables of visible variables; nothing for a problem without statements."""
-    if not problem.auxiliaries.statements or not installed("highspy") or not math.isfinite(guard.seconds_left):
+    left = guard.seconds_left
+    if not problem.auxiliaries.statements or not installed("highspy") or not LEAST_SECONDS <= left < math.inf:
         return Look()
-    guard = guard.within(SHARE * guard.seconds_left)
+    guard = guard.within(max(SHARE * left, min(LEAST_SECONDS, 0.5 * left)))
     with closing(Highs()) as highs:
         found = look(problem, highs, guard, fixed)
         if found.names is None and not guard.over:

@@ -8,8 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from dabp.errors import ParameterError
 from dabp.packages import require
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
 from dabp.solvers.linear.bound import lower_bound
 from dabp.solvers.linear.highs import Highs
@@ -29,21 +31,33 @@ class LinearRelaxation(Solver):
 
     Reference: Q. Huangfu, J. A. J. Hall, *Parallelizing the dual revised simplex method*, Mathematical Programming
     Computation, 2018 (HiGHS).
+
+    Parameters
+    ----------
+    share
+        Part of the time left that it may take.
     """
 
+    iterations_end: ClassVar[bool] = False
     proves: ClassVar[bool] = True
+
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ParameterError(f"linear-relaxation's share is above 0 and at most 1, not {self.share}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with the rows alone; `seed` and `initial` change nothing."""
         require("highspy", "linear-relaxation")
-        return LinearSearch(problem, budget)
+        return LinearSearch(problem, budget.guard.within(self.share * budget.guard.seconds_left))
 
 
 class LinearSearch(Search):
     """Programs of more and more tables one after the other, each solved in a thread."""
 
-    def __init__(self, problem: Problem, budget: Budget):
-        self._problem, self._guard = problem, budget.guard
+    def __init__(self, problem: Problem, guard: Guard):
+        self._problem, self._guard = problem, guard
         self._program: Program | None = None
         self._highs = Highs()
         self._running = False
