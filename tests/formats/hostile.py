@@ -255,7 +255,7 @@ SMALL_AND_LARGE = {
         "cfn",
         _CFN
         % (
-            ",".join(f"v{i}:{250 + 75 * i}" for i in range(10)),
+            ",".join(f"v{i}:{500 + 90 * i}" for i in range(10)),
             ",".join(f"f{i}{j}:{{scope:[v{i},v{j}],type:>=,params:[0,9]}}" for i in range(10) for j in range(i)),
         ),
     ),

@@ -8,11 +8,13 @@ until nothing changes or the effort ends; small components are then eliminated. 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dabp.graph.components import component_labels
+from dabp.presolve.carrying import carried, contradicts
 from dabp.presolve.consistency import UnsupportedValues
 from dabp.presolve.dominance import DominatedValues
 from dabp.presolve.effort import Efforts, reading_seconds
@@ -24,6 +26,7 @@ from dabp.presolve.rule import InfeasibleError, Rule, Stage
 from dabp.problem import Assignment, Label, Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
 from dabp.problem.facts import minimized
+from dabp.problem.globals import Posted
 from dabp.problem.guard import Guard
 
 __all__ = ["Facts", "Presolved", "presolve"]
@@ -124,6 +127,13 @@ class Presolved:
                 break
         return len(self._stages) > stages
 
+    def carry(self, statements: Sequence[Posted]) -> list[Posted]:
+        """Give the presolved problem the hard statements that still hold, and return them."""
+        kept = carried(statements, self._stages)
+        if kept:
+            self.problem = self.problem.replace(statements=kept)
+        return kept
+
     def named(self) -> Problem:
         """The presolved problem with the original's direction, names and labels."""
         variables, values, starts = self._origins()
@@ -187,7 +197,10 @@ def presolve(
         facts.variables, facts.factors = (problem.num_variables,) * 2, (problem.num_factors,) * 2
         return result
     result.problem = merge_factors(result.problem)
+    statements = problem.auxiliaries.statements
     try:
+        if any(map(contradicts, statements)):
+            raise InfeasibleError
         for _ in range(20):
             applied = [result.apply(rule, efforts) for rule in rules if not guard.over]
             efforts.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
@@ -195,6 +208,9 @@ def presolve(
                 break
         if solve_small and not guard.over:
             result.apply(SmallComponents(), efforts)
+        left_over = result.carry(statements)
+        if any(map(contradicts, left_over)):
+            raise InfeasibleError
     except InfeasibleError:
         facts.infeasible = True
     left = result.problem

@@ -23,6 +23,7 @@ from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped
 from dabp.solvers.toulbar2.closed_forms import closed_forms
+from dabp.solvers.toulbar2.global_functions import global_posts
 from dabp.solvers.toulbar2.process import Child
 from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 
@@ -66,6 +67,8 @@ class Toulbar2(Solver):
     closed_forms
         Post large tables for x at least y + c, or for x and y apart, as toulbar2's own functions. Only in mode
         ``default``.
+    statements
+        Post hard all-different, counts and sums that a model or file states as toulbar2's own functions, too.
     precision
         The allowed error of a total by rounding real costs to integers: absolute, or relative to the range of totals
         where that is below 1. By default rounding is as precise as possible: otherwise real costs are rarely proved
@@ -81,6 +84,7 @@ class Toulbar2(Solver):
     vac: int = 0
     cliques: bool = True
     closed_forms: bool = True
+    statements: bool = True
     precision: float | None = None
 
     def __post_init__(self) -> None:
@@ -222,6 +226,7 @@ class Toulbar2Search(Search):
             "upper_bound": self._upper_bound,
             "exclusions": exclusions(problem, self._budget.guard) if self._solver.cliques else [],
             "closed_forms": [post for posts in forms.values() for post in posts],
+            "statements": global_posts(self._problem.auxiliaries.statements) if self._solver.statements else [],
         }
         return Child(order, columns, self._budget.guard)
 
