@@ -203,9 +203,9 @@ MEMBERS = (
         applies=lambda features, horizon: (
             installed("highspy")
             and (features.following > 0.0 or features.hard >= MOSTLY)
-            and features.num_cells <= min(LINEAR_CELLS, 0.1 * LINEAR_CELLS * horizon)
+            and (features.exchanging >= MOSTLY or features.num_cells <= min(1.0, 0.1 * horizon) * LINEAR_CELLS)
         ),
-        when="where sums are counted, or most factors forbid, and a linear program of all cells fits the time",
+        when="where sums are counted, or most factors forbid, and its program is small or most variables must differ",
         patient=True,
         bounding=True,
     ),
