@@ -62,7 +62,10 @@ Parameters = Annotated[
     ),
 ]
 Relax = Annotated[
-    bool, typer.Option("--relax", help="Violate hard constraints, as few as possible, if they cannot all hold.")
+    bool, typer.Option("--relax", help="Violate hard constraints, by as little as possible, if they cannot all hold.")
+]
+RelaxCount = Annotated[
+    bool, typer.Option("--relax-count", help="The same, but as few as possible, each by however much.")
 ]
 Prices = Annotated[
     list[str] | None,
@@ -163,6 +166,7 @@ def solve(
     param: Parameters = None,
     fix: Fix = None,
     relax: Relax = False,
+    relax_count: RelaxCount = False,
     price: Prices = None,
     solutions: Solutions = None,
     distance: Distance = None,
@@ -185,7 +189,7 @@ def solve(
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer (with --relax maybe one that violates what
     it names); 1: none found or none exists; 2: wrong input, or a file that cannot be written.
     """
-    several = _several(solutions, distance, relax)
+    several = _several(solutions, distance, relax or relax_count)
     beside = _Files(initial, evidence or [], output, trace, checkpoint, resume, bool(several))
     options: dict[str, Any] = {
         "params": pairs(param or [], "--param"),
@@ -197,7 +201,7 @@ def solve(
         "seed": seed,
         "threads": threads,
         "fix": pairs(fix or [], "--fix"),
-        "relax": _prices(relax, price or [], format),
+        "relax": _relax(relax, relax_count, price or [], format),
         "presolve": presolve,
         "checkpoint": checkpoint,
         "resume": resume,
@@ -271,14 +275,17 @@ def _several(solutions: int | None, distance: int | None, relax: bool) -> dict[s
     return {"solutions": solutions, "distance": distance or 1}
 
 
-def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[str, float]:
+def _relax(relax: bool, count: bool, prices: list[str], format: str | None) -> bool | str | dict[str, float]:
+    """The argument `relax` of `solve`."""
+    if count and (relax or prices):
+        raise ParameterError(f"--relax-count does not go with {'--price' if prices else '--relax'}")
     if prices and not relax:
         raise ParameterError("--price goes with --relax")
-    if relax and format == "maxsat":
+    if (relax or count) and format == "maxsat":
         raise ParameterError("--relax does not go with --format maxsat, whose answers have no words for it")
     named = pairs(prices, "--price")
     try:
-        return {name: float(text) for name, text in named.items()} or relax
+        return {name: float(text) for name, text in named.items()} or ("count" if count else relax)
     except ValueError:
         raise ParameterError(f"--price takes name=number, not {prices!r}") from None
 

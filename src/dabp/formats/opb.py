@@ -116,7 +116,7 @@ class _Reader:
             for literals, coefficient in terms:
                 key = tuple(sorted(set(literals)))
                 self.costs[key] = self.costs.get(key, 0) + coefficient
-                if not abs(self.costs[key]) < EXACT:
+                if not abs(float(self.costs[key])) < EXACT:
                     raise self._error("costs add up to 2^53 or more, where sums are not exact", token)
             return
         self.objective = True

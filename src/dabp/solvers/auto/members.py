@@ -77,6 +77,12 @@ def _restarting(solver: str) -> Callable[[Situation], Run]:
 ALONE_PART = 0.85
 """Part of the time for the single run of BP that has all threads (`line_up`)."""
 
+LINEAR_SHARE = 0.3
+"""Part of the time left that the linear relaxation may take: its process has no turns."""
+
+LINEAR_CELLS = 500_000
+"""Cells of tables up to which the linear relaxation takes part in a solve of 10 s or more."""
+
 
 def iteration_seconds(features: Features) -> float:
     """About how long an iteration of BP takes on one core."""
@@ -200,14 +206,14 @@ MEMBERS = (
     ),
     Member(
         solver="linear-relaxation",
-        plan=lambda situation: Run(make_solver("linear-relaxation"), whole=True, last=True),
+        plan=lambda situation: Run(make_solver("linear-relaxation", {"share": LINEAR_SHARE}), whole=True, last=True),
         weights=dict.fromkeys(("small", "medium", "large", "binary", "permutation"), 4.0),  # it ends soon
         applies=lambda features, horizon: (
             installed("highspy")
             and (features.following > 0.0 or features.hard >= MOSTLY)
-            and features.num_cells <= 1_000_000 * horizon
+            and (features.exchanging >= MOSTLY or features.num_cells <= min(1.0, 0.1 * horizon) * LINEAR_CELLS)
         ),
-        when="where sums are counted, or most factors forbid, and a linear program of all cells fits the time",
+        when="where sums are counted, or most factors forbid, and its program is small or most variables must differ",
         patient=True,
         bounding=True,
     ),
