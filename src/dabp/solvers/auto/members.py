@@ -115,6 +115,14 @@ MEMBERS = (
         seeking=True,
     ),
     Member(
+        solver="robust-tabu",
+        plan=lambda situation: Run(make_solver("robust-tabu"), last=True),
+        weights={"permutation": 20.0},
+        copies=lambda features, kind: 2,
+        when="on permutations; it ends at once where costs are no products of flows and distances",
+        turn=50,
+    ),
+    Member(
         solver="annealing",
         plan=_restarting("annealing"),
         weights={"small": 1.5, "medium": 9.0, "large": 3.0, "binary": 3.5, "permutation": 9.0},
