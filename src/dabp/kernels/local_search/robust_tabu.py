@@ -27,9 +27,10 @@ class Exchanging(NamedTuple):
 
     flow: NDArray[Any]  # G, [K, n, n]
     distance: NDArray[Any]  # D, [K, n, n]
+    sign: NDArray[Any]  # 1 for symmetric matrices, −1 for antisymmetric ones, [K]
     own: NDArray[Any]  # what each value costs each variable, [n, n]
     placed: NDArray[Any]  # D[p(i), p(j)], [K, n, n]
-    change: NDArray[Any]  # what exchanging i and j > i costs, [n, n]
+    change: NDArray[Any]  # what exchanging i and j costs, `pad` for i = j, [n, n]
     row: NDArray[Any]  # at most the least of each row of `change`, [n]
     until: Ints  # the step until which a variable should not take a value again, [n, n]
     values: Ints  # p, [n]
@@ -38,27 +39,37 @@ class Exchanging(NamedTuple):
     beta: NDArray[Any]  # D[k, p(i), p(r)] − D[k, p(i), p(s)], [n]
     clock: Any  # `CLOCK`, []
     random: NDArray[np.uint64]
+    pad: int  # larger than what any exchange costs
 
 
 @inlined
-def _weigh(s: Exchanging, u: int, v: int) -> None:
-    """Compute what exchanging u and v > u costs.
+def _weigh(s: Exchanging, r: int) -> None:
+    """Compute what exchanging r with each k costs.
 
-    Own costs, and Σ_k (G[u, k] − G[v, k]) (D[p(v), p(k)] − D[p(u), p(k)]) over all others.
+    Own costs, and Σ_j (G[r, j] − G[k, j]) (D[p(k), p(j)] − D[p(r), p(j)]) over all others. Loops over all indices from 0
+    on, of which the inner one is k, become vector instructions.
     """
-    a, b = s.values[u], s.values[v]
-    total = s.own[u, b] - s.own[u, a] + s.own[v, a] - s.own[v, b]
+    n, a = len(s.values), s.values[r]
+    for k in range(n):
+        b = s.values[k]
+        s.alpha[k] = s.own[r, b] - s.own[r, a] + s.own[k, a] - s.own[k, b]
     for layer in range(len(s.flow)):
-        flow, placed = s.flow[layer], s.placed[layer]
-        part = s.own.dtype.type(0)
-        for k in range(len(s.values)):
-            part += (flow[u, k] - flow[v, k]) * (placed[v, k] - placed[u, k])
-        # Without k = u and k = v, whose partner moves too; the pair itself turns round.
-        part += flow[v, u] * placed[v, u] + flow[u, v] * placed[u, v]
-        part += flow[u, v] * (placed[v, u] - placed[u, v])
-        total += part
-    s.change[u, v] = total
-    s.row[u] = min(s.row[u], total)
+        flow, placed, sign = s.flow[layer], s.placed[layer], s.sign[layer]
+        for j in range(n):
+            g, e, column, line = flow[r, j], placed[r, j], flow[j], placed[j]
+            for k in range(n):
+                s.alpha[k] += (g - sign * column[k]) * (sign * line[k] - e)
+        for k in range(n):  # without j = r and j = k, whose partner moves too; the pair itself turns round
+            s.alpha[k] += (1 + sign) * flow[r, k] * placed[r, k]
+    for k in range(n):
+        s.change[r, k] = s.alpha[k]
+        s.change[k, r] = s.alpha[k]
+        s.row[k] = min(s.row[k], s.alpha[k])
+    s.change[r, r] = s.pad
+    lowest = s.change[r, 0]
+    for k in range(n):
+        lowest = min(lowest, s.change[r, k])
+    s.row[r] = lowest
 
 
 @inlined
@@ -84,17 +95,16 @@ def restart(s: Exchanging) -> None:
     clock.cost = twice // 2
     for i in range(n):
         clock.cost += s.own[i, s.values[i]]
+    s.row[:] = s.pad
     for u in range(n):
-        s.row[u] = 0
-        for v in range(u + 1, n):
-            _weigh(s, u, v)
+        _weigh(s, u)
     if clock.cost < clock.best:
         _remember(s)
 
 
 @inlined
 def _exchange(s: Exchanging, r: int, q: int) -> None:
-    """Exchange the values of r and q > r, and what exchanges cost: in constant time each, but for those of r and q."""
+    """Exchange the values of r and q, and what exchanges cost: in constant time each, but for those of r and q."""
     n = len(s.values)
     s.clock[()].cost += s.change[r, q]
     s.values[r], s.values[q] = s.values[q], s.values[r]
@@ -109,16 +119,13 @@ def _exchange(s: Exchanging, r: int, q: int) -> None:
             s.beta[k] = placed[k, r] - placed[k, q]
         for u in range(n):
             a, b, row = s.alpha[u], s.beta[u], s.change[u]
-            lowest = row[n - 1]
-            for v in range(u + 1, n):
+            lowest = row[0]
+            for v in range(n):
                 row[v] -= (s.alpha[v] - a) * (s.beta[v] - b)
                 lowest = min(lowest, row[v])
             s.row[u] = lowest
-    for k in range(n):
-        if k != r:
-            _weigh(s, min(k, r), max(k, r))
-        if k != q and k != r:
-            _weigh(s, min(k, q), max(k, q))
+    _weigh(s, r)
+    _weigh(s, q)
 
 
 @local_kernel
@@ -134,10 +141,10 @@ def robust_tabu(s: Exchanging, steps: int, least: int, spread: int) -> None:
         clock.step += 1
         step, r, q, lowest = clock.step, np.int64(-1), np.int64(-1), np.int64(2**62)
         goal = clock.best - clock.cost
-        for u in range(n - 1):
+        for u in range(n):
             if s.row[u] >= lowest:
                 continue
-            for v in range(u + 1, n):
+            for v in range(n):
                 if s.change[u, v] < lowest and (
                     s.change[u, v] < goal or s.until[u, s.values[v]] < step or s.until[v, s.values[u]] < step
                 ):

@@ -151,6 +151,7 @@ def _state(products: Products, seed: int) -> Exchanging:
     return Exchanging(
         flow=products.flow.astype(dtype),
         distance=products.distance.astype(dtype),
+        sign=np.where((products.flow == products.flow.transpose(0, 2, 1)).all(axis=(1, 2)), 1, -1).astype(dtype),
         own=products.own.astype(dtype),
         placed=np.zeros((layers, n, n), dtype=dtype),
         change=np.zeros((n, n), dtype=dtype),
@@ -162,4 +163,5 @@ def _state(products: Products, seed: int) -> Exchanging:
         beta=rows_of[2],
         clock=np.zeros((), dtype=CLOCK),
         random=np.array([seed], dtype=np.uint64),
+        pad=int(np.iinfo(dtype).max) // 4,
     )
