@@ -46,8 +46,8 @@ class Exchanging(NamedTuple):
 def _weigh(s: Exchanging, r: int) -> None:
     """Compute what exchanging r with each k costs.
 
-    Own costs, and Σ_j (G[r, j] − G[k, j]) (D[p(k), p(j)] − D[p(r), p(j)]) over all others. Loops over all indices from 0
-    on, of which the inner one is k, become vector instructions.
+    Own costs, and Σ_j (G[r, j] − G[k, j]) (D[p(k), p(j)] − D[p(r), p(j)]) over all others. Inner loops over all k from
+    0 on become vector instructions.
     """
     n, a = len(s.values), s.values[r]
     for k in range(n):
