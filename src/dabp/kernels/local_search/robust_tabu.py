@@ -43,7 +43,7 @@ class Exchanging(NamedTuple):
 
 
 @inlined
-def _weigh(s: Exchanging, r: int) -> None:
+def _weigh(s: Exchanging, r: Any) -> None:
     """Compute what exchanging r with each k costs.
 
     Own costs, and Σ_j (G[r, j] − G[k, j]) (D[p(k), p(j)] − D[p(r), p(j)]) over all others. Inner loops over all k from
@@ -103,7 +103,7 @@ def restart(s: Exchanging) -> None:
 
 
 @inlined
-def _exchange(s: Exchanging, r: int, q: int) -> None:
+def _exchange(s: Exchanging, r: Any, q: Any) -> None:
     """Exchange the values of r and q, and what exchanges cost: in constant time each, but for those of r and q."""
     n = len(s.values)
     s.clock[()].cost += s.change[r, q]

@@ -65,7 +65,8 @@ def products_of(problem: Problem) -> Products | None:
             layers.append((flow + sign * flow.T, layer.common))
     if not layers:
         layers = [(np.zeros((n, n), dtype=np.int64),) * 2]
-    return Products(*(np.stack(parts) for parts in zip(*layers, strict=True)), 2 * own.reshape(n, n).astype(np.int64))
+    flows, distances = zip(*layers, strict=True)
+    return Products(np.stack(flows), np.stack(distances), 2 * own.reshape(n, n).astype(np.int64))
 
 
 def _common(tables: Matrices) -> _Layer | None:
