@@ -211,7 +211,7 @@ MEMBERS = (
     Member(
         solver="semidefinite",
         plan=lambda situation: Run(make_solver("semidefinite"), last=True),
-        weights={"binary": 0.7},
+        weights={"binary": 1.2},
         when="on problems of two values whose tables do not favour agreement",
         turn=10,
         setup=1.0,
