@@ -33,6 +33,7 @@ ELSEWHERE = {
     "kernels/elimination/small_degree": "presolve/test_elimination",
     "problem/differences": "driver/test_several",
     "kernels/local_search/search_arrays": "kernels/local_search/test_moves",
+    "kernels/local_search/robust_tabu": "solvers/local_search/test_robust_tabu",
     "kernels/local_search/compilation": "kernels/test_cache",
     "kernels/semidefinite/mixing": "solvers/semidefinite/test_proof",
     "kernels/pair_minimum": "kernels/belief_propagation/test_min_sum",

@@ -127,6 +127,11 @@ SOLVERS: dict[str, Entry] = {
     "tabu": Entry(
         "local_search.tabu", "Tabu", "tabu search over all moves, restarted from perturbed and combined incumbents"
     ),
+    "robust-tabu": Entry(
+        "local_search.robust_tabu",
+        "RobustTabu",
+        "robust tabu search for quadratic assignment, from combinations of the best permutations",
+    ),
     "dsa": Entry(
         "local_search.dsa", "Dsa", "DSA, the distributed stochastic algorithm: all improve at once, by chance"
     ),

@@ -130,6 +130,14 @@ MEMBERS = (
         seeking=True,
     ),
     Member(
+        solver="robust-tabu",
+        plan=lambda situation: Run(make_solver("robust-tabu"), last=True),
+        weights={"permutation": 20.0},
+        copies=lambda features, kind: 2,
+        when="on permutations; it ends at once where costs are no products of flows and distances",
+        turn=50,
+    ),
+    Member(
         solver="annealing",
         plan=_restarting("annealing"),
         weights=WEIGHTS["annealing"],
@@ -231,7 +239,7 @@ MEMBERS = (
     Member(
         solver="semidefinite",
         plan=lambda situation: Run(make_solver("semidefinite"), last=True),
-        weights={"binary": 0.7},
+        weights={"binary": 1.2},
         when="on problems of two values whose tables do not favour agreement",
         turn=10,
         setup=1.0,
