@@ -186,7 +186,7 @@ def embed_value(
         len(tables.first.projected) - 1,
     )
     _enter_cost(amount, model, tables.first, unary)
-    cost = tables.first.projected[unary].copy()
+    cost: Array = tables.first.projected[unary].copy()
     elu(cost, model.first.bias)
     attend(model.first, tables.first, own, looked_at, embedding)
     elu(embedding, model.first.bias)

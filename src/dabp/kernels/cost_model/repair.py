@@ -227,7 +227,8 @@ def _levels_below(problem: Structure, variable: int, position: Indices) -> Indic
     for e in range(problem.begin[variable], problem.begin[variable + 1]):
         if position[problem.neighbour[e]] > position[variable]:
             count += problem.sizes[problem.neighbour[e]]
-    levels, done = _levels(problem, problem.sizes[variable], count), 0
+    levels: Indices = _levels(problem, problem.sizes[variable], count)
+    done = 0
     for e in range(problem.begin[variable], problem.begin[variable + 1]):
         if position[problem.neighbour[e]] > position[variable]:
             _fill_levels(problem, e, variable, levels, done)

@@ -47,11 +47,12 @@ def fold(state: Mapping[str, NDArray[Any]]) -> Parameters:
     if wrong or len(state) != len(SHAPES):
         name = wrong[0] if wrong else next(n for n in state if n not in SHAPES)
         raise FormatError(f"these are not parameters of the cost model: {name!r} is missing, unknown or misshapen")
-    layers = []
+    layers: list[Any] = []
     for i, channels in enumerate((8, 8, 8, 16)):
         parts = [state[f"layers.{i}.{name}"] for name in ("weight", "source", "target", "bias")]
         layers.append(Layer((0,) * channels, _plain(parts[0].T), *(_plain(part.ravel()) for part in parts[1:])))
-    return Parameters(*layers, _plain(state["transform.weight"].T), _plain(state["out.weight"][0, 16:]))
+    read_out = [_plain(state["transform.weight"].T), _plain(state["out.weight"][0, 16:])]
+    return Parameters._make(layers + read_out)
 
 
 def _plain(values: NDArray[Any]) -> Array:
