@@ -228,10 +228,9 @@ def _measured(problem: Problem, constraints: Sequence[Constraint]) -> dict[str, 
 
 
 def _has_amount(posted: Posted) -> bool:
-    sums = posted.function.sums(posted.symbols)
+    sums = list(itertools.islice(posted.function.sums(posted.symbols) or (), 2))
     return (
-        sums is not None
-        and len(sums) == 1
+        len(sums) == 1
         and sums[0].judge.measure == "amount"
         and not sums[0].judge.different
         and min(posted.scope, default=0) >= 0
