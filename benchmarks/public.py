@@ -122,9 +122,8 @@ def instances(suite: str, folder: Path, best: Path | None, seconds: float) -> It
             continue
         seen.add(name)
         instance = Instance(name, path, values.get(name))
-        if suite == "qap" and ending == ".qap":
-            first = path.read_text(encoding="ascii").split(maxsplit=3)[:3]
-            instance.best = float(first[2])
+        if suite == "qap" and (known := path.with_name(f"{name}.qap")).exists():
+            instance.best = float(known.read_text(encoding="ascii").split(maxsplit=3)[2])
         if suite == "files" and (proved := path.with_name(f"{name}.ub")).exists():
             instance.best = float(proved.read_text(encoding="ascii").split()[0])
         if pairs := scores.get(name):

@@ -228,7 +228,7 @@ MEMBERS = (
     Member(
         solver="assignment",
         plan=lambda situation: Run(make_solver("assignment"), last=True),
-        weights={"permutation": 1.0},
+        weights={"permutation": 6.0},
         when="on permutations",
         turn=10,
         setup=5.0,
