@@ -91,6 +91,10 @@ Output = Annotated[
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", help="Write the history as JSON lines; of several files, a folder.")
 ]
+Learned = Annotated[
+    Path | None,
+    typer.Option("--record-learned", metavar="FILE", help="Write what dabp learned in each iteration, as .npz."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the answer only: no live line, no remarks.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
 Evidence = Annotated[
@@ -172,6 +176,7 @@ def solve(
     resume: Resume = False,
     output: Output = None,
     trace: TraceFile = None,
+    record_learned: Learned = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -208,7 +213,25 @@ def solve(
     if not (display.quiet or display.as_json):
         report(beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
-    _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
+    written = list(zip(sources, beside.written(files), strict=True))
+    if record_learned is not None:
+        _check_learned(record_learned, files)
+        from dabp.driver.learned import Learned as Recorder
+
+        options["observe"] = recorder = Recorder()
+    try:
+        _solve_all(written, solver, options, beside, display)
+    finally:
+        if record_learned is not None:
+            recorder.save(record_learned)
+
+
+def _check_learned(path: Path, files: list[str]) -> None:
+    if path.suffix != ".npz":
+        raise ParameterError(f"--record-learned writes .npz, not {str(path)!r}")
+    if len(files) > 1:
+        raise ParameterError("--record-learned goes with one file")
+    check_output(path)
 
 
 def _solve_all(
