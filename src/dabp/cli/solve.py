@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -91,7 +92,7 @@ Output = Annotated[
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", help="Write the history as JSON lines; of several files, a folder.")
 ]
-Learned = Annotated[
+LearnedFile = Annotated[
     Path | None,
     typer.Option("--record-learned", metavar="FILE", help="Write what dabp learned in each iteration, as .npz."),
 ]
@@ -176,7 +177,7 @@ def solve(
     resume: Resume = False,
     output: Output = None,
     trace: TraceFile = None,
-    record_learned: Learned = None,
+    record_learned: LearnedFile = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -210,28 +211,26 @@ def solve(
     }
     beside.check(files, format)
     display = AnswerPrinter.of(files, format, solutions=bool(several), as_json=as_json, quiet=quiet, verbose=verbose)
-    if not (display.quiet or display.as_json):
-        report(beside.remarks(files))
+    report([] if display.quiet or display.as_json else beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
-    written = list(zip(sources, beside.written(files), strict=True))
-    if record_learned is not None:
-        _check_learned(record_learned, files)
-        from dabp.driver.learned import Learned as Recorder
-
-        options["observe"] = recorder = Recorder()
-    try:
-        _solve_all(written, solver, options, beside, display)
-    finally:
-        if record_learned is not None:
-            recorder.save(record_learned)
+    with _recorded(record_learned, files, options):
+        _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
 
 
-def _check_learned(path: Path, files: list[str]) -> None:
-    if path.suffix != ".npz":
-        raise ParameterError(f"--record-learned writes .npz, not {str(path)!r}")
-    if len(files) > 1:
-        raise ParameterError("--record-learned goes with one file")
+@contextlib.contextmanager
+def _recorded(path: Path | None, files: list[str], options: dict[str, Any]) -> Iterator[None]:
+    """Observe what is solved meanwhile, and write what was learned to `path`, if there is one."""
+    if path is None:
+        yield
+        return
+    if path.suffix != ".npz" or len(files) > 1:
+        raise ParameterError("--record-learned takes a file .npz, and goes with one problem")
     check_output(path)
+    from dabp.driver.learned import Learned
+
+    options["observe"] = learned = Learned()
+    yield
+    learned.save(path)
 
 
 def _solve_all(

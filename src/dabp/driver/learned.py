@@ -48,4 +48,4 @@ class Learned:
         if Path(path).suffix != ".npz":
             raise DabpError(f"{path}: what DABP has learned is written as .npz")
         with replacing(path, "wb") as file:
-            np.savez_compressed(file, **self.arrays())
+            np.savez_compressed(file, allow_pickle=False, **self.arrays())
