@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -94,6 +95,10 @@ Output = Annotated[
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", help="Write the history as JSON lines; of several files, a folder.")
 ]
+LearnedFile = Annotated[
+    Path | None,
+    typer.Option("--record-learned", metavar="FILE", help="Write what dabp learned in each iteration, as .npz."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the answer only: no live line, no remarks.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
 Evidence = Annotated[
@@ -176,6 +181,7 @@ def solve(
     resume: Resume = False,
     output: Output = None,
     trace: TraceFile = None,
+    record_learned: LearnedFile = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -209,10 +215,26 @@ def solve(
     }
     beside.check(files, format)
     display = AnswerPrinter.of(files, format, solutions=bool(several), as_json=as_json, quiet=quiet, verbose=verbose)
-    if not (display.quiet or display.as_json):
-        report(beside.remarks(files))
+    report([] if display.quiet or display.as_json else beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
-    _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
+    with _recorded(record_learned, files, options):
+        _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
+
+
+@contextlib.contextmanager
+def _recorded(path: Path | None, files: list[str], options: dict[str, Any]) -> Iterator[None]:
+    """Observe what is solved meanwhile, and write what was learned to `path`, if there is one."""
+    if path is None:
+        yield
+        return
+    if path.suffix != ".npz" or len(files) > 1:
+        raise ParameterError("--record-learned takes a file .npz, and goes with one problem")
+    check_output(path)
+    from dabp.driver.learned import Learned
+
+    options["observe"] = learned = Learned()
+    yield
+    learned.save(path)
 
 
 def _solve_all(

@@ -64,6 +64,8 @@ class Options(TypedDict, total=False):
     """Whether to simplify the problem exactly first; None: as the solver declares."""
     callbacks: Iterable[Callback]
     """Functions that are called with a `Progress` after each block."""
+    observe: Callable[[Any], object] | None
+    """Called with an `Observation` of each iteration of the solver dabp."""
     resume: bool
     """Whether to continue from the checkpoint."""
     display: bool
@@ -105,7 +107,7 @@ def solve(
         A file to which the state is saved every few seconds, or a `Checkpoint`.
     options
         `max_iterations`, `target`, `stagnation`, `memory_limit`, `initial`, `fix`, `relax`, `presolve`, `callbacks`,
-        `resume` and `display`: see `Options`.
+        `observe`, `resume` and `display`: see `Options`.
     """
     given = {"time_limit": time_limit, "params": params, "seed": seed, "threads": threads}
     return solve_among(None, problem, solver, {**given, "limits": limits, "checkpoint": checkpoint, **options})
@@ -152,6 +154,7 @@ class Request:
     first: FirstAnswers
     presolve: bool
     callbacks: tuple[Callback, ...]
+    observe: Callable[[Any], object] | None
     display: bool
 
     @classmethod
@@ -177,6 +180,7 @@ class Request:
             first=FirstAnswers(fix, options.get("initial")),
             presolve=chosen.presolves if presolve is None else presolve,
             callbacks=as_callbacks(options.get("callbacks", ())),
+            observe=options.get("observe"),
             display=options.get("display", False),
         )
 
@@ -237,6 +241,8 @@ class _Solve:
             keep(projected, run, prepared)
         search = request.solver.start(prepared.reduced, seed=run.seed, budget=self._budget(), initial=projected)
         try:
+            if request.observe is not None:
+                search.observe(request.observe)
             self.saving.resume(search, run, prepared.reduced)
             ended = self._loop(search, prepared)
             run.close(search, prepared.lift_beliefs(search.beliefs()), ended.status)
