@@ -33,7 +33,7 @@ class Learned:
         self._once: dict[str, NDArray[np.int64]] = {}
 
     def __call__(self, observation: Any) -> None:
-        """Keep an iteration."""
+        """Keep what one iteration inferred."""
         fields = observation._asdict()
         self._once = {name: fields.pop(name) for name in ONCE}
         self._kept.append(fields)

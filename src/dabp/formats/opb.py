@@ -307,7 +307,7 @@ class _Rows:
         return 0.0 - costs if self.maximize else costs
 
     def problem(self, names: list[str]) -> Problem:
-        """All of it."""
+        """The problem of the whole file."""
         moved = len(names) - self.FIRST_AUXILIARY + 1
         scopes = np.array(self.scopes, dtype=np.int64) - 1
         scopes[scopes >= self.FIRST_AUXILIARY - 1] += moved

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_LINES = 200
-"""Edges, or pairs of edges, that are drawn; of more, every so many."""
+"""Edges, or pairs of edges, that are drawn: at even distances where there are more."""
 
 
 def plot_learned(arrays: Mapping[str, NDArray[Any]]) -> tuple[Axes, Axes]:

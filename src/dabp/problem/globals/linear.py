@@ -32,7 +32,7 @@ class Linear(GlobalFunction):
 
     @cached_property
     def judge(self) -> Judge:
-        """What totals cost."""
+        """What each total costs: nothing between the limits, the price of its measure outside."""
         low, high = (None if one is None else one * self.denominator for one in (self.low, self.high))
         return Judge(low, high, self.price, self.measure, self.denominator, self.different)
 
@@ -46,7 +46,7 @@ class Linear(GlobalFunction):
         return self.judge.costs(rows.sum(axis=1))
 
     def sums(self, symbols: Symbols) -> list[Sum]:
-        """Itself."""
+        """The one sum that it is."""
         return [Sum(symbols, self.judge)]
 
 

@@ -49,7 +49,7 @@ class Highs:
         )
 
     def start(self, program: Program, seconds: float) -> None:
-        """Begin to solve a program, for so many seconds; any other one must have ended."""
+        """Begin to solve a program, for at most `seconds`; any other one must have ended."""
         self._rows = len(program.low)
         interior = len(program.entry) >= INTERIOR_ENTRIES
         self._start({"new": True, "interior": interior, "seconds": _finite(seconds)}, _columns(program))
@@ -70,7 +70,7 @@ class Highs:
         return self.ended
 
     def close(self) -> None:
-        """End the process."""
+        """End the process of HiGHS and wait until it is gone."""
         self._process.kill()
         self.wait(math.inf)
         self._process.wait()

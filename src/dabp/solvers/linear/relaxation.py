@@ -116,5 +116,5 @@ class LinearSearch(Search):
             step.best, step.best_cost = assignment, cost
 
     def close(self) -> None:
-        """Stop HiGHS."""
+        """End the process of HiGHS if it still solves."""
         self._highs.close()

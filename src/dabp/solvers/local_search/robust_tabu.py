@@ -81,7 +81,7 @@ class RobustTabuSearch(Search):
             self._offset = float(problem.cost(self._state.values)) - 0.5 * float(clock["cost"])
 
     def step(self) -> Step:
-        """Some iterations."""
+        """About 20 ms of exchanges, with the cost of each."""
         if self._products is None:
             cost = float(self._problem.cost(self._start))
             note = "robust-tabu: the costs are no products of flows and distances of a permutation"
