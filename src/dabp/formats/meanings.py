@@ -199,15 +199,22 @@ def _diverse(keyword: str, fields: Fields, scope: Scope) -> list[Stated]:
 
 
 def _regular(keyword: str, fields: Fields, scope: Scope) -> list[Stated]:
-    if keyword == "wregular":
-        ends = [tuple((s, scope.cost(c)) for s, c in fields[tag]) for tag in ("starts", "ends")]
-        moves = tuple((*each[:3], scope.cost(each[3])) for each in fields["transitions"])
-        kept = [tuple(each for each in part if each[-1] < np.inf) for part in (*ends, moves)]
-        return _all(Regular(fields["nb_states"], *kept, price=1.0, measure="weights"), scope)
-    measure = _measured(keyword, fields, {"var": "changes", "edit": "edits"})
-    ends = [tuple((state, 0.0) for state in fields[tag]) for tag in ("starts", "ends")]
-    moves = tuple((*each, 0.0) for each in fields["transitions"])
-    return _all(Regular(fields["nb_states"], *ends, moves, price=scope.price(fields["cost"]), measure=measure), scope)
+    weighted = keyword == "wregular"
+
+    def cost(given: float) -> float:
+        return scope.cost(given) if weighted else 0.0
+
+    ends = [
+        tuple((state, own) for state, given in fields[tag] if (own := cost(given)) < np.inf)
+        if weighted
+        else tuple((state, 0.0) for state in fields[tag])
+        for tag in ("starts", "ends")
+    ]
+    moves = [(*each[:3], cost(each[-1])) for each in fields["transitions"]]
+    kept = tuple(each for each in moves if each[3] < np.inf)
+    measure = "weights" if weighted else _measured(keyword, fields, {"var": "changes", "edit": "edits"})
+    price = 1.0 if weighted else scope.price(fields["cost"])
+    return _all(Regular(fields["nb_states"], ends[0], ends[1], kept, price=price, measure=measure), scope)
 
 
 def _grammar(keyword: str, fields: Fields, scope: Scope) -> list[Stated]:

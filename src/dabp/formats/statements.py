@@ -114,7 +114,9 @@ def _keywords(posted: Posted) -> Made:
         return _grammar(posted, function)
     if isinstance(function, Overlap):
         comparison = _comparison(function.number)
-        return comparison and [("woverlap", {**_metric(function.number.measure, function.price), **comparison})]
+        if comparison is None:
+            return None
+        return [("woverlap", {**_metric(function.number.measure, function.price), **comparison})]
     return None
 
 
@@ -228,9 +230,9 @@ def _regular(function: Regular) -> Made:
         return [("wregular", {**automaton, **scaled, "transitions": moves})]
     if function.measure != "changes":  # of edits each program has its own idea
         return None
-    ends = {"starts": [state for state, _ in function.initial], "ends": [state for state, _ in function.final]}
-    moves = [each[:-1] for each in function.transitions]
-    return [("sregular", {**automaton, "metric": "var", "cost": function.price, **ends, "transitions": moves})]
+    soft: Fields = {"metric": "var", "cost": function.price, "nb_states": function.states}
+    soft["starts"], soft["ends"] = ([state for state, _ in part] for part in (function.initial, function.final))
+    return [("sregular", {**soft, "transitions": [each[:-1] for each in function.transitions]})]
 
 
 def _grammar(posted: Posted, function: Grammar) -> Made:
