@@ -25,7 +25,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     import highspy
 
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    highs: Any = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("threads", 1)
     while True:
