@@ -35,7 +35,6 @@ from dabp.problem.views import Label
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
 from dabp.solvers.finite_numbers import checked_step
-from dabp.solvers.linear.look import first_look
 from dabp.solvers.status import Status
 
 Callback = Callable[[Progress], Any]
@@ -217,7 +216,9 @@ class _Solve:
         initial = request.first.offer(run, guard)
         self.saving.read(run)
         fixed = request.first.fixed(run.problem)
-        if request.presolve and cheap_order(run.problem) is None:
+        if request.presolve and run.problem.auxiliaries.statements and cheap_order(run.problem) is None:
+            from dabp.solvers.linear.look import first_look  # loads compiled kernels
+
             found = first_look(run.problem, fixed, guard)
             if found.names is not None and run.progress.cost is None:
                 run.notes.append("the linear rows of counts and sums contradict each other")
@@ -226,6 +227,8 @@ class _Solve:
             if found.assignment is not None and self._beats(found.assignment):
                 initial = found.assignment
             if (status := ending(None, run)) is not None:
+                for callback in self.callbacks:
+                    callback(run.shown())
                 return Ended(status)
         prepared = Preparation(run.problem, fixed, request.presolve, guard, units=request.solver.proves)
         run.notes += prepared.notes

@@ -74,7 +74,7 @@ class _Reader:
 
     def problem(self) -> Problem:
         tokens = self._tokens()
-        for token in tokens:
+        while (token := next(tokens)).kind != "end":
             try:
                 self._statement(token, tokens)
             except ProblemError as error:  # a sum that is too large
@@ -88,8 +88,8 @@ class _Reader:
         for found in _TOKEN.finditer(self.data):
             assert found.lastgroup is not None
             yield _Token(found.lastgroup, found.group(), found.start())
-        end = len(self.data)
-        yield _Token("end", b"", end)
+        while True:
+            yield _Token("end", b"", len(self.data))
 
     def _error(self, message: str, token: _Token) -> FormatError:
         return self.source.error(message, self.data.count(b"\n", 0, token.place) + 1)
@@ -100,8 +100,6 @@ class _Reader:
 
     def _statement(self, token: _Token, tokens: Iterator[_Token]) -> None:
         """One statement, from its first token to its semicolon."""
-        if token.kind == "end":
-            return
         if token.kind == "head":
             if self.objective:
                 raise self._error("an objective is the first statement, and there is one at most", token)

@@ -68,7 +68,7 @@ class Blocks:
         return np.flatnonzero(np.repeat([b.defines for b in self.blocks], [len(b.scopes) for b in self.blocks]))
 
     def scopes(self, visible: int) -> Indices:
-        """The scopes of all factors in a row, auxiliary variables numbered after the visible ones."""
+        """The scopes of all factors in a row, auxiliary variables numbered behind the visible ones."""
         scopes = np.concatenate([np.zeros(0, dtype=np.int64), *(block.scopes.ravel() for block in self.blocks)])
         return np.where(scopes < 0, visible - 1 - scopes, scopes)
 
@@ -92,7 +92,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Building:
-    """What one statement is built with: its factors have one name, and its tables together a limited number of cells.
+    """What one statement is built with: its factors have one name, and its tables have a limit.
 
     Costs are given as for a minimisation; a maximisation gets them negated.
     """

@@ -94,7 +94,7 @@ SOLVERS: dict[str, Entry] = {
     "linear-relaxation": Entry(
         "linear.relaxation",
         "LinearRelaxation",
-        "the linear relaxation, by HiGHS: a bound, infeasibility of counts and sums, and a rounded assignment",
+        "the linear relaxation, by HiGHS: a bound and a start",
         needs="highspy",
     ),
     "semidefinite": Entry(

@@ -65,8 +65,10 @@ def test_auto_starts_from_it() -> None:
             model.add_cost(name, {"on": int(rng.integers(0, 6)), "off": 0})
     for n in range(9):
         model.at_most([names[n] for names in days], "on", 7)
-    result = dabp.solve(model, time_limit=30)
+    seen = list[float | None]()
+    result = dabp.solve(model, time_limit=30, callbacks=[lambda progress: seen.append(progress.cost) and None])
     assert result.status is Status.OPTIMAL
+    assert seen[-1] == result.cost
     assert result.cost == result.bound
 
 
