@@ -21,6 +21,7 @@ _HOMES = {
     "Model": "problem.model",
     "solve": "driver.solve",
     "Improvements": "driver.improvements",
+    "Incremental": "driver.incremental",
     "improvements": "driver.improvements",
     "on_improvement": "driver.improvements",
     "Learned": "driver.learned",
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from dabp.driver.improvements import Improvements as Improvements
     from dabp.driver.improvements import improvements as improvements
     from dabp.driver.improvements import on_improvement as on_improvement
+    from dabp.driver.incremental import Incremental as Incremental
     from dabp.driver.learned import Learned as Learned
     from dabp.driver.result import Result as Result
     from dabp.driver.several import solve_several as solve_several

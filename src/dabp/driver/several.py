@@ -34,7 +34,7 @@ from dabp.problem.model import Model
 from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status
 
-ENUMERATION_SHARE = 0.15
+ENUMERATION_SHARE = 0.05
 """Share of the time that enumeration may take where its lower bounds are not exact."""
 
 POOL = 1000
@@ -187,15 +187,23 @@ class _Several:
             self.ended = True
 
     def solve(self, solver: Any, options: Mapping[str, Any], interruption: Interruption) -> None:
-        """The answers that are missing, each by a solve that excludes the earlier ones."""
+        """The answers that are missing, each by a solve that excludes the earlier ones.
+
+        The first takes up to half of the time, for later solves start near it; the others share what is left.
+        """
+        failures = 0
         while not self.ended and len(self.found) < self.wanted and not interruption.requested:
             left, earlier = self._seconds_left, self._assignments
             if self.found and left == 0.0:
                 return
             restricted = differing(self.problem, earlier, self.apart, self.counted) if earlier else self.problem
-            share = left if math.isinf(left) else left / (self.wanted - len(self.found))
+            parts = self.wanted - len(self.found) if self.found else min(self.wanted, 2)
+            share = left / max(1, parts >> failures)
             limits = dataclasses.replace(self.limits, time=share)
             result = solve(restricted, solver, limits=limits, **self._options(options, len(self.found)))
+            if result.assignment is None and result.limit == TIME and share < left:
+                failures += 1  # none was found in this part of the time: once more with a larger one
+                continue
             self.found.append(self._of(result))
             self.ended = result.assignment is None or result.status is Status.INTERRUPTED
             if self.found[-1].assignment is not None and self.apart == 1:

@@ -136,10 +136,15 @@ def _presolve() -> None:
 
 def _elimination() -> None:
     from dabp.graph.elimination_order import DENSE_LIMIT, elimination_order
+    from dabp.problem.guard import Guard
+    from dabp.solvers.elimination.best_answers import BestAnswers
 
     for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
         elimination_order(problem, widest=3)
     _run(["mbe"])
+    answers = BestAnswers(_chain(5, 3), Guard())
+    answers.planned()
+    next(iter(answers))
     _run(["neighbourhood"], min_cells=1, challenge_cells=1, max_cells=4)
 
 

@@ -153,6 +153,22 @@ class MiniBucketSearch(Search):
                 return None
         return plan, self._pool
 
+    @property
+    def plan(self) -> Plan:
+        """The plan with the i-bound that was asked for, once `exact` was asked."""
+        return self._planned(self._i_bound)
+
+    def minimum(self, plan: Plan, costs: NDArray[np.float64]) -> Assignment:
+        """The assignment of least cost for other costs of the same factors, by an exact plan; forbidden if all are."""
+        pool, bucket, cell = np.empty(plan.pool_size), 0, 0
+        pool[: len(costs)] = costs
+        sizes = self._problem.domain_sizes
+        while bucket < plan.num_buckets:
+            bucket, cell = eliminate(sizes, plan.functions, plan.buckets, pool, bucket, cell, BLOCK_CELLS)
+        values = np.zeros(len(sizes), dtype=np.int64)
+        read_back(self.order, sizes, plan.functions, plan.buckets, pool, values)
+        return values
+
     def bound(self, plan: Plan) -> float:
         """The sum of the messages that look at nothing any more: no assignment costs less, up to rounding."""
         problem, functions, outputs = self._problem, plan.functions, plan.buckets.outputs[: plan.num_buckets]
