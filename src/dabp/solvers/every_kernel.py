@@ -219,6 +219,10 @@ def _dual() -> None:
 
 
 def _assignment() -> None:
+    from dabp.kernels.assignment.pairs import restrict
+
+    pairs, cells = np.zeros((3,) * 4, dtype=np.int64), np.zeros((3, 3), dtype=np.int64)
+    restrict(pairs, cells, 0, 0, pairs[:2, :2, :2, :2].copy(), cells[:2, :2].copy())
     _run(["assignment"], [_permutation()])
     _run(["assignment"], [_permutation()], largest=0)
 

@@ -132,7 +132,7 @@ MEMBERS = (
     Member(
         solver="robust-tabu",
         plan=lambda situation: Run(make_solver("robust-tabu"), last=True),
-        weights={"permutation": 20.0},
+        weights={"permutation": 12.0},
         copies=lambda features, kind: 2,
         when="on permutations; it ends at once where costs are no products of flows and distances",
         turn=50,

@@ -44,7 +44,7 @@ class RobustTabu(Solver):
 
     presolves: ClassVar[bool] = True
 
-    length: int = 50
+    length: int = 25
     elites: int = 8
 
     def __post_init__(self) -> None:
