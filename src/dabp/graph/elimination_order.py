@@ -57,7 +57,8 @@ def elimination_order(problem: Problem, *, widest: int | None = None, guard: Gua
 
     Where both are wider than `widest`, the rest of the order is arbitrary. Of more than `DENSE_LIMIT` remaining
     variables those of small degree go before min-fill by least degree; if still too many remain, or the guard ends
-    it, a sweep is left, or the rest follows in any order and the width is None. Computed once for problems of one structure.
+    it, a sweep is left, or the rest follows in any order and the width is None. Computed once for problems of one
+    structure.
     """
     known = structural(problem, _known_orders)
     complete = known.get(None)
