@@ -166,14 +166,9 @@ class MiniBucketSearch(Search):
 
     def minimum(self, plan: Plan, costs: NDArray[np.float64]) -> Assignment:
         """The assignment of least cost for other costs of the same factors, by an exact plan; forbidden if all are."""
-        pool, bucket, cell = np.empty(plan.pool_size), 0, 0
-        pool[: len(costs)] = costs
-        sizes = self._problem.domain_sizes
-        while bucket < plan.num_buckets:
-            bucket, cell = eliminate(sizes, plan.functions, plan.buckets, pool, bucket, cell, BLOCK_CELLS)
-        values = np.zeros(len(sizes), dtype=np.int64)
-        read_back(self.order, sizes, plan.functions, plan.buckets, pool, values)
-        return values
+        for _ in self._eliminated(plan, costs):
+            pass
+        return self._read(plan)
 
     def bound(self, plan: Plan) -> float:
         """The sum of the messages that look at nothing any more: no assignment costs less, up to rounding."""
@@ -230,11 +225,11 @@ class MiniBucketSearch(Search):
 
     # ---- running -----------------------------------------------------------------------------
 
-    def _eliminated(self, plan: Plan) -> Iterator[Step]:
-        """Compute all messages into `_pool`, yielding now and then."""
+    def _eliminated(self, plan: Plan, costs: NDArray[np.float64] | None = None) -> Iterator[Step]:
+        """Compute all messages into `_pool`, or the choices, yielding now and then; `costs` are by default the pool."""
         self._complete = False
         self._pool = np.empty(plan.pool_size)
-        self._pool[: len(self._problem.pool)] = self._problem.pool
+        self._pool[: len(self._problem.pool)] = self._problem.pool if costs is None else costs
         sizes = self._problem.domain_sizes
         choices = self._choices = plan.choices._replace(values=np.empty(plan.choices.starts[-1], dtype=np.uint8))
         bucket, cell, since = 0, 0, working_seconds()
@@ -247,16 +242,22 @@ class MiniBucketSearch(Search):
                 since = working_seconds()
         self._complete = True
 
+    def _read(self, plan: Plan) -> Assignment:
+        """The assignment that the choices or the messages give."""
+        sizes = self._problem.domain_sizes
+        values = np.zeros(len(sizes), dtype=np.int64)
+        if plan.choices.kept:
+            read_choices(self.order, plan.functions, plan.buckets, self._choices, values)
+        else:
+            read_back(self.order, sizes, plan.functions, plan.buckets, self._pool, values)
+        return values
+
     def _answer(self, plan: Plan) -> Step:
         """The bound and the assignment that the messages give."""
         problem, bound = self._problem, self.bound(plan)
         if math.isinf(bound):
             return Step(finished=Status.INFEASIBLE)
-        values = np.zeros(problem.num_variables, dtype=np.int64)
-        if plan.choices.kept:
-            read_choices(self.order, plan.functions, plan.buckets, self._choices, values)
-        else:
-            read_back(self.order, problem.domain_sizes, plan.functions, plan.buckets, self._pool, values)
+        values = self._read(plan)
         cost = float(problem.cost(values))
         step = Step(costs=np.array([cost]))
         if math.isfinite(cost):
