@@ -3,11 +3,12 @@
 ``--record`` first runs each member alone on every problem of the suite of the ablation on which it would take part, and
 keeps each run as a line of FILE; what is there is not run again. The weight of a member on a kind of problem is
 
-    (best + SMOOTHING) / (problems + SMOOTHING · members),
+    present · (best + SMOOTHING) / (problems + SMOOTHING · members),
 
 where `problems` are those of the kind on which the members' costs differ, each with each time limit, and `best` counts
-those on which the member's cost is the least or within `NOISE` of it, shared between equal members. Weights of a kind
-add up to 1. ``--write`` puts them into the package, with their provenance.
+those on which the member's cost is the least or within `NOISE` of it, shared between equal members. `present` is what
+the weights of these members add up to now, so that members without runs keep theirs. ``--write`` puts the weights into
+the package, with their provenance by kind.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import json
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,12 @@ from dabp.errors import ParameterError
 from dabp.presolve import presolve
 from dabp.solvers.auto import line_up
 from dabp.solvers.auto.features import features_of
-from dabp.solvers.auto.members import MEMBERS
+from dabp.solvers.auto.members import WEIGHTS
 
-SMOOTHING = 0.5
+SMOOTHING = 0.2
 """Problems on which each member is taken to have been best beside those that were run."""
 
-TABLE = Path(line_up.__file__).with_name("weights.json")
+TABLE = Path(line_up.__file__).with_name("member_weights.json")
 """Where the package reads weights."""
 
 
@@ -64,15 +65,22 @@ def fitted(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]
         least = min(costs.values())
         near = [solver for solver, cost in costs.items() if cost <= least + NOISE * abs(least)]
         for solver in costs:
-            best[kind][solver] += 0.0
-        if np.isfinite(least) and len(near) < len(costs):
-            for solver in near:
-                best[kind][solver] += 1.0 / len(near)
+            best[kind][solver] += float(solver in near and np.isfinite(least) and len(near) < len(costs)) / len(near)
     weights = {}
-    for kind, counts in sorted(best.items()):
-        total = sum(counts.values()) + SMOOTHING * len(counts)
-        weights[kind] = {solver: round((counts[solver] + SMOOTHING) / total, 3) for solver in sorted(counts)}
+    for kind, counts in best.items():
+        present = sum(WEIGHTS[solver].get(kind, 0.0) for solver in counts)
+        unit = present / (sum(counts.values()) + SMOOTHING * len(counts))
+        weights[kind] = {solver: round(unit * (count + SMOOTHING), 2) for solver, count in counts.items()}
     return weights
+
+
+def as_text(known: Mapping[str, Mapping[str, Any]]) -> str:
+    """JSON with a line for each kind and each member."""
+    lines = {
+        part: ",\n".join(f"    {json.dumps(key)}: {json.dumps(value)}" for key, value in entries.items())
+        for part, entries in known.items()
+    }
+    return "{\n" + ",\n".join(f'  "{part}": {{\n{text}\n  }}' for part, text in lines.items()) + "\n}\n"
 
 
 def main(words: list[str]) -> None:
@@ -88,16 +96,16 @@ def main(words: list[str]) -> None:
     if options.record:
         record(runs, options.folder, options.seconds)
     weights = fitted(runs.rows)
-    table(["member", *weights])
-    for member in MEMBERS:
-        cells = (f"{of_kind.get(member.solver, 0.0):.3f}" for of_kind in weights.values())
-        print(f"| {member.solver} | {' | '.join(cells)} |")
+    table(["member", *(f"{kind}: fitted (present)" for kind in weights)])
+    for solver, present in WEIGHTS.items():
+        cells = (f"{of.get(solver, '–')} ({present.get(kind, '–')})" for kind, of in weights.items())
+        print(f"| {solver} | {' | '.join(cells)} |")
     if options.write:
         commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
-        about = {
-            "command": f"python -m benchmarks.auto fit {options.recorded}",
-            "commit": commit.stdout.strip(),
-            "date": datetime.now(UTC).date().isoformat(),
-            "runs": len(runs.rows),
-        }
-        TABLE.write_text(json.dumps({"provenance": about, "weights": weights}, indent=2) + "\n", encoding="utf-8")
+        known = json.loads(TABLE.read_text(encoding="utf-8"))
+        how = f"python -m benchmarks.auto fit {options.recorded}, commit {commit.stdout.strip()}, {date.today()}"
+        for kind, found in weights.items():
+            known["provenance"][kind] = how
+            for solver, weight in found.items():
+                known["weights"][solver][kind] = weight
+        TABLE.write_text(as_text(known), encoding="utf-8")

@@ -14,6 +14,7 @@ import argparse
 import bz2
 import gzip
 import io
+import itertools
 import lzma
 import random
 import re
@@ -30,6 +31,9 @@ from typing import IO, Any
 import numpy as np
 from tests.formats import kept
 from tests.formats.networks import random_network
+from tests.formats.test_meanings import KEYWORDS
+from tests.problem.globals.definitions import KINDS
+from tests.problem.globals.test_globals import posted
 from tests.problems import random_problem
 
 from checks.records import Clock
@@ -44,7 +48,8 @@ _GOOD = Path(__file__).parents[1] / "tests" / "data" / "good"
 _WORDS = (  # noqa: SIM905 - a list would take a line for each word
     "0 1 -1 2 3 7 99 1e9 -5 0.5 1e400 -inf inf nan 999999999999 4096 18446744073709551616 -9223372036854775808 "
     "9007199254740993 1.5e-320 0x10 1_000 ٣ é [ ] { } < > & &amp; &x; \" ' | : .. 0..9 # // - ? *a !!int salldiff "
-    "knapsack clique var dec >= MARKOV infinity soft supports true null ~ x x0 (((( )))) ** if else return abs( "
+    "knapsack clique var dec hard lin quad wdec edit weight wamong sgcc wregular sgrammar wcsp MST max knapsackv "
+    " >= MARKOV infinity soft supports true null ~ x x0 (((( )))) ** if else return abs( "
     "min(1,2) round( (1/x)**0 lambda:0 __class__ 10**10**10 source function values default"
 ).split()
 _WORDS += ["\0", "\x0b", "\u2028", "&a ", "\n", "\n\n", "\r\n", " ", "\t", "- ", "|\n", " if ", " else "]
@@ -96,9 +101,20 @@ def seeds() -> list[tuple[str, bytes]]:
             stream = io.BytesIO()
             write(_fitting(name, seed), stream, name)
             found.append((name, stream.getvalue()))
+    found += [("wcsp", _keyword_file(keyword.split()[0], make)) for keyword, make in KEYWORDS.items()]
+    for kind, name in itertools.product(KINDS, ("wcsp", "cfn")):
+        stream = io.BytesIO()
+        write(posted(KINDS[kind](np.random.default_rng(3))), stream, name)
+        found.append((name, stream.getvalue()))
     found.append(("qaplib", _ASSIGNMENT))
     found += [("solution", text.encode()) for text in _ANSWERS]
     return found + [("evidence", text.encode()) for text in _EVIDENCE] + kept.texts()
+
+
+def _keyword_file(keyword: str, make: Callable[[np.random.Generator], str]) -> bytes:
+    """A file with one function by keyword."""
+    parameters = make(np.random.default_rng(2))
+    return f"p 4 4 1 99\n3 3 3 3\n4 0 1 2 3 -1 {keyword} {parameters}\n".encode()
 
 
 def _fitting(name: str, seed: int) -> Problem:

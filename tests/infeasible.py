@@ -41,3 +41,13 @@ def broken_names(problem: Problem) -> tuple[np.ndarray, list[frozenset[str]]]:
     return rows, [
         frozenset(problem.names.factor(f) for f in np.flatnonzero(np.isinf(problem.factor_costs(row)))) for row in rows
     ]
+
+
+def amounts_of(rows: np.ndarray, broken: list[frozenset[str]]) -> list[dict[str, float]]:
+    """By how much each assignment violates each constraint: the count by how many it is off, others by 1."""
+    ones = (rows == 1).sum(axis=1)
+    wanted = {int(count) for count, names in zip(ones, broken, strict=True) if "count" not in names}
+    return [
+        {name: min(abs(int(count) - each) for each in wanted) if name == "count" and wanted else 1.0 for name in names}
+        for count, names in zip(ones, broken, strict=True)
+    ]

@@ -19,7 +19,7 @@ from dabp.solvers import SOLVERS
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-OPTIONAL = ("torch", "pytoulbar2", "matplotlib", "scipy", "h5py", "cma", "distributed", "pandas", "networkx")
+OPTIONAL = ("torch", "pytoulbar2", "highspy", "matplotlib", "scipy", "h5py", "cma", "distributed", "pandas", "networkx")
 """What a bare installation does not have."""
 
 BLOCKER = """
@@ -120,7 +120,7 @@ def test_what_is_missing_is_one_sentence(tmp_path: Path, colouring: Path, argume
 
 
 def test_the_list_of_solvers_marks_what_is_not_installed(tmp_path: Path) -> None:
-    """toulbar2's four, and no other."""
+    """toulbar2's four and the one of HiGHS, and no other."""
     done = run(tmp_path, OPTIONAL, ["-m", "dabp", "solvers"])
     marked = [line.split()[1] for line in done.stdout.splitlines() if "(not installed)" in line]
     assert marked == [name for name, line in SOLVERS.items() if line.needs]

@@ -15,10 +15,16 @@ _HOMES = {
     "Variable": "problem",
     "Factor": "problem",
     "interop": "problem.interop",
+    "maxcut": "problem.graph_problems",
+    "independent_set": "problem.graph_problems",
+    "colouring": "problem.graph_problems",
     "Model": "problem.model",
     "solve": "driver.solve",
     "Improvements": "driver.improvements",
+    "Incremental": "driver.incremental",
+    "improvements": "driver.improvements",
     "on_improvement": "driver.improvements",
+    "Learned": "driver.learned",
     "Limits": "driver.stopping",
     "Checkpoint": "driver.checkpoint.saving",
     "solve_restarts": "cluster.restarts",
@@ -51,7 +57,10 @@ if TYPE_CHECKING:
     from dabp.driver.conflict import Conflict as Conflict
     from dabp.driver.conflict import conflict as conflict
     from dabp.driver.improvements import Improvements as Improvements
+    from dabp.driver.improvements import improvements as improvements
     from dabp.driver.improvements import on_improvement as on_improvement
+    from dabp.driver.incremental import Incremental as Incremental
+    from dabp.driver.learned import Learned as Learned
     from dabp.driver.result import Result as Result
     from dabp.driver.several import solve_several as solve_several
     from dabp.driver.solve import solve as solve
@@ -70,6 +79,9 @@ if TYPE_CHECKING:
     from dabp.lab.generators import generate as generate
     from dabp.problem import Problem as Problem
     from dabp.problem import interop as interop
+    from dabp.problem.graph_problems import colouring as colouring
+    from dabp.problem.graph_problems import independent_set as independent_set
+    from dabp.problem.graph_problems import maxcut as maxcut
     from dabp.problem.model import Model as Model
     from dabp.problem.views import Factor as Factor
     from dabp.problem.views import Variable as Variable

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dabp.cli.solve import seconds_left
@@ -482,3 +483,15 @@ def test_reading_counts_in_the_time_limit() -> None:
     assert seconds_left(None, 3.0) is None
     assert seconds_left(math.inf, 3.0) == math.inf
     assert seconds_left(-1.0, 3.0) == -1.0
+
+
+def test_what_dabp_learned_is_written(run: Run, problem_file: Path, tmp_path: Path) -> None:
+    """A row per iteration; other names and other solvers are refused before or in a sentence."""
+    target = tmp_path / "learned.npz"
+    options = ["--no-presolve", "--iterations", "25", "--record-learned", str(target)]
+    assert run("solve", str(problem_file), "--solver", "dabp", *options).code == 0
+    with np.load(target) as read:
+        assert len(read["damping"]) == len(read["cost"]) > 1
+    wrong = run("solve", str(problem_file), "--record-learned", "learned.txt")
+    assert wrong.code == 2
+    assert ".npz" in wrong.out + wrong.err

@@ -63,3 +63,13 @@ def test_errors_of_the_solve_reach_the_loop(problem: dabp.Problem) -> None:
     """They are not lost in the thread."""
     with pytest.raises(dabp.ParameterError, match="time limit"):
         list(Improvements(problem, time_limit=-1))
+
+
+def test_an_iterator_ends_the_solve_when_it_is_left(problem: dabp.Problem) -> None:
+    """Improvements one by one; closing it does not wait for the limit."""
+    found = dabp.improvements(problem, "annealing", time_limit=60, threads=1)
+    first, second = next(found), next(found)
+    assert second.cost < first.cost
+    started = time.perf_counter()
+    found.close()
+    assert time.perf_counter() - started < 20

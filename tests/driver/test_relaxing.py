@@ -9,7 +9,7 @@ import dabp
 from dabp.errors import ParameterError
 from dabp.problem import Problem
 from dabp.problem.model import Model
-from tests.infeasible import broken_names, infeasible_problem
+from tests.infeasible import amounts_of, broken_names, infeasible_problem
 from tests.problems import random_problem
 
 
@@ -18,26 +18,31 @@ def finite_cost(problem: Problem, row: np.ndarray) -> float:
     return float(costs[np.isfinite(costs)].sum() + problem.constant)
 
 
-@pytest.mark.parametrize("priced", [False, True])
+@pytest.mark.parametrize("way", ["amount", "count", "prices"])
 @pytest.mark.parametrize("first", range(0, 100, 10))
-def test_violations_are_the_fewest_or_cheapest(first: int, priced: bool) -> None:
-    """On a hundred infeasible problems: their number or price, then the cost, are the least of all assignments."""
+def test_violations_are_the_fewest_or_cheapest(first: int, way: str) -> None:
+    """On a hundred infeasible problems: their amount, number or price, then the cost, are the least of all."""
     for seed in range(first, first + 10):
         problem = infeasible_problem(seed)
         rng = np.random.default_rng(seed)
         rows, broken = broken_names(problem)
         names = sorted(frozenset.union(*broken))
-        prices = {name: float(rng.choice([0.5, 1, 2, 3.25])) for name in names if rng.random() < 0.7} if priced else {}
-        result = dabp.solve(problem, relax=prices if priced else True, time_limit=60)
-        spent = [sum(prices.get(name, 1.0) for name in each) for each in broken]
+        prices = (
+            {name: float(rng.choice([0.5, 1, 2, 3.25])) for name in names if rng.random() < 0.7}
+            if way == "prices"
+            else {}
+        )
+        result = dabp.solve(problem, relax=prices if way == "prices" else way, time_limit=60)
+        amounts = [dict.fromkeys(each, 1.0) for each in broken] if way == "count" else amounts_of(rows, broken)
+        spent = [sum(prices.get(name, 1.0) * amount for name, amount in each.items()) for each in amounts]
         assert result.status is dabp.Status.OPTIMAL
         assert result.violated is not None
         assert not result.feasible
-        assert sum(prices.get(name, 1.0) for name in result.violated) == min(spent)
         costs = [finite_cost(problem, row) for row, price in zip(rows, spent, strict=True) if price == min(spent)]
         assert result.cost == pytest.approx(max(costs) if problem.maximize else min(costs))
         at = [i for i, row in enumerate(rows) if np.array_equal(row, result.assignment)]
         assert broken[at[0]] == set(result.violated)
+        assert spent[at[0]] == min(spent)
         assert result.cost == pytest.approx(finite_cost(problem, result.assignment))
         assert result.bound == result.cost
 
@@ -63,7 +68,7 @@ def test_a_statement_counts_once() -> None:
     names = model.add_variables("abcd", ["x", "y"])
     model.all_different(names, name="apart")
     model.exactly(names, "x", 4, name="all x")
-    result = dabp.solve(model, relax=True, time_limit=60)
+    result = dabp.solve(model, relax="count", time_limit=60)
     assert result.violated == ("apart",)
     assert any("1 of 2 hard constraints is violated, the fewest there can be: apart" in note for note in result.notes)
     assert result.to_dict(model.build())["violated"] == ["apart"]
@@ -73,6 +78,21 @@ def test_a_statement_counts_once() -> None:
     other = dabp.solve(model, relax={"apart": np.inf}, time_limit=60)
     assert other.status is dabp.Status.INFEASIBLE
     assert other.assignment is None
+
+
+def test_amounts_add_up() -> None:
+    """A statement that is missed by three counts three times, and the note says by how much each one is missed."""
+    model = Model()
+    days = model.add_variables((f"day{i}" for i in range(9)), ["on", "off"])
+    model.at_least(days, "on", 7, name="need")
+    model.at_most(days[:5], "on", 1, name="first half")
+    model.add_cost(days[8], {"on": 0.5, "off": 0.0})
+    result = dabp.solve(model, relax=True, time_limit=60)
+    assert (result.status, result.cost) == (dabp.Status.OPTIMAL, 0.5)
+    assert "violated, by 2 in all, the least there can be" in result.notes[-1]
+    prices = dabp.solve(model, relax={"need": 1, "first half": 1.5}, time_limit=60)
+    assert prices.violated == ("need",)
+    assert "at a price of 2, the least there can be: need (2)" in prices.notes[-1]
 
 
 def test_starts_and_fixed_values_go_with_it() -> None:
@@ -106,7 +126,7 @@ def test_starts_and_fixed_values_go_with_it() -> None:
         ({"frist": 1}, "did you mean 'first'"),
         ({"first": 0}, "a number above 0, not 0"),
         ({"first": "x"}, "a number above 0, not 'x'"),
-        ("first", "relax is true, or prices"),
+        ("first", "relax is true, 'amount', 'count', or prices"),
     ],
 )
 def test_wrong_prices_are_told(relax: object, words: str) -> None:

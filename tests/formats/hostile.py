@@ -50,6 +50,11 @@ constraints: {c: {type: extensional, variables: [x, y], %s}}
 _YAML = "domains: {d: {values: [0, 1]}}\nvariables: {x: {domain: d}, y: {domain: d}}\n"
 
 
+def _wcsp_function(variables: int, function: str) -> str:
+    scope = " ".join(map(str, range(variables)))
+    return f"p {variables} 2 1 10\n{'2 ' * variables}\n{variables} {scope} -1 {function}\n"
+
+
 def _cfn_function(kind: str, size: int) -> str:
     names = [f"v{i}" for i in range(size // 16)]
     scope, values = ",".join(names), ",".join(f"{name}:2" for name in names)
@@ -80,6 +85,12 @@ HOSTILE: dict[str, Hostile] = {
             f"p {n // 8} 2 1 10\n{'2 ' * (n // 8)}\n{n // 8} {' '.join(map(str, range(n // 8)))} -1 salldiff var 1\n"
         ),
     ),
+    "wcsp counts": Hostile("wcsp", lambda n: _wcsp_function(n // 20, f"gcc 2 0 9 {n // 16} 1 7 {n // 16} 0")),
+    "wcsp regular": Hostile("wcsp", lambda n: _wcsp_function(n // 40, "sregular edit 1 2 1 0 1 1 3 0 0 1 1 0 1 1 1 0")),
+    "wcsp grammar": Hostile("wcsp", lambda n: _wcsp_function(n // 40, "sgrammar var 1 3 2 0 3 0 1 0 0 2 1 1 0 1 2")),
+    "wcsp maximum": Hostile("wcsp", lambda n: _wcsp_function(n // 8, f"max 1 {n} {'0 1 5 ' * (n // 8)}")),
+    "wcsp list that never ends": Hostile("wcsp", lambda n: _wcsp_function(3, f"alldiff 999999999 {'1 ' * (n // 2)}")),
+    "wcsp nested": Hostile("wcsp", lambda n: _wcsp_function(3, f"wcsp 0 1 0 0 n 3 2 {n} 9 2 2 2 {_many('0 1 0 ', n)}")),
     "cfn digits": Hostile("cfn", lambda n: _CFN % ("", f"f:{{scope:[x],costs:[{'1' * n}x 2]}}")),
     "cfn comments": Hostile("cfn", lambda n: _many("#\n//\n", n) + _CFN % ("", "")),
     "cfn quotes": Hostile("cfn", lambda n: _CFN % ("", "") + _many('"\n', n)),
@@ -255,7 +266,7 @@ SMALL_AND_LARGE = {
         "cfn",
         _CFN
         % (
-            ",".join(f"v{i}:{250 + 75 * i}" for i in range(10)),
+            ",".join(f"v{i}:{500 + 90 * i}" for i in range(10)),
             ",".join(f"f{i}{j}:{{scope:[v{i},v{j}],type:>=,params:[0,9]}}" for i in range(10) for j in range(i)),
         ),
     ),

@@ -12,8 +12,7 @@ _PROGRAM = """
 import json, os, sys
 import pytoulbar2
 answers = []
-for argument in sys.argv[1:]:
-    path, _, bound = argument.partition("|")
+for path in sys.argv[1:]:
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:
@@ -26,8 +25,6 @@ for argument in sys.argv[1:]:
             network.Option.opb, network.Option.qpbo = kind in ("opb", "wbo"), kind == "qpbo"
             network.Read(path)
             network.Option.opb = network.Option.qpbo = False  # Solve would refuse the multiplier that Read has set
-            if bound:
-                network.UpdateUB(float(bound))
             found = network.Solve()
             values = None if found is None else found[0]
         except BaseException as error:
@@ -42,14 +39,9 @@ print("[" + ", ".join(answers) + "]")
 """
 
 
-def optimal_values(paths: Sequence[Path], bounds: Sequence[float | None] | None = None) -> list[list[int] | str | None]:
-    """For each file the value indices of an optimum, None if there is no solution, or text if it could not be read.
-
-    A cost that optima are known to lie below saves toulbar2 time.
-    """
-    texts = ["" if bound is None else str(bound) for bound in bounds or [None] * len(paths)]
-    arguments = [f"{path}|{bound}" for path, bound in zip(paths, texts, strict=True)]
+def optimal_values(paths: Sequence[Path]) -> list[list[int] | str | None]:
+    """For each file the value indices of an optimum, None if there is no solution, or text if it could not be read."""
     run = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", _PROGRAM, *map(str, paths)], capture_output=True, text=True, timeout=120, check=True
     )
     return json.loads(run.stdout)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from dabp.errors import FormatError, FormatWarning
+from dabp.errors import FormatError
 from dabp.formats import read, write
 from dabp.problem import Problem
 from tests.formats.networks import real_networks
@@ -39,13 +39,6 @@ def test_a_table_has_the_child_slowest() -> None:
     """As in the format's definition: all parents' values for the child's first value, then for its second."""
     problem = read(_DATA / "table.bif")
     assert np.exp(-problem.table(1)).round(9).tolist() == [[0.7, 0.3], [0.2, 0.8]]
-
-
-def test_what_does_not_add_up_is_reported() -> None:
-    """Probabilities that are off by more than rounding give a warning with the line, and are read."""
-    text = "network n { }\nvariable a { type discrete [ 2 ] { t, f }; }\nprobability ( a ) { table 0.5 0.3; }\n"
-    with pytest.warns(FormatWarning, match="stream:3: the probabilities of 'a' add up to 0.8, not to 1"):
-        assert read(io.StringIO(text), "bif").cost([1]) == pytest.approx(-math.log(0.3))
 
 
 @settings(max_examples=50, deadline=None)

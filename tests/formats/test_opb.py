@@ -141,6 +141,7 @@ def test_more_than_two_values_are_refused() -> None:
     [
         ("min: +1 x1\n", "';' at the end of the objective was expected"),
         ("min: +1 x1 ;\nmin: +1 x1 ;", "an objective is the first statement"),
+        ("[2", "']' was expected, the end of the file found"),
         ("+1 x1 != 2 ;", "relations are >=, <= and ="),
         ("+1 x1 >= x2 ;", "a number was expected"),
         ("+1.5 x1 >= 1 ;", "the coefficients of a constraint are integers"),

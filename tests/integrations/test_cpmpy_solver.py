@@ -114,3 +114,17 @@ def test_a_model_takes_the_class_as_its_solver() -> None:
     solver = dabp.CPM_dabp(cp.Model(x[0] > x[1]))
     assert solver.solve(seed=3, threads=1)
     assert np.diff(x.value())[0] < 0
+
+
+def test_truth_constants_are_numbers() -> None:
+    """Beside numbers, in weighted sums and in objectives, by the values that CPMpy computes itself."""
+    x = cp.intvar(-3, 5, shape=3, name="x")
+    for constraint in (
+        cp.sum(x) != cp.BoolVal(True),
+        cp.BoolVal(True) >= x[0] ** 3,
+        cp.expressions.core.Operator("wsum", [[True, cp.BoolVal(False), 1], x]) == cp.BoolVal(True),
+    ):
+        assert dabp.CPM_dabp(cp.Model(constraint)).solve()
+        assert constraint.value()
+    with pytest.raises(ValueError, match="time_limit"):
+        dabp.CPM_dabp(cp.Model(x[0] > 1)).solve(time_limit=-1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.presolve import presolve
 from dabp.presolve.dominance import undominated_values
 from dabp.presolve.effort import Effort
 from dabp.presolve.restriction import Restricted
@@ -34,19 +33,3 @@ def test_a_value_gives_way_to_the_last_of_those_that_replace_each_other() -> Non
     assert kept[:4].tolist() == [True, False, False, True]
     assert replacement[:4].tolist() == [0, 3, 3, 3]
     assert Restricted(problem, kept, replacement).project(np.array([1, 0]))[0] == 1
-
-
-def test_dominated_values_go() -> None:
-    """A value that is dearer everywhere is removed, and with it here everything else."""
-    rng = np.random.default_rng(1)
-    tables = []
-    for _ in range(10):
-        table = rng.integers(0, 5, (3, 3)).astype(float)
-        table[2] += 20
-        table[:, 2] += 20
-        tables.append(table.ravel())
-    scope = [(i, j) for i in range(5) for j in range(i)]
-    problem = Problem([3] * 5, np.ravel(scope), np.arange(0, 21, 2), np.concatenate(tables), np.arange(0, 91, 9))
-    reduced = presolve(problem, solve_small=False)
-    assert reduced.facts.dominated_values >= 5
-    assert (reduced.problem.domain_sizes <= 2).all()

@@ -7,14 +7,13 @@ import itertools
 import numpy as np
 import pytest
 
-from dabp.presolve import presolve
 from dabp.presolve.consistency import supported_values
 from dabp.presolve.dominance import undominated_values
 from dabp.presolve.effort import Effort, Efforts
 from dabp.presolve.elimination import Eliminated
 from dabp.presolve.restriction import Restricted
 from dabp.problem.guard import Guard
-from tests.presolve.shapes import checked, ring
+from tests.presolve.shapes import checked
 from tests.problems import drawn_problem, exhaustive
 
 
@@ -59,11 +58,3 @@ def test_a_guard_ends_presolve_wherever_it_is() -> None:
         reduced = checked(problem, guard=guard)
         stopped += not reduced.infeasible and reduced.problem.num_variables == problem.num_variables > 0
     assert stopped > 20
-
-
-def test_a_problem_that_takes_too_long_to_read_is_left_alone() -> None:
-    """With no time, nothing is done and nothing is lost."""
-    problem = ring(40, 5)
-    reduced = presolve(problem, guard=Guard(time_limit=1e-9))
-    assert reduced.problem.num_variables == 40
-    assert reduced.lift(np.arange(40) % 5).tolist() == (np.arange(40) % 5).tolist()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from dabp.presolve import presolve
-from dabp.presolve.consistency import UnsupportedValues
-from dabp.presolve.dominance import DominatedValues, undominated_values
+from dabp.presolve.consistency import unsupported_values
+from dabp.presolve.dominance import dominated_values, undominated_values
 from dabp.presolve.restriction import Restricted, sharing
+from dabp.presolve.rule import Rule
 from dabp.problem import Problem
 from tests.problems import all_assignments, random_problem
 
@@ -65,7 +68,10 @@ def test_factors_that_lose_the_same_values_share_what_is_left() -> None:
 def test_dominated_values_stay_if_their_loss_would_cost_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dear values are kept when taking them away would make many tables of one; impossible values go all the same."""
     monkeypatch.setattr("dabp.presolve.restriction.MAX_UNSHARING", 0)
-    rules = UnsupportedValues(), DominatedValues(max_cells=1000)
+    rules = (
+        Rule("unsupported_values", unsupported_values),
+        Rule("dominated_values", partial(dominated_values, max_cells=1000)),
+    )
     dear = np.random.default_rng(0).integers(0, 8, 100)
     problem = potts_grid(10, 8, dear)
     assert presolve(problem, solve_small=False, rules=rules).facts.dominated_values == 0

@@ -9,21 +9,7 @@ import pytest
 from dabp.errors import ProblemError
 from dabp.problem import Problem
 from dabp.problem.model import Model
-
-
-def small(maximize: bool = False) -> Problem:
-    """Three variables of 2, 3, 2 values; factors of arity 0, 1, 2, 3, one table shared."""
-    bad = -np.inf if maximize else np.inf
-    return Problem(
-        [2, 3, 2],
-        [0, 0, 1, 1, 2, 0, 1, 2],
-        [0, 0, 1, 3, 5, 8],
-        np.concatenate([[7.0], [1.0, -2.0], [0, 1, 2, 3, 4, bad], np.arange(12.0)]),
-        [0, 1, 3, 9, 21],
-        [0, 1, 2, 2, 3],
-        constant=0.5,
-        maximize=maximize,
-    )
+from tests.problem.test_problem import small
 
 
 @pytest.mark.parametrize("assignment", [[0, 1], [0, 3, 0], [0, -1, 0], [0.5, 0, 0], ["a", "b", "c"]])

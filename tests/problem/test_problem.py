@@ -107,12 +107,8 @@ def test_tables_are_reduced_one_by_one() -> None:
 def test_no_variables_and_no_factors() -> None:
     """The empty problem has a cost."""
     assert Problem([], constant=3.0).cost([]) == 3.0
-    assert Problem([4, 4]).cost([[0, 1], [2, 3]]).tolist() == [0.0, 0.0]
-
-
-def test_a_batch_of_empty_assignments() -> None:
-    """A problem without variables has a cost for each row of a batch."""
     assert Problem([], constant=3.0).cost(np.zeros((4, 0), dtype=np.int64)).tolist() == [3.0] * 4
+    assert Problem([4, 4]).cost([[0, 1], [2, 3]]).tolist() == [0.0, 0.0]
 
 
 def test_a_cost_does_not_depend_on_the_batch() -> None:

@@ -9,22 +9,10 @@ import pytest
 
 from dabp.errors import ProblemError
 from dabp.problem import Problem
+from dabp.problem.model import Model
 from dabp.problem.reduction import Conditioned
-
-
-def small(maximize: bool = False) -> Problem:
-    """Three variables of 2, 3, 2 values; factors of arity 0, 1, 2, 3, one table shared."""
-    bad = -np.inf if maximize else np.inf
-    return Problem(
-        [2, 3, 2],
-        [0, 0, 1, 1, 2, 0, 1, 2],
-        [0, 0, 1, 3, 5, 8],
-        np.concatenate([[7.0], [1.0, -2.0], [0, 1, 2, 3, 4, bad], np.arange(12.0)]),
-        [0, 1, 3, 9, 21],
-        [0, 1, 2, 2, 3],
-        constant=0.5,
-        maximize=maximize,
-    )
+from tests.problem.test_problem import small
+from tests.problems import all_assignments
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -50,3 +38,19 @@ def test_conditioning_keeps_the_limit_and_factors_of_many_variables() -> None:
     assert problem == problem.replace()
     with pytest.raises(ProblemError, match="'f0' has 72 variables; a table has 64 axes at most"):
         problem.table(0)
+
+
+def test_hard_functions_stay_with_fixed_variables_as_constants() -> None:
+    """They forbid what they did; soft ones are left to their tables."""
+    model = Model()
+    names = model.add_variables([f"v{i}" for i in range(4)], 3)
+    model.gcc(names, {0: 1, 2: (1, 2)})
+    model.all_different(names, price=2)
+    problem = model.build()
+    reduced = Conditioned(problem, {1: 2, 3: 0})
+    [posted] = reduced.problem.auxiliaries.statements
+    assert posted.scope == (0, -1, 1, -1)
+    assert posted.factors == ()
+    for row in all_assignments(Problem([3, 3])):
+        cost = problem.cost(reduced.lift(np.concatenate([row, np.zeros(reduced.problem.num_variables - 2, int)]))[:4])
+        assert np.isinf(posted.costs(row[None])[0]) == np.isinf(cost)

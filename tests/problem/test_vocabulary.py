@@ -314,9 +314,14 @@ def test_names_of_auxiliary_variables_are_nobody_elses(tmp_path: Any) -> None:
     assert problem.auxiliaries.num_visible == 13
     assert list(problem.names.labelled([0, 1] * 6 + [1])) == [*names, "aux14"]
     assert {problem.names.factor(f) for f in range(problem.num_factors)} == {"half"}
-    notes = dabp.write(problem, tmp_path / "half.cfn")
+    notes = dabp.write(problem, tmp_path / "half.uai")
     assert any(f"the last {problem.auxiliaries.count} variables (aux13 to aux" in note for note in notes)
-    assert dabp.read(tmp_path / "half.cfn").num_variables == problem.num_variables
+    assert dabp.read(tmp_path / "half.uai").num_variables == problem.num_variables
+    assert dabp.write(problem, tmp_path / "half.cfn") == []  # as two functions, without auxiliary variables
+    again = dabp.read(tmp_path / "half.cfn")
+    assert again.auxiliaries.num_visible == 13
+    assert again.cost([0, 1] * 6 + [1]) == 0
+    assert again.cost([0, 1] * 5 + [0, 0, 1]) == np.inf
 
 
 @pytest.mark.parametrize("solver", ["auto", "annealing"])

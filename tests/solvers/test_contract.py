@@ -24,6 +24,7 @@ from tests.problems import exhaustive_optimum, random_problem
 
 PROBLEMS = 300
 SHARE = {
+    "linear-relaxation": 15,
     "toulbar2": 4,
     "toulbar2-vns": 15,
     "toulbar2-incop": 15,

@@ -57,6 +57,7 @@ def test_infeasible_costs_are_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 ELSEWHERE = {
     "auto": "its members are looked at, each by itself",
+    "linear": "HiGHS calculates, in a process of its own, and its bound is computed anew",
     "toulbar2": "it calculates with integers, in a process of its own",
     "icm": "its costs are checked",
     "dsa": "it calculates with integers",

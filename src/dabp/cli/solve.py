@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -62,7 +63,10 @@ Parameters = Annotated[
     ),
 ]
 Relax = Annotated[
-    bool, typer.Option("--relax", help="Violate hard constraints, as few as possible, if they cannot all hold.")
+    bool, typer.Option("--relax", help="Violate hard constraints, by as little as possible, if they cannot all hold.")
+]
+RelaxCount = Annotated[
+    bool, typer.Option("--relax-count", help="The same, but as few as possible, each by however much.")
 ]
 Prices = Annotated[
     list[str] | None,
@@ -90,6 +94,10 @@ Output = Annotated[
 ]
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", help="Write the history as JSON lines; of several files, a folder.")
+]
+LearnedFile = Annotated[
+    Path | None,
+    typer.Option("--record-learned", metavar="FILE", help="Write what dabp learned in each iteration, as .npz."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the answer only: no live line, no remarks.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show what each member of auto does.")]
@@ -163,6 +171,7 @@ def solve(
     param: Parameters = None,
     fix: Fix = None,
     relax: Relax = False,
+    relax_count: RelaxCount = False,
     price: Prices = None,
     solutions: Solutions = None,
     distance: Distance = None,
@@ -172,6 +181,7 @@ def solve(
     resume: Resume = False,
     output: Output = None,
     trace: TraceFile = None,
+    record_learned: LearnedFile = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -185,7 +195,7 @@ def solve(
     Ctrl-C ends it with the best answer so far. Exit code 0: an answer (with --relax maybe one that violates what
     it names); 1: none found or none exists; 2: wrong input, or a file that cannot be written.
     """
-    several = _several(solutions, distance, relax)
+    several = _several(solutions, distance, relax or relax_count)
     beside = _Files(initial, evidence or [], output, trace, checkpoint, resume, bool(several))
     options: dict[str, Any] = {
         "params": pairs(param or [], "--param"),
@@ -197,7 +207,7 @@ def solve(
         "seed": seed,
         "threads": threads,
         "fix": pairs(fix or [], "--fix"),
-        "relax": _prices(relax, price or [], format),
+        "relax": _relax(relax, relax_count, price or [], format),
         "presolve": presolve,
         "checkpoint": checkpoint,
         "resume": resume,
@@ -205,10 +215,26 @@ def solve(
     }
     beside.check(files, format)
     display = AnswerPrinter.of(files, format, solutions=bool(several), as_json=as_json, quiet=quiet, verbose=verbose)
-    if not (display.quiet or display.as_json):
-        report(beside.remarks(files))
+    report([] if display.quiet or display.as_json else beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
-    _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
+    with _recorded(record_learned, files, options):
+        _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
+
+
+@contextlib.contextmanager
+def _recorded(path: Path | None, files: list[str], options: dict[str, Any]) -> Iterator[None]:
+    """Observe what is solved meanwhile, and write what was learned to `path`, if there is one."""
+    if path is None:
+        yield
+        return
+    if path.suffix != ".npz" or len(files) > 1:
+        raise ParameterError("--record-learned takes a file .npz, and goes with one problem")
+    check_output(path)
+    from dabp.driver.learned import Learned
+
+    options["observe"] = learned = Learned()
+    yield
+    learned.save(path)
 
 
 def _solve_all(
@@ -271,14 +297,17 @@ def _several(solutions: int | None, distance: int | None, relax: bool) -> dict[s
     return {"solutions": solutions, "distance": distance or 1}
 
 
-def _prices(relax: bool, prices: list[str], format: str | None) -> bool | dict[str, float]:
+def _relax(relax: bool, count: bool, prices: list[str], format: str | None) -> bool | str | dict[str, float]:
+    """The argument `relax` of `solve`."""
+    if count and (relax or prices):
+        raise ParameterError(f"--relax-count does not go with {'--price' if prices else '--relax'}")
     if prices and not relax:
         raise ParameterError("--price goes with --relax")
-    if relax and format == "maxsat":
+    if (relax or count) and format == "maxsat":
         raise ParameterError("--relax does not go with --format maxsat, whose answers have no words for it")
     named = pairs(prices, "--price")
     try:
-        return {name: float(text) for name, text in named.items()} or relax
+        return {name: float(text) for name, text in named.items()} or ("count" if count else relax)
     except ValueError:
         raise ParameterError(f"--price takes name=number, not {prices!r}") from None
 

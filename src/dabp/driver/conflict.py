@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from dabp.driver.arguments import as_number, check_fix, checked_problem
@@ -22,7 +23,8 @@ from dabp.problem.constraints import Constraint, hard_constraints, violated, wit
 from dabp.problem.guard import Guard
 from dabp.problem.model import Model
 from dabp.problem.views import Label
-from dabp.solvers.linear.contradiction import Look, look
+from dabp.solvers.linear.highs import Highs
+from dabp.solvers.linear.look import Look, look
 from dabp.solvers.status import Status
 
 
@@ -84,8 +86,8 @@ def conflict(
         Seed of the solves that decide what is feasible.
     """
     check_fix(fix)
-    filtering = _Filter(checked_problem(problem), Guard(as_number("time", time_limit)), fix, seed)
-    return filtering.result()
+    with closing(_Filter(checked_problem(problem), Guard(as_number("time", time_limit)), fix, seed)) as filtering:
+        return filtering.result()
 
 
 class _Filter:
@@ -95,6 +97,7 @@ class _Filter:
         self._problem, self._guard, self._fix, self._seed = problem, guard, fix, seed
         self.left = hard_constraints(problem)
         self._needed: set[str] = set()
+        self._highs: Highs | None = None
 
     def result(self) -> Conflict | None:
         self._keep_contradiction()
@@ -131,7 +134,13 @@ class _Filter:
         """What linear rows show about a problem with some of the constraints; a limit on the total is none of them."""
         if not part.auxiliaries.statements or not installed("highspy") or self._problem.limit is not None:
             return Look()
-        return look(part, self._guard, FirstAnswers(self._fix, None).fixed(part))
+        self._highs = self._highs or Highs()
+        return look(part, self._highs, self._guard, FirstAnswers(self._fix, None).fixed(part))
+
+    def close(self) -> None:
+        """End the process of HiGHS."""
+        if self._highs is not None:
+            self._highs.close()
 
     def _try(self, chunk: Sequence[Constraint]) -> bool:
         """Remove constraints if the rest is infeasible without them; False if a limit leaves that unclear."""

@@ -137,3 +137,23 @@ class Improvements:
     ) -> None:
         self.stop()
         self._thread.join()
+
+
+def improvements(problem: Problem | Model, solver: str = "auto", **options: Any) -> Iterator[Improvement]:
+    """Each improvement of a solve, for a loop; leaving the loop ends the solve.
+
+    Parameters
+    ----------
+    problem, solver, options
+        As for `dabp.solve`.
+
+    Examples
+    --------
+    >>> model = Model()
+    >>> names = model.add_variables(["x", "y"], 3)
+    >>> model.add_cost(["x", "y"], [[0, 4, 2], [7, 1, 5], [3, 6, 8]])
+    >>> [improvement.cost for improvement in improvements(model, "icm")]
+    [0.0]
+    """
+    with Improvements(problem, solver, **options) as found:
+        yield from found

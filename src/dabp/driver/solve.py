@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from dabp.compiling import compiling
 from dabp.driver.arguments import as_callbacks, as_seed, as_threads, check_fix, checked_problem, chosen_solver
 from dabp.driver.checkpoint.saving import Checkpoint, Saving, saving_to
-from dabp.driver.claims import keep, take
+from dabp.driver.claims import ending, keep, take
 from dabp.driver.first_answers import FirstAnswers, first_guess
 from dabp.driver.interruption import Interruption
 from dabp.driver.peers import Peers, exchange
@@ -27,14 +27,14 @@ from dabp.driver.result import Result
 from dabp.driver.running import RunningSolve
 from dabp.driver.stopping import Ended, Idleness, Limits, Progress
 from dabp.errors import ParameterError, SolverError, refuse_unknown
-from dabp.problem import Problem
+from dabp.problem import Assignment, Problem
 from dabp.problem.guard import INTERRUPTED, TIME, Guard
 from dabp.problem.model import Model
+from dabp.problem.small_elimination import cheap_order
 from dabp.problem.views import Label
 from dabp.solvers.base import Budget, Search, Solver
 from dabp.solvers.clock import Clock
 from dabp.solvers.finite_numbers import checked_step
-from dabp.solvers.linear.contradiction import rows_contradict
 from dabp.solvers.status import Status
 
 Callback = Callable[[Progress], Any]
@@ -56,12 +56,15 @@ class Options(TypedDict, total=False):
     """An assignment to start from: labels by variable name, value indices, or an earlier result."""
     fix: Mapping[str, Label] | None
     """Values that variables keep, by variable name."""
-    relax: bool | Mapping[str, float]
-    """If not all hard constraints can hold, violate the fewest (True), or the cheapest by these prices by name."""
+    relax: bool | str | Mapping[str, float]
+    """If not all hard constraints can hold, violate them by the least (True or ``"amount"``), violate the fewest
+    (``"count"``), or the cheapest by these prices by name."""
     presolve: bool | None
     """Whether to simplify the problem exactly first; None: as the solver declares."""
     callbacks: Iterable[Callback]
     """Functions that are called with a `Progress` after each block."""
+    observe: Callable[[Any], object] | None
+    """Called with an `Observation` of each iteration of the solver dabp."""
     resume: bool
     """Whether to continue from the checkpoint."""
     display: bool
@@ -103,7 +106,7 @@ def solve(
         A file to which the state is saved every few seconds, or a `Checkpoint`.
     options
         `max_iterations`, `target`, `stagnation`, `memory_limit`, `initial`, `fix`, `relax`, `presolve`, `callbacks`,
-        `resume` and `display`: see `Options`.
+        `observe`, `resume` and `display`: see `Options`.
     """
     given = {"time_limit": time_limit, "params": params, "seed": seed, "threads": threads}
     return solve_among(None, problem, solver, {**given, "limits": limits, "checkpoint": checkpoint, **options})
@@ -150,6 +153,7 @@ class Request:
     first: FirstAnswers
     presolve: bool
     callbacks: tuple[Callback, ...]
+    observe: Callable[[Any], object] | None
     display: bool
 
     @classmethod
@@ -175,6 +179,7 @@ class Request:
             first=FirstAnswers(fix, options.get("initial")),
             presolve=chosen.presolves if presolve is None else presolve,
             callbacks=as_callbacks(options.get("callbacks", ())),
+            observe=options.get("observe"),
             display=options.get("display", False),
         )
 
@@ -211,9 +216,20 @@ class _Solve:
         initial = request.first.offer(run, guard)
         self.saving.read(run)
         fixed = request.first.fixed(run.problem)
-        if request.presolve and run.progress.cost is None and rows_contradict(run.problem, fixed, guard):
-            run.notes.append("the linear rows of counts and sums contradict each other")
-            return Ended(Status.INFEASIBLE)
+        if request.presolve and run.problem.auxiliaries.statements and cheap_order(run.problem) is None:
+            from dabp.solvers.linear.look import first_look  # loads compiled kernels
+
+            found = first_look(run.problem, fixed, guard)
+            if found.names is not None and run.progress.cost is None:
+                run.notes.append("the linear rows of counts and sums contradict each other")
+                return Ended(Status.INFEASIBLE)
+            run.tighten(found.bound)
+            if found.assignment is not None and self._beats(found.assignment):
+                initial = found.assignment
+            if (status := ending(None, run)) is not None:
+                for callback in self.callbacks:
+                    callback(run.shown())
+                return Ended(status)
         prepared = Preparation(run.problem, fixed, request.presolve, guard, units=request.solver.proves)
         run.notes += prepared.notes
         if prepared.infeasible:
@@ -228,12 +244,20 @@ class _Solve:
             keep(projected, run, prepared)
         search = request.solver.start(prepared.reduced, seed=run.seed, budget=self._budget(), initial=projected)
         try:
+            if request.observe is not None:
+                search.observe(request.observe)
             self.saving.resume(search, run, prepared.reduced)
             ended = self._loop(search, prepared)
             run.close(search, prepared.lift_beliefs(search.beliefs()), ended.status)
         finally:
             search.close()
         return ended
+
+    def _beats(self, assignment: Assignment) -> bool:
+        """Offer an assignment to the run; whether it is the best one now."""
+        before, cost = self.run.progress.cost, float(self.run.problem.cost(assignment))
+        self.run.offer(assignment, cost)
+        return self.run.progress.cost == cost != before
 
     def _budget(self) -> Budget:
         """The search's budget, its time less a preparation that took 5 % of the limit or more.

@@ -20,6 +20,7 @@ from typing import IO, Any, cast
 
 from dabp.errors import FormatError, named_keywords
 from dabp.formats.sniffing import sniffed
+from dabp.formats.statements import auxiliary_notes
 from dabp.formats.text import Place, open_source, place_name, split_suffix
 from dabp.problem import Problem
 from dabp.safe_files import replacing
@@ -43,6 +44,8 @@ class Format:
         Whether the weight of a cut is maximised.
     binary
         Whether it is no text, and contains everything of a problem.
+    keywords
+        Whether global functions are written by keyword, and noted are the auxiliary variables that are left.
     piecewise
         Whether it is read piece by piece, so that a large file is never in memory as a whole.
     """
@@ -56,6 +59,7 @@ class Format:
     probabilities: bool = False
     cuts: bool = False
     binary: bool = False
+    keywords: bool = False
     piecewise: bool = False
 
     def load(self) -> Any:
@@ -65,11 +69,12 @@ class Format:
 
 _named = partial(Format, names=True)
 _large = partial(Format, piecewise=True)
+_functions = partial(_large, keywords=True)
 _network = partial(Format, probabilities=True)
 
 FORMATS: dict[str, Format] = {
-    "wcsp": _large("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
-    "cfn": _large("cfn", (".cfn",), "toulbar2's cost function networks: real costs, names, maximisation", names=True),
+    "wcsp": _functions("wcsp", (".wcsp",), "toulbar2's weighted CSP: integer costs, no names"),
+    "cfn": _functions("cfn", (".cfn",), "toulbar2's networks: real costs, names, maximisation", names=True),
     "uai": _large("uai", (".uai",), "Markov and Bayesian networks of the UAI competitions", probabilities=True),
     "lg": _network("uai", (".lg",), "the same in logarithms", options={"logarithms": True}, piecewise=True),
     "xml": _named("dcop_xml", (".xml",), "XCSP 2.1, FRODO and the DABP authors' DCOP files"),
@@ -112,7 +117,8 @@ def read(
         A name in `FORMATS`; by default the suffix decides, for ``.txt`` the content.
     max_cells
         The most table cells the file may declare: by default 2^22, 16 per byte of it up to 2^24, or one per byte,
-        whichever is most. The limits on values, cost functions and entries follow it (`dabp.formats.meter`).
+        whichever is most; 2^24 at least for ``.wcsp`` and ``.cfn``. The limits on values, cost functions and entries
+        follow it (`dabp.formats.meter`).
     max_bytes
         The most bytes after decompression: by default 2^28, 2^24 for YAML, and from 2^24 on not more than 200 times
         the compressed size; 2^32 for plain files of the formats that are read piece by piece: ``.wcsp``, ``.cfn``,
@@ -152,10 +158,8 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     write_text(place, pieces)
     if line.binary:
         return cast(list[str], notes)
-    if problem.auxiliaries.count:
-        names = problem.names.variables[problem.auxiliaries.num_visible :]
-        span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-        notes = [*notes, f"the last {len(names)} variables ({span}) are auxiliary: they follow from the others"]
+    if not line.keywords:
+        notes = [*notes, *auxiliary_notes(problem)]
     if problem.limit is not None:
         notes = [*notes, f"the bound on the total, {problem.limit:g}, is left out: worse assignments become feasible"]
     return cast(list[str], notes)

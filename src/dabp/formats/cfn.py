@@ -15,9 +15,11 @@ from dabp.formats.bounded import below
 from dabp.formats.cfn_lexer import DIGITS, SEPARATORS, Lexer
 from dabp.formats.domains import distinct_names
 from dabp.formats.draft import Draft
-from dabp.formats.functions import Fields, Posting, Scope, Tree, between, fields_of_tree
+from dabp.formats.functions import Fields, Scope, Tree, between, fields_of_tree, params_of
 from dabp.formats.intensional import KEYWORDS, PART, NotSupported, Recipe, Words, expand
+from dabp.formats.meanings import Posting
 from dabp.formats.numerals import parse_list
+from dabp.formats.statements import Written, apart, auxiliary_notes, signed
 from dabp.formats.text import Source
 from dabp.problem import Label, Problem
 
@@ -30,6 +32,7 @@ KNOWN_BYTES = 2**24
 
 def read(source: Source) -> Problem:
     """Parse a ``.cfn`` file."""
+    source.meter.functions = True
     return _Reader(source).problem()
 
 
@@ -223,6 +226,7 @@ class _Reader:
     def _post_pair(self, keyword: str, tree: Tree, scope: list[int], name: str | None, line: int) -> None:
         if any(isinstance(word, list) for word in tree):
             raise NotSupported("its parameters are numbers")
+        tree = [word for word in tree if word not in ("metric", "cost", "capacity", "weights")]
         words = Words(iter(tree))
         shape = tuple(self.draft.sizes[v] for v in scope)
         parts = expand(keyword, words, shape, self.source.meter.left, self.recipes)
@@ -350,6 +354,9 @@ class _Reader:
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.cfn`` file that toulbar2 reads too, and notes on what it could not say."""
     notes: list[str] = []
+    whole, sign = problem, -1.0 if problem.maximize else 1.0
+    problem, written = apart(problem, lambda cost: True)
+    written = [signed(one, lambda cost: sign * cost if np.isfinite(cost) else cost) for one in written]
     names = distinct_names([_name(one, "x") for one in problem.names.variables])
     if tuple(names) != problem.names.variables:
         notes.append("names of variables that .cfn cannot have are changed (no spaces, no first digit)")
@@ -362,10 +369,10 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
         values.append(distinct_names([_name(str(one), "v") for one in labels]))
     if any(row is not None and tuple(row) != problem.names.labels(i) for i, row in enumerate(values)):
         notes.append("names of values that .cfn cannot have are changed (no spaces, no first digit)")
-    bound, decimals, enough = _bound(problem)
+    bound, decimals, enough = _bound(whole)
     if not enough:
         notes.append(f"toulbar2 will read {decimals} decimals of each cost; they are written in full")
-    return _lines(problem, names, values, bound), notes
+    return _lines(problem, names, values, bound, written), notes + auxiliary_notes(problem)
 
 
 def _name(text: str, prefix: str) -> str:
@@ -387,20 +394,28 @@ def _bound(problem: Problem) -> tuple[str, int, bool]:
     return f"{sign}{total}{fraction}", decimals, decimals >= wanted
 
 
-def _lines(problem: Problem, names: list[str], values: list[list[str] | None], bound: str) -> Iterator[str]:
+def _lines(
+    problem: Problem, names: list[str], values: list[list[str] | None], bound: str, written: list[Written]
+) -> Iterator[str]:
     yield f'{{"problem": {{"name": "{_name(problem.name, "p")}", "mustbe": "{bound}"}},\n"variables": {{\n'
     for i, name in enumerate(names):
         row = values[i]
         domain = str(problem.domain_sizes[i]) if row is None else "[" + ", ".join(f'"{one}"' for one in row) + "]"
         yield f'  "{name}": {domain}{"," if i + 1 < len(names) else ""}\n'
     yield '},\n"functions": {\n'
-    last = problem.num_factors - 1 + (problem.constant != 0)
-    labels = distinct_names([_name(problem.names.factor(f), "f") for f in range(problem.num_factors)])
+    last = problem.num_factors - 1 + (problem.constant != 0) + len(written)
+    own = [problem.names.factor(f) for f in range(problem.num_factors)] + [one.name or "f" for one in written]
+    labels = distinct_names([_name(name, "f") for name in own])
     for f in range(problem.num_factors):
         scope = ", ".join(f'"{names[v]}"' for v in problem.scope(f).tolist())
         yield f'  "{labels[f]}": {{"scope": [{scope}], {_costs(problem.table(f))}}}{"," if f < last else ""}\n'
     if problem.constant:
-        yield f'  "constant": {{"scope": [], "costs": [{_cost(problem.constant)}]}}\n'
+        yield f'  "constant": {{"scope": [], "costs": [{_cost(problem.constant)}]}}{"," if written else ""}\n'
+    for number, one in enumerate(written):
+        scope, params = ", ".join(f'"{names[v]}"' for v in one.scope), params_of(one.keyword, one.fields)
+        label = labels[problem.num_factors + number]
+        yield f'  "{label}": {{"scope": [{scope}], "type": "{one.keyword}", "params": {params}}}'
+        yield "\n" if number == len(written) - 1 else ",\n"
     yield "}\n}\n"
 
 

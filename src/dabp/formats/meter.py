@@ -28,7 +28,7 @@ FREE_BYTES = 2**24
 MOST_TIMES = 200
 """A compressed file may expand beyond `FREE_BYTES` by default to this multiple of its own size."""
 
-MIN_CELLS = 2**24
+MIN_CELLS = 2**22
 """Table cells that any file may declare by default."""
 
 FREE_CELLS = 2**24
@@ -50,6 +50,8 @@ class Meter:
     name: str
     size: int
     given: int | None = None
+    functions: bool = False
+    """Whether the file is of a format whose functions of two variables by keyword have large tables."""
     cells: int = field(default=0, init=False)
     values: int = field(default=0, init=False)
     labels: int = field(default=0, init=False)
@@ -60,7 +62,9 @@ class Meter:
     @property
     def max_cells(self) -> int:
         """The most cells of all tables together."""
-        return cells_for(self.size) if self.given is None else self.given
+        if self.given is not None:
+            return self.given
+        return max(FREE_CELLS, cells_for(self.size)) if self.functions else cells_for(self.size)
 
     @property
     def max_values(self) -> int:

@@ -74,7 +74,7 @@ class _Reader:
 
     def problem(self) -> Problem:
         tokens = self._tokens()
-        for token in tokens:
+        while (token := next(tokens)).kind != "end":
             try:
                 self._statement(token, tokens)
             except ProblemError as error:  # a sum that is too large
@@ -88,8 +88,8 @@ class _Reader:
         for found in _TOKEN.finditer(self.data):
             assert found.lastgroup is not None
             yield _Token(found.lastgroup, found.group(), found.start())
-        end = len(self.data)
-        yield _Token("end", b"", end)
+        while True:
+            yield _Token("end", b"", len(self.data))
 
     def _error(self, message: str, token: _Token) -> FormatError:
         return self.source.error(message, self.data.count(b"\n", 0, token.place) + 1)
@@ -100,8 +100,6 @@ class _Reader:
 
     def _statement(self, token: _Token, tokens: Iterator[_Token]) -> None:
         """One statement, from its first token to its semicolon."""
-        if token.kind == "end":
-            return
         if token.kind == "head":
             if self.objective:
                 raise self._error("an objective is the first statement, and there is one at most", token)
@@ -116,7 +114,7 @@ class _Reader:
             for literals, coefficient in terms:
                 key = tuple(sorted(set(literals)))
                 self.costs[key] = self.costs.get(key, 0) + coefficient
-                if not abs(self.costs[key]) < EXACT:
+                if not abs(float(self.costs[key])) < EXACT:
                     raise self._error("costs add up to 2^53 or more, where sums are not exact", token)
             return
         self.objective = True
@@ -307,7 +305,7 @@ class _Rows:
         return 0.0 - costs if self.maximize else costs
 
     def problem(self, names: list[str]) -> Problem:
-        """All of it."""
+        """The problem of the whole file."""
         moved = len(names) - self.FIRST_AUXILIARY + 1
         scopes = np.array(self.scopes, dtype=np.int64) - 1
         scopes[scopes >= self.FIRST_AUXILIARY - 1] += moved

@@ -36,7 +36,7 @@ class _Genotypes:
     def carries(self, allele: int) -> NDArray[np.bool_]:
         """Whether each genotype has an allele."""
         number = self.alleles.index(allele)
-        return (self.low == number) | (self.high == number)
+        return np.asarray((self.low == number) | (self.high == number))
 
     def given(self, first: int, second: int) -> NDArray[np.bool_]:
         """Whether each genotype is the given one; an unknown allele may be any."""
@@ -44,7 +44,7 @@ class _Genotypes:
             return self.carries(first or second)
         if first != second:
             return self.carries(first) & self.carries(second)
-        return (self.low == self.high) & self.carries(first)
+        return np.asarray((self.low == self.high) & self.carries(first))
 
     def inherited(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether a parent can give a child its first allele, and its second one, [G, G] each."""

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.formats.bounded import below
-from dabp.formats.functions import Posting, Scope, fields_of_words
+from dabp.formats.functions import Scope, fields_of_words, words_of
 from dabp.formats.intensional import KEYWORDS, NotSupported, Part, Recipe, Words, counted, expand
+from dabp.formats.meanings import Posting
 from dabp.formats.scopes import Scopes, checked_scopes, domain_sizes
+from dabp.formats.statements import Written, apart, auxiliary_notes, signed
 from dabp.formats.text import Source
 from dabp.formats.tokens import FORM, WORD, Tokens
 from dabp.problem import Problem
@@ -28,6 +31,7 @@ _BLOCK = 200_000  # tuples filled in at a time, which bounds the index arrays
 
 def read(source: Source) -> Problem:
     """Parse a ``.wcsp`` file."""
+    source.meter.functions = True
     tokens = Tokens(source, header=4)
     num_variables = tokens.integer("the number of variables")
     tokens.integer("the largest domain size")
@@ -241,15 +245,23 @@ class _Functions:
 
 def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
     """Text of a ``.wcsp`` file, and notes on what it could not say."""
-    costs, notes = integer_costs(problem)
+    whole, notes = integer_costs(problem)
+    exact = whole.scale == 1 and not problem.maximize
+    rest, written = apart(problem, lambda cost: cost in (0, np.inf) or (exact and cost > 0 and cost == cost // 1))
+    costs = replace(integer_costs(rest)[0], top=max(whole.top, 1)) if exact else whole
+    if not exact and written:  # what is left has the scale of all
+        costs = integer_costs(rest)[0]
+        if costs.scale != whole.scale:
+            rest, written, costs = problem, [], whole
     if problem.names.variable_names or problem.names.value_labels:
         notes.append("names of variables and values are left out: .wcsp has none")
-    return _lines(problem, costs), notes
+    notes += auxiliary_notes(rest)
+    return _lines(rest, costs, [signed(one, lambda cost: min(cost, float(costs.top))) for one in written]), notes
 
 
-def _lines(problem: Problem, costs: IntegerCosts) -> Iterator[str]:
+def _lines(problem: Problem, costs: IntegerCosts, written: list[Written]) -> Iterator[str]:
     name = "_".join(problem.name.split()).lstrip("#") or "problem"  # else it would be a comment
-    functions = problem.num_factors + (costs.constant != 0)
+    functions = problem.num_factors + (costs.constant != 0) + len(written)
     yield f"{name} {problem.num_variables} {problem.domain_sizes.max(initial=0)} {functions} {costs.top}\n"
     yield " ".join(map(str, problem.domain_sizes.tolist())) + "\n"
     users = np.bincount(problem.factor_table, minlength=len(problem.pool_offsets) - 1)
@@ -277,6 +289,9 @@ def _lines(problem: Problem, costs: IntegerCosts) -> Iterator[str]:
             yield "\n".join(" ".join(map(str, row)) for row in rows.tolist()) + "\n"
     if costs.constant:
         yield f"0 {costs.constant} 0\n"
+    for one in written:
+        scope = " ".join(map(str, one.scope))
+        yield f"{len(one.scope)} {scope} -1 {one.keyword} {words_of(one.keyword, one.fields)}\n"
 
 
 def _sparse(cells: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:

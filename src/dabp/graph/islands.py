@@ -20,8 +20,10 @@ def has_islands(problem: Problem) -> bool:
     return int(np.maximum(problem.arities - 1, 0).sum()) <= 2.5 * problem.num_variables
 
 
-def crossed(problem: Problem, first: Assignment, second: Assignment) -> Assignment:
-    """The assignment of least cost that takes each island from one of both; from `first` where it makes no difference.
+def crossed(problem: Problem, first: Assignment, second: Assignment, *, ties: bool = False) -> Assignment:
+    """The assignment of least cost that takes each island from one of both.
+
+    Where it makes no difference from `first`, or from `second` with `ties`.
 
     Islands are the connected components of the variables on which both differ, two of them being connected where a
     factor has both. No factor has variables of two islands, so each may be chosen by its own factors' costs:
@@ -43,7 +45,8 @@ def crossed(problem: Problem, first: Assignment, second: Assignment) -> Assignme
     island, count = connected(len(variables), scopes, offsets_of(np.diff(starts)[touched]))
     of_factor = island[scopes[starts[:-1][touched]]]
     worse, better = (_totals(problem, values, touched, of_factor, count) for values in (first, second))
-    taken = (better[0] < worse[0]) | ((better[0] == worse[0]) & (better[1] < worse[1]))
+    no_worse = better[1] <= worse[1] if ties else better[1] < worse[1]
+    taken = (better[0] < worse[0]) | ((better[0] == worse[0]) & no_worse)
     values = first.copy()
     chosen = variables[taken[island]]
     values[chosen] = second[chosen]

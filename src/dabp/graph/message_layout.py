@@ -18,6 +18,7 @@ import numpy as np
 
 from dabp.graph import FactorGraph
 from dabp.graph.grouping import grouped
+from dabp.kernels.atomics import zeros_apart
 from dabp.kernels.belief_propagation.message_arrays import (
     EARLY,
     PADDING,
@@ -33,14 +34,6 @@ from dabp.kernels.belief_propagation.pair_layout import Edges, PairColumns, Pair
 from dabp.problem import Problem
 from dabp.problem.columns import as_fixed, cell_strides, offsets_of
 from dabp.problem.facts import structural
-
-
-def aligned_zeros(count: int, dtype: Any) -> Reals:
-    """Zeros that start at a cache line, so that no vector lies on two lines."""
-    size = np.dtype(dtype).itemsize
-    memory = np.zeros(count + 64 // size, dtype=dtype)
-    skip = (-memory.__array_interface__["data"][0] % 64) // size
-    return memory[skip : skip + count]
 
 
 def lane_count(graph: FactorGraph) -> int:
@@ -117,7 +110,7 @@ def _frames(problem: Problem) -> dict[tuple[Any, ...], _Frame]:
 
 def _padded(graph: FactorGraph, starts: Ints, padding: float, values: Any) -> Reals:
     """`put_values` into an array that holds `padding` elsewhere."""
-    padded = aligned_zeros(int(starts[-1]), graph.dtype)
+    padded = zeros_apart(int(starts[-1]), graph.dtype)
     padded[:] = padding
     put_values(graph, starts, values, padded)
     return padded
@@ -174,7 +167,7 @@ def _step(size: Any, lanes: int) -> Any:
 
 def _all_tables(graph: FactorGraph, stacks: tuple[_Stack, ...], lanes: int, soft: bool) -> Reals:
     """The tables as they lie in memory, and as many zeros as lanes: a last row may be read past its end."""
-    result = aligned_zeros(stacks[-1].stop + lanes if stacks else lanes, graph.dtype)
+    result = zeros_apart(stacks[-1].stop + lanes if stacks else lanes, graph.dtype)
     for stack in stacks:
         own = graph.groups[stack.group].tables
         rows = result[stack.start : stack.stop].reshape(len(own), -1, stack.step)

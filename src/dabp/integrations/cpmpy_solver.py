@@ -136,6 +136,8 @@ class CPM_dabp(SolverInterface):  # noqa: N801  (the naming of CPMpy)
         self, time_limit: float | None = None, display: Any = None, assumptions: Sequence[Any] = (), **options: Any
     ) -> bool:
         """Solve; True if a solution was found. `options` are those of `dabp.solve`."""
+        if time_limit is not None and time_limit <= 0:
+            raise ValueError(f"time_limit must be positive, got {time_limit}")
         started = time.perf_counter()
         problem = self.native_model.build()
         fixed = {}
@@ -256,7 +258,7 @@ class CPM_dabp(SolverInterface):  # noqa: N801  (the naming of CPMpy)
             for side, sign in ((part.args[0], 1), (part.args[1], -1)):
                 for weight, term in _terms(side, sign):
                     if is_num(term):
-                        constant += weight * int(term)
+                        constant += weight * _number(term)
                     else:
                         name = self._use([term])[0].name
                         weights[name] = weights.get(name, 0) + weight
@@ -269,7 +271,7 @@ class CPM_dabp(SolverInterface):  # noqa: N801  (the naming of CPMpy)
     def _cost(self, weight: Any, term: Any) -> list[Callable[[Model], None]]:
         """A weight times a term of the objective."""
         if is_num(term):
-            return [lambda model: model.add_constant(float(weight * term))]
+            return [lambda model: model.add_constant(float(weight * _number(term)))]
         scope = _small_scope(term)
         if scope is None:
             safe, constraints = safen_objective(term)
@@ -300,6 +302,11 @@ class CPM_dabp(SolverInterface):  # noqa: N801  (the naming of CPMpy)
         plain = [variable._bv if isinstance(variable, NegBoolView) else variable for variable in variables]
         self._used.update(plain)
         return plain
+
+
+def _number(constant: Any) -> Any:
+    """A constant as a number: a truth constant of CPMpy as 0 or 1."""
+    return int(bool(constant)) if isinstance(constant, BoolVal) else constant
 
 
 def _is_variable(expression: Any) -> bool:
@@ -353,8 +360,8 @@ def _axes(scope: Sequence[Any]) -> dict[str, NDArray[np.float64]]:
 
 def _evaluate(expression: Any, axes: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
     """What an expression is for all values of its variables at once; truth values are 0 and 1, NaN is undefined."""
-    if is_num(expression) or isinstance(expression, BoolVal):
-        return np.asarray(float(expression))
+    if is_num(expression):
+        return np.asarray(_number(expression), dtype=np.float64)
     if isinstance(expression, NegBoolView):
         return 1 - axes[expression._bv.name]
     if isinstance(expression, _NumVarImpl):
@@ -429,11 +436,11 @@ def _terms(expression: Any, weight: Any) -> list[tuple[Any, Any]]:
             return [term for part in expression.args for term in _terms(part, weight)]
         if expression.name == "wsum":
             pairs = zip(*expression.args, strict=True)
-            return [term for factor, part in pairs for term in _terms(part, weight * factor)]
+            return [term for factor, part in pairs for term in _terms(part, weight * _number(factor))]
         if expression.name == "sub":
             return [*_terms(expression.args[0], weight), *_terms(expression.args[1], -weight)]
         if expression.name == "-":
             return _terms(expression.args[0], -weight)
     if getattr(expression, "name", None) == "mul" and is_num(expression.args[0]):
-        return _terms(expression.args[1], weight * expression.args[0])
+        return _terms(expression.args[1], weight * _number(expression.args[0]))
     return [(weight, expression)]

@@ -19,7 +19,7 @@ _TURNS = itertools.count()
 
 
 def zeros_apart(count: int, dtype: Any = np.int64) -> NDArray[Any]:
-    """Zeros that one thread writes often: they share no page with other data, and calls begin at different cache lines.
+    """Zeros that share no page with other data and begin at a cache line, at different ones in different calls.
 
     A core that writes to a cache line, or prefetches it, takes it from the other cores, which then wait. Arrays that
     begin at the same line of different pages slow each other, too.

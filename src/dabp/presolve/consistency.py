@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,20 +13,12 @@ from dabp.problem import Problem
 from dabp.problem.columns import cell_strides, offsets_of, own_costs, ragged_positions
 
 
-@dataclass(frozen=True)
-class UnsupportedValues:
-    """Remove impossible values if the tables then have at most `max_cells` cells."""
-
-    counts: ClassVar[str] = "unsupported_values"
-    repeats: ClassVar[bool] = False
-    max_cells: int = 10_000_000
-
-    def reduce(self, problem: Problem, efforts: Efforts) -> Restricted | None:
-        """The problem on its supported values."""
-        kept = supported_values(problem, efforts.propagation)
-        if kept is None:
-            raise InfeasibleError
-        return restricted(problem, kept, self.max_cells)
+def unsupported_values(problem: Problem, efforts: Efforts, max_cells: int = 10_000_000) -> Restricted | None:
+    """The problem on its supported values, if the tables then have at most `max_cells` cells."""
+    kept = supported_values(problem, efforts.propagation)
+    if kept is None:
+        raise InfeasibleError
+    return restricted(problem, kept, max_cells)
 
 
 def supported_values(problem: Problem, effort: Effort | None = None) -> NDArray[np.bool_] | None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,29 +13,20 @@ from dabp.problem import Problem
 from dabp.problem.columns import Indices, cell_strides, offsets_of, ragged_positions, unary_costs
 
 
-@dataclass(frozen=True)
-class DominatedValues:
-    """Remove dominated values if the tables then have at most `max_cells` cells.
+def dominated_values(problem: Problem, efforts: Efforts, max_cells: int = 1_000_000) -> Restricted | None:
+    """The problem on its undominated values, if the tables then have at most `max_cells` cells.
 
     On a problem with many values a sample of the variables decides whether enough values are dominated.
     """
-
-    counts: ClassVar[str] = "dominated_values"
-    repeats: ClassVar[bool] = False
-    max_cells: int = 1_000_000
-    sample: int = 5_000
-
-    def reduce(self, problem: Problem, efforts: Efforts) -> Restricted | None:
-        """The problem on its undominated values."""
-        many, effort = rule.has_many_values(problem), efforts.dominance
-        if many:
-            some = np.arange(0, problem.num_variables, max(1, problem.num_variables // self.sample))
-            if (~undominated_values(problem, effort, some)[0]).mean() < rule.NEGLIGIBLE:
-                return None
-        kept, replacement = undominated_values(problem, effort)
-        if many and (~kept).mean() < rule.NEGLIGIBLE:
+    many, effort = rule.has_many_values(problem), efforts.dominance
+    if many:
+        some = np.arange(0, problem.num_variables, max(1, problem.num_variables // 5_000))
+        if (~undominated_values(problem, effort, some)[0]).mean() < rule.NEGLIGIBLE:
             return None
-        return restricted(problem, kept, self.max_cells, replacement)
+    kept, replacement = undominated_values(problem, effort)
+    if many and (~kept).mean() < rule.NEGLIGIBLE:
+        return None
+    return restricted(problem, kept, max_cells, replacement)
 
 
 def undominated_values(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,32 +17,18 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, handed_over, nullary_costs, offsets_of, ragged_positions, unary_costs
 
 
-@dataclass(frozen=True)
-class SmallDegree:
-    """Minimise out variables with few neighbours."""
-
-    counts: ClassVar[str] = "eliminated_variables"
-    repeats: ClassVar[bool] = False
-
-    def reduce(self, problem: Problem, efforts: Efforts) -> Eliminated | None:
-        """The problem without these variables."""
-        least = int(rule.NEGLIGIBLE * problem.num_variables) if rule.has_many_values(problem) else 0
-        return _checked(Eliminated(problem, effort=efforts.elimination, least=least), problem)
+def small_degree(problem: Problem, efforts: Efforts) -> Eliminated | None:
+    """The problem without variables that have few neighbours."""
+    least = int(rule.NEGLIGIBLE * problem.num_variables) if rule.has_many_values(problem) else 0
+    return _checked(Eliminated(problem, effort=efforts.elimination, least=least), problem)
 
 
-@dataclass(frozen=True)
-class SmallComponents:
-    """Minimise out components that have few assignments."""
-
-    counts: ClassVar[str] = "eliminated_variables"
-    repeats: ClassVar[bool] = False
-
-    def reduce(self, problem: Problem, efforts: Efforts) -> Eliminated | None:
-        """The problem without these components."""
-        least = rule.NEGLIGIBLE * problem.num_variables if rule.has_many_values(problem) else 0
-        if np.count_nonzero(_allowance(problem)) <= least:
-            return None
-        return _checked(Eliminated(problem, components=True, effort=efforts.elimination), problem)
+def small_components(problem: Problem, efforts: Efforts) -> Eliminated | None:
+    """The problem without components that have few assignments."""
+    least = rule.NEGLIGIBLE * problem.num_variables if rule.has_many_values(problem) else 0
+    if np.count_nonzero(_allowance(problem)) <= least:
+        return None
+    return _checked(Eliminated(problem, components=True, effort=efforts.elimination), problem)
 
 
 def _checked(eliminated: Eliminated, problem: Problem) -> Eliminated | None:

@@ -6,9 +6,6 @@ variable at a time gets past such a factor.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from dabp.presolve.assembly import Factors, rebuilt, with_variables
@@ -16,20 +13,17 @@ from dabp.presolve.effort import Efforts
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, offsets_of
 
+MAX_FACTORS = 20_000
+"""The most factors that are rewritten."""
 
-@dataclass(frozen=True)
-class FollowingVariables:
-    """Remove variables that follow from others if at most `max_factors` and `max_cells` are rewritten."""
+MAX_CELLS = 20_000_000
+"""The most cells of these."""
 
-    counts: ClassVar[str] = "identified_variables"
-    repeats: ClassVar[bool] = True
-    max_factors: int = 20_000
-    max_cells: int = 20_000_000
 
-    def reduce(self, problem: Problem, efforts: Efforts) -> Identified | None:
-        """The problem without the variables that follow; chains need several calls."""
-        identified = Identified(problem, self.max_factors, self.max_cells)
-        return identified if identified.removed else None
+def following_variables(problem: Problem, efforts: Efforts) -> Identified | None:
+    """The problem without the variables that follow from others; chains need several calls."""
+    identified = Identified(problem)
+    return identified if identified.removed else None
 
 
 class Identified:
@@ -38,7 +32,7 @@ class Identified:
     If none follows, `removed` is 0 and `problem` is the given one.
     """
 
-    def __init__(self, problem: Problem, max_factors: int = 20_000, max_cells: int = 20_000_000):
+    def __init__(self, problem: Problem):
         self.problem = problem
         self._total = problem.num_variables
         pairs = _bijections(problem)
@@ -47,7 +41,7 @@ class Identified:
         owner = np.repeat(np.arange(problem.num_factors), problem.arities)
         changed = np.unique(owner[touched[problem.scope_variables]])
         cells = int(np.diff(problem.pool_offsets)[problem.factor_table[changed]].sum())
-        if len(changed) > max_factors or cells > max_cells:
+        if len(changed) > MAX_FACTORS or cells > MAX_CELLS:
             pairs, touched = {}, np.zeros_like(touched)
         self.removed = len(pairs)
         self._pairs = pairs

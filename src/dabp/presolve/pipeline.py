@@ -8,27 +8,35 @@ until nothing changes or the effort ends; small components are then eliminated. 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dabp.graph.components import component_labels
-from dabp.presolve.consistency import UnsupportedValues
-from dabp.presolve.dominance import DominatedValues
+from dabp.presolve.carrying import carried, contradicts
+from dabp.presolve.consistency import unsupported_values
+from dabp.presolve.dominance import dominated_values
 from dabp.presolve.effort import Efforts, reading_seconds
-from dabp.presolve.elimination import SmallComponents, SmallDegree
-from dabp.presolve.identification import FollowingVariables
+from dabp.presolve.elimination import small_components, small_degree
+from dabp.presolve.identification import following_variables
 from dabp.presolve.merging import merge_factors
 from dabp.presolve.restriction import Restricted
 from dabp.presolve.rule import InfeasibleError, Rule, Stage
 from dabp.problem import Assignment, Label, Problem
 from dabp.problem.columns import Indices, offsets_of, ragged_positions
 from dabp.problem.facts import minimized
+from dabp.problem.globals import Posted
 from dabp.problem.guard import Guard
 
 __all__ = ["Facts", "Presolved", "presolve"]
 
-RULES: tuple[Rule, ...] = (UnsupportedValues(), FollowingVariables(), SmallDegree(), DominatedValues())
+RULES = (
+    Rule("unsupported_values", unsupported_values),
+    Rule("identified_variables", following_variables, repeats=True),
+    Rule("eliminated_variables", small_degree),
+    Rule("dominated_values", dominated_values),
+)
 """The rules of a round, in order."""
 
 
@@ -124,6 +132,13 @@ class Presolved:
                 break
         return len(self._stages) > stages
 
+    def carry(self, statements: Sequence[Posted]) -> list[Posted]:
+        """Give the presolved problem the hard statements that still hold, and return them."""
+        kept = carried(statements, self._stages)
+        if kept:
+            self.problem = self.problem.replace(statements=kept)
+        return kept
+
     def named(self) -> Problem:
         """The presolved problem with the original's direction, names and labels."""
         variables, values, starts = self._origins()
@@ -187,14 +202,20 @@ def presolve(
         facts.variables, facts.factors = (problem.num_variables,) * 2, (problem.num_factors,) * 2
         return result
     result.problem = merge_factors(result.problem)
+    statements = problem.auxiliaries.statements
     try:
+        if any(map(contradicts, statements)):
+            raise InfeasibleError
         for _ in range(20):
             applied = [result.apply(rule, efforts) for rule in rules if not guard.over]
             efforts.rounds.left -= len(result.problem.pool) + len(result.problem.scope_variables)
             if guard.over or not any(applied) or efforts.rounds.left < 0:
                 break
         if solve_small and not guard.over:
-            result.apply(SmallComponents(), efforts)
+            result.apply(Rule("eliminated_variables", small_components), efforts)
+        left_over = result.carry(statements)
+        if any(map(contradicts, left_over)):
+            raise InfeasibleError
     except InfeasibleError:
         facts.infeasible = True
     left = result.problem

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from dabp.presolve.effort import Efforts
 from dabp.problem import Problem
@@ -35,14 +36,12 @@ class Stage(Reduction, Protocol):
     """Variables or values that the rule removed."""
 
 
-class Rule(Protocol):
-    """An exact simplification; instances are frozen dataclasses of its options."""
+class Rule(NamedTuple):
+    """An exact simplification of a problem, by name."""
 
-    counts: ClassVar[str]
+    counts: str
     """The name in `Facts` of the number of variables or values removed."""
-    repeats: ClassVar[bool]
+    reduce: Callable[[Problem, Efforts], Stage | None]
+    """The problem reduced, or None if the rule does not apply; raises `InfeasibleError`."""
+    repeats: bool = False
     """Whether one call can make the next one possible."""
-
-    def reduce(self, problem: Problem, efforts: Efforts) -> Stage | None:
-        """The problem reduced, or None if the rule does not apply; raises `InfeasibleError`."""
-        ...

@@ -139,6 +139,11 @@ class Auxiliaries:
         """The global functions that factors of the problem are together, or that follow from them."""
 
     @property
+    def hard_statements(self) -> tuple[Posted, ...]:
+        """Those that forbid and cost nothing else: they hold whatever the costs are."""
+        return tuple(posted for posted in self.statements if posted.function.hard)
+
+    @property
     def count(self) -> int:
         """How many of the variables, the last ones, are auxiliary."""
         return self._found.count

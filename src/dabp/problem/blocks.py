@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from dabp.errors import ProblemError
 from dabp.problem.columns import Indices, different_rows, offsets_of
 
+DEFINING = 16
+"""Factors that an auxiliary variable counts for: making it takes as long."""
+
 
 class Block(NamedTuple):
     """Factors that were added together."""
@@ -65,7 +68,7 @@ class Blocks:
         return np.flatnonzero(np.repeat([b.defines for b in self.blocks], [len(b.scopes) for b in self.blocks]))
 
     def scopes(self, visible: int) -> Indices:
-        """The scopes of all factors in a row, auxiliary variables numbered behind so many visible ones."""
+        """The scopes of all factors in a row, auxiliary variables numbered behind the visible ones."""
         scopes = np.concatenate([np.zeros(0, dtype=np.int64), *(block.scopes.ravel() for block in self.blocks)])
         return np.where(scopes < 0, visible - 1 - scopes, scopes)
 
@@ -89,7 +92,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Building:
-    """What one statement is built with: its factors have one name, and its tables at most so many cells.
+    """What one statement is built with: its factors have one name, and its tables have a limit.
 
     Costs are given as for a minimisation; a maximisation gets them negated.
     """
@@ -100,17 +103,18 @@ class Building:
     maximize: bool = False
     each: int | None = None
     """Cells that a factor counts for besides its table; by default a table counts as often as it is used."""
-    start: tuple[int, int] = field(init=False)
-    """Cells and factors of the blocks before."""
+    start: tuple[int, int, int] = field(init=False)
+    """Cells, factors and auxiliary variables of the blocks before."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "start", (self.blocks.cells, self.blocks.num_factors))
+        object.__setattr__(self, "start", (self.blocks.cells, self.blocks.num_factors, len(self.blocks.auxiliary)))
 
     @property
     def taken(self) -> int:
         """What the statement counts for so far."""
-        cells, factors = self.start
-        return self.blocks.cells - cells + (self.each or 0) * (self.blocks.num_factors - factors)
+        cells, factors, auxiliary = self.start
+        counted = self.blocks.num_factors - factors + DEFINING * (len(self.blocks.auxiliary) - auxiliary)
+        return self.blocks.cells - cells + (self.each or 0) * counted
 
     def check(self, cells: int, what: str) -> None:
         """Refuse tables that are too large, with those that there are, before they are made."""

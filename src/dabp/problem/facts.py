@@ -319,7 +319,9 @@ def minimized(problem: Problem) -> Problem:
     if not problem.maximize:
         return problem
     limit = None if problem.limit is None else -problem.limit
-    return problem.replace(pool=-problem.pool, constant=-problem.constant, limit=limit, maximize=False)
+    statements = problem.auxiliaries.statements  # they say by how much a total becomes worse
+    constant = -problem.constant
+    return problem.replace(pool=-problem.pool, constant=constant, limit=limit, maximize=False, statements=statements)
 
 
 def derived(problem: Problem, compute: Callable[[Problem], Found]) -> Found:

@@ -17,12 +17,13 @@ from dabp.problem.blocks import Block
 from dabp.problem.columns import different_rows, offsets_of
 from dabp.problem.conversion import as_float, as_integers
 from dabp.problem.data import cell_of, cost_table, places_of, positional
+from dabp.problem.patterns import Patterns
 from dabp.problem.validation import EXACT, MOST_VALUES
 from dabp.problem.views import Label
-from dabp.problem.vocabulary import Vocabulary, listed, statement
+from dabp.problem.vocabulary import listed, statement
 
 
-class Model(Vocabulary):
+class Model(Patterns):
     """Builds a `Problem` from named variables, labelled values, cost functions and statements.
 
     Parameters

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dabp.errors import ProblemError
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import offsets_of
+from dabp.problem.globals.base import Posted
 
 
 class Reduction(Protocol):
@@ -97,4 +98,14 @@ class Conditioned:
             labels=None if labels is None else [labels[i] for i in kept],
             limit=problem.limit,
             name=problem.name,
+            statements=[self._fixed(posted, keep, number) for posted in problem.auxiliaries.hard_statements],
         )
+
+    def _fixed(self, posted: Posted, keep: NDArray[np.bool_], number: NDArray[np.int64]) -> Posted:
+        """A hard statement with the symbols of fixed variables as constants; it follows from the other factors."""
+        symbols = [
+            own if keep[variable] else own[[self._values[variable]]]
+            for variable, own in zip(posted.scope, posted.symbols, strict=True)
+        ]
+        scope = tuple(int(number[variable]) if keep[variable] else -1 for variable in posted.scope)
+        return posted._replace(scope=scope, symbols=tuple(symbols), factors=())

@@ -179,7 +179,21 @@ def smallest(made: Chain) -> Chain:
         steps.append(after[first])
         if made.weights is not None:
             weights.append(made.weights[i][first])
-    return Chain(steps[::-1], costs, weights[::-1] if made.weights is not None else None)
+    return _reached(steps[::-1], weights[::-1], costs)
+
+
+def _reached(steps: list[Indices], weights: list[NDArray[np.float64]], costs: NDArray[np.float64]) -> Chain:
+    """A chain without the states that no step enters."""
+    for i, step in enumerate(steps):
+        used, place = np.unique(step, return_inverse=True)
+        steps[i] = place.reshape(step.shape)
+        if i + 1 == len(steps):
+            costs = costs[used]
+        else:
+            steps[i + 1] = steps[i + 1][used]
+            if weights:
+                weights[i + 1] = weights[i + 1][used]
+    return Chain(steps, costs, weights or None)
 
 
 def add_sum(build: Building, scope: Sequence[int], terms: Sequence[Indices], judge: Judge, kind: str) -> None:

@@ -39,7 +39,8 @@ class InUnits:
             apart = _exact(limit, digits) - self._constant
             limit = _above(apart) if digits is None else float(first_excluded(apart, digits))
         pool = in_units(problem.pool, self._digits) if self._digits else problem.pool
-        self.problem = problem.replace(pool=pool, constant=0.0, limit=limit)
+        hard = problem.auxiliaries.hard_statements
+        self.problem = problem.replace(pool=pool, constant=0.0, limit=limit, statements=hard)
 
     def lift(self, assignment: Assignment) -> Assignment:
         """The assignment itself: variables and values are those of the original."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -87,6 +87,10 @@ class Search(ABC):
 
     def offer(self, assignment: Assignment, cost: float) -> None:  # noqa: B027 - optional
         """Take an incumbent found elsewhere; a search that cannot use one ignores it."""
+
+    def observe(self, observer: Callable[[Any], object]) -> None:
+        """Call a function with what each iteration has computed; raises `ParameterError` if there is nothing to see."""
+        raise ParameterError("observe is for the solver dabp: other solvers have no iterations to look into")
 
     def pending(self) -> Assignment | None:
         """The best assignment that no step has reported, for a search that is stopped."""

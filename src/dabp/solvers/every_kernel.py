@@ -93,6 +93,14 @@ def _permutation(*, real: bool = False) -> Problem:
     return Problem.from_tables([size] * size, [(pair, table) for pair in pairs])
 
 
+def _quadratic_assignment(size: int) -> Problem:
+    """Five places with products of flows and distances up to a size."""
+    numbers = np.random.default_rng(0).integers(1, size, (2, 5, 5)) * 1.0
+    pairs = [(i, j) for i in range(5) for j in range(i)]
+    forbidden = np.where(np.eye(5) > 0, np.inf, 0.0)
+    return Problem.from_tables([5] * 5, [(pair, numbers[0][pair] * numbers[1] + forbidden) for pair in pairs])
+
+
 def _worth_threads() -> Iterator[Problem]:
     """Problems large enough for threads: vectors of every length, in single and in double precision."""
     from dabp.solvers.belief_propagation.engine import WORTH_THREADS
@@ -128,10 +136,15 @@ def _presolve() -> None:
 
 def _elimination() -> None:
     from dabp.graph.elimination_order import DENSE_LIMIT, elimination_order
+    from dabp.problem.guard import Guard
+    from dabp.solvers.elimination.best_answers import BestAnswers
 
     for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
         elimination_order(problem, widest=3)
     _run(["mbe"])
+    answers = BestAnswers(_chain(5, 3), Guard())
+    answers.planned()
+    next(iter(answers))
     _run(["neighbourhood"], min_cells=1, challenge_cells=1, max_cells=4)
 
 
@@ -206,6 +219,10 @@ def _dual() -> None:
 
 
 def _assignment() -> None:
+    from dabp.kernels.assignment.pairs import restrict
+
+    pairs, cells = np.zeros((3,) * 4, dtype=np.int64), np.zeros((3, 3), dtype=np.int64)
+    restrict(pairs, cells, 0, 0, pairs[:2, :2, :2, :2].copy(), cells[:2, :2].copy())
     _run(["assignment"], [_permutation()])
     _run(["assignment"], [_permutation()], largest=0)
 
@@ -220,6 +237,7 @@ JOBS: dict[str, Callable[[], None]] = {
     "annealing-wide": lambda: _annealing(_drawn(4, real=True), _permutation(real=True)),
     "annealing-binary": lambda: _annealing(_drawn(2), _drawn(2, real=True)),
     "tabu": lambda: _run(["tabu"]),
+    "robust-tabu": lambda: _run(["robust-tabu"], [_permutation(), _quadratic_assignment(10**6)], length=2),
     "following": _following,
     "annealing-large": _large_annealing,
     "bp": _belief_propagation,
@@ -240,7 +258,7 @@ CHAINS = (
     ("bp",),
     ("bp-soft",),
     ("dabp",),
-    ("tabu", "distributed"),
+    ("tabu", "robust-tabu", "distributed"),
     ("annealing", "annealing-wide", "annealing-binary", "annealing-large", "following"),
     ("presolve", "elimination"),
     ("dual",),

@@ -94,7 +94,7 @@ SOLVERS: dict[str, Entry] = {
     "linear-relaxation": Entry(
         "linear.relaxation",
         "LinearRelaxation",
-        "the linear relaxation, by HiGHS: a bound, infeasibility of counts and sums, and a rounded assignment",
+        "the linear relaxation, by HiGHS: a bound and a start",
         needs="highspy",
     ),
     "semidefinite": Entry(
@@ -126,6 +126,11 @@ SOLVERS: dict[str, Entry] = {
     ),
     "tabu": Entry(
         "local_search.tabu", "Tabu", "tabu search over all moves, restarted from perturbed and combined incumbents"
+    ),
+    "robust-tabu": Entry(
+        "local_search.robust_tabu",
+        "RobustTabu",
+        "robust tabu search for quadratic assignment, from combinations of the best permutations",
     ),
     "dsa": Entry(
         "local_search.dsa", "Dsa", "DSA, the distributed stochastic algorithm: all improve at once, by chance"

@@ -9,11 +9,13 @@ from dabp.kernels.attention import interpolated_attention
 from dabp.kernels.attention.interpolated_attention import interpolation
 from dabp.kernels.attention.one_variable import MOST_NODES
 from tests.kernels.alone import alone
-from tests.kernels.attention.dense import sigmoid
 
 nodes_for = alone(interpolated_attention.nodes_for)
 pays = alone(interpolated_attention.pays)
-range_of = alone(interpolated_attention.range_of)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1.0 / (1.0 + np.exp(-x))
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])
@@ -33,13 +35,6 @@ def test_interpolates_to_the_precision_it_promises(nodes: int, dtype: type, tole
     np.testing.assert_allclose(np.exp(sigmoid(queries + places)) @ lagrange, exact, rtol=tolerance)
 
 
-def test_too_long_a_range_has_no_number_of_nodes() -> None:
-    """Beyond the longest range the answer is one more than the largest number."""
-    limits = interpolation(np.float32).limits
-    assert nodes_for(1e3, limits) == MOST_NODES + 1
-    assert nodes_for(0.0, limits) == 2
-
-
 def test_pays_for_many_close_keys_only() -> None:
     """Few neighbours, or keys far apart in one head, are handled pair by pair."""
     limits, rng = interpolation(np.float64).limits, np.random.default_rng(0)
@@ -48,9 +43,3 @@ def test_pays_for_many_close_keys_only() -> None:
     assert not pays(close, 5, limits)
     assert not pays(apart, 60, limits)
     assert not pays(np.concatenate([close[:3], apart[:1]]), 60, limits)
-
-
-def test_range_counts_the_variable_s_own_keys() -> None:
-    """Room beyond the degree does not count."""
-    middle, half, _ = range_of(np.array([1.0, 3.0, 2.0, 99.0]), 3, interpolation(np.float64).limits)
-    assert (middle, half) == (2.0, 1.0)

@@ -29,6 +29,7 @@ from dabp.problem.globals import (
 )
 from dabp.problem.globals.linear import compared
 from dabp.problem.globals.max_of import MaxOf, ranked
+from dabp.problem.globals.template import NotAllEqual
 
 
 class Drawn(NamedTuple):
@@ -312,6 +313,11 @@ def cost_between(rng: Rng) -> Drawn:
     return Drawn(CostBetween(low, high, tuple(parts)), [np.arange(size) for size in shape], violation)
 
 
+def not_all_equal(rng: Rng) -> Drawn:
+    """The function of the template."""
+    return Drawn(NotAllEqual(price=price(rng)), symbols(rng, sizes(rng)), lambda row: float(len(set(row)) == 1))
+
+
 KINDS: dict[str, Callable[[Rng], Drawn]] = {
     function.__name__: function
     for function in (
@@ -326,5 +332,6 @@ KINDS: dict[str, Callable[[Rng], Drawn]] = {
         spanning_tree,
         disjunctive,
         cost_between,
+        not_all_equal,
     )
 }

@@ -203,18 +203,15 @@ PARAMETERS: dict[str, dict[str, int]] = {"dual": {"patience": 5}, "icm": {}}
 
 def test_no_thread_works_while_none_is_active() -> None:
     """With no active thread no slice is run; with one again, it is."""
-    problem = cliques(1, 9, 4)
-    waiting = placed("tabu", delay=0.0)
-    search = timed(problem, waiting)
+    search = timed(cliques(1, 9, 4), placed("tabu"))
     search.active = 0
     time.sleep(0.5)
-    while search._waiting():
-        pass
+    seconds = search.members[0].seconds
     time.sleep(0.3)
-    assert not search._waiting()
+    assert search.members[0].seconds == seconds
     search.active = 1
     time.sleep(0.5)
-    assert search._waiting()
+    assert search.members[0].seconds > seconds
     search.close()
 
 

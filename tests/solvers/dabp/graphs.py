@@ -51,7 +51,9 @@ def mixed(forbidden: float = 0.0) -> Problem:
 
 
 def cases() -> dict[str, Problem]:
-    """Mixed domains with arities 1 to 4, forbidden cells, a hub of degree 242, and tables of very different size."""
+    """Mixed domains with arities 1 to 4, forbidden cells, a hub of degree 242, tables of very different size, and
+    domains of more than two vectors with more edges than a block of rows.
+    """
     rng = np.random.default_rng(0)
     plain = problem_of([4] * 8, [[a, b] for a in range(8) for b in range(a) if (a + 2 * b) % 3], rng)
     large = plain.pool.copy()
@@ -61,6 +63,7 @@ def cases() -> dict[str, Problem]:
         "forbidden": mixed(0.3),
         "hub": problem_of([4] + [2, 3] * 60, [[0, leaf] for leaf in range(1, 121)] + [[1, 2, 3]], rng),
         "large costs": plain.replace(pool=large),
+        "wide": problem_of([17] * 18, [[a, b] for a in range(18) for b in range(a)], rng),
     }
 
 

@@ -13,7 +13,6 @@ from dabp.problem import Problem
 from dabp.problem.guard import Guard
 from dabp.solvers import make_solver
 from dabp.solvers.base import Budget
-from dabp.solvers.local_costs import shared_tables
 from dabp.solvers.local_costs.shared_tables import shared_table
 from dabp.solvers.stopped import Stopped
 
@@ -50,7 +49,6 @@ def test_a_table_goes_with_its_last_search() -> None:
     del table
     gc.collect()
     assert seen() is None
-    assert not len(shared_tables._turns)
 
 
 def test_threads_that_come_at_once_make_one() -> None:

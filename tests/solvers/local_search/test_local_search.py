@@ -27,7 +27,7 @@ def colouring(variables: int = 60, edges: int = 138) -> dabp.Problem:
     [dabp.generate("random-cop", variables=30, domain=6, density=0.5, seed=0), colouring()],
     ids=["open", "proved"],
 )
-@pytest.mark.parametrize("solver", ["annealing", Annealing(heat=0.5), "tempering", "tabu", "dsa", "mgm"])
+@pytest.mark.parametrize("solver", ["annealing", Annealing(reheat_every=1), "tempering", "tabu", "dsa", "mgm"])
 def test_blocks_of_any_length_give_one_run(
     monkeypatch: pytest.MonkeyPatch, problem: dabp.Problem, solver: str | Annealing
 ) -> None:

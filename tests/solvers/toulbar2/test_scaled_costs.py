@@ -40,21 +40,6 @@ def test_decimals_of_large_costs_are_not_lost() -> None:
     assert dabp.solve(problem, "toulbar2").assignment.tolist() == [1]
 
 
-def test_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables are gone through in pieces of any size with one result."""
-    for seed in range(30):
-        problem = random_problem(seed, maximize=False)
-        whole = ScaledCosts(problem, 1e-6)
-        with monkeypatch.context() as patch:
-            patch.setattr("dabp.solvers.toulbar2.scaled_costs.PIECE", 5)
-            pieces = ScaledCosts(problem, 1e-6)
-        assert pieces.infeasible == whole.infeasible
-        if not whole.infeasible:
-            assert np.array_equal(pieces.problem.pool, whole.problem.pool)
-            numbers = ("scale", "offset", "margin", "largest")
-            assert [getattr(pieces, n) for n in numbers] == [getattr(whole, n) for n in numbers]
-
-
 def test_scaling_hears_the_guard() -> None:
     """With no time left the costs are not scaled."""
     problem = dabp.generate("random-cop", variables=20, seed=1)

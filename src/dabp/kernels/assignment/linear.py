@@ -19,7 +19,7 @@ class Room(NamedTuple):
     """Room for problems of up to n rows; column n is the root of the search for a path."""
 
     costs: Ints  # W, reduced by `assign`, [n, n]
-    row_price: Ints  # [n]
+    row_price: Ints  # [n + 1]
     column_price: Ints  # [n + 1]
     distance: Ints  # [n + 1]
     before: Ints  # the column before each on the path, [n + 1]
@@ -29,13 +29,15 @@ class Room(NamedTuple):
 
 def room_for(size: int) -> Room:
     """Room for problems of up to `size` rows."""
-    one = np.zeros((4, size + 1), dtype=np.int64)
+    line = np.zeros((5, size + 1), dtype=np.int64)
     return Room(
-        np.zeros((size, size), dtype=np.int64),
-        np.zeros(size, dtype=np.int64),
-        *one[:3],
-        np.zeros(size + 1, dtype=np.bool_),
-        one[3],
+        costs=np.zeros((size, size), dtype=np.int64),
+        row_price=line[0],
+        column_price=line[1],
+        distance=line[2],
+        before=line[3],
+        reached=np.zeros(size + 1, dtype=np.bool_),
+        row_of=line[4],
     )
 
 

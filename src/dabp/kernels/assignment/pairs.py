@@ -28,7 +28,7 @@ class Tables(NamedTuple):
 
 
 @array_inner
-def pair_cost(t: Tables, f: int, i: int, a: int, j: int, b: int) -> Any:
+def pair_cost(t: Tables, f: Any, i: int, a: int, j: int, b: int) -> Any:
     """The cost of columns a and b for rows i and j, not less than 0."""
     x, y = t.value[i, a], t.value[j, b]
     if x < 0 or y < 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dabp.kernels.attention.dense import Floats, whole_blocks
+from dabp.kernels.attention.dense import BLOCK, LANES, Floats, sigmoid_of, whole_blocks
 from dabp.kernels.attention.interpolated_attention import Interpolation, interpolated, interpolated_backward, pays
 from dabp.kernels.attention.one_variable import (
     Inputs,
@@ -21,12 +21,13 @@ from dabp.kernels.attention.one_variable import (
     gather_rows,
     gather_terms,
     gathered,
+    mark,
     scratch_for,
 )
 from dabp.kernels.decorators import kernel
-from dabp.kernels.elementary import FAST, sigmoid, unit_exponential
 from dabp.kernels.rows import copy_row, longest_row
-from dabp.kernels.scratch import apart, rows_apart
+from dabp.kernels.simd import full_like, load, splat, store, sum_of
+from dabp.kernels.simd_functions import exponential_of
 
 
 @kernel
@@ -39,8 +40,8 @@ def attend(
     largest = whole_blocks(longest_row(offsets, first, last))
     variable = gathered(largest, inputs)
     wide = variable.messages.shape[1]
-    made = Results(apart(largest, summed), rows_apart(largest, wide, summed))
-    scratch = scratch_for(largest, wide, summed)
+    made = Results(np.empty(largest, summed.dtype), np.empty((largest, wide), summed.dtype))
+    scratch = scratch_for(largest, wide, summed.dtype)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
@@ -68,8 +69,8 @@ def attend_backward(
     largest = whole_blocks(longest_row(offsets, first, last))
     variable, made = gathered(largest, inputs), gathered(largest, inputs)
     wide = variable.messages.shape[1]
-    given = Results(apart(largest, inputs.f2v), rows_apart(largest, wide, inputs.f2v))
-    scratch = scratch_for(largest, wide, inputs.f2v)
+    given = Results(np.empty(largest, inputs.f2v.dtype), np.empty((largest, wide), inputs.f2v.dtype))
+    scratch = scratch_for(largest, wide, inputs.f2v.dtype)
     for i in range(first, last):
         edges = around.edges[offsets[i] : offsets[i + 1]]
         degree = len(edges)
@@ -94,33 +95,36 @@ def attend_backward(
             copy_row(made.messages[m], width, by_edge.f2v[edges[m]], 0)
 
 
-@kernel(fastmath=FAST)
+@kernel
 def weight_range(around: VariableEdges, heads: int, terms: Floats) -> tuple[float, float]:
     """Least and largest w × (degree − 1), heads averaged, over all targets and neighbours (Eq. 11 and 13).
 
     `terms` is that of `Inputs`. (1, 1) if no variable has two factors.
     """
-    offsets, variable_edges, edge_factor = around
-    kind = terms.dtype.type
-    largest = longest_row(offsets, 0, len(offsets) - 1)
-    powers, weights, keys = apart(largest, terms), apart(largest, terms), rows_apart(heads, largest, terms)
+    offsets, kind = around.offsets, terms.dtype.type
+    largest = whole_blocks(longest_row(offsets, 0, len(offsets) - 1))
+    powers, weights = np.empty(largest, terms.dtype), np.empty(largest, terms.dtype)
+    valid, keys = np.empty(largest, terms.dtype), np.zeros((heads, largest), terms.dtype)
     low, high = np.inf, -np.inf
     for variable in range(len(offsets) - 1):
-        edges = variable_edges[offsets[variable] : offsets[variable + 1]]
+        edges = around.edges[offsets[variable] : offsets[variable + 1]]
         degree = len(edges)
         if degree < 2:
             continue
-        gather_terms(edges, edge_factor, terms, heads, keys)
+        mark(degree, valid)
+        gather_terms(edges, around.factor, terms, heads, keys)
         for target in range(degree):
-            weights[:degree] = 0.0
+            weights[: whole_blocks(degree)] = kind(0.0)
             for k in range(heads):
-                ours, row, total = terms[edge_factor[edges[target]], k], keys[k], kind(0.0)
-                for m in range(degree):
-                    powers[m] = unit_exponential(sigmoid(ours + row[m]))
-                    total += powers[m]
-                scale = kind(degree - 1) / (kind(heads) * (total - powers[target]))
-                for m in range(degree):
-                    weights[m] += scale * powers[m]
+                query = splat(terms, around.factor[edges[target]] * terms.shape[1] + k, LANES)
+                total = full_like(0.0, query)
+                for m in range(0, degree, BLOCK):
+                    power = exponential_of(sigmoid_of(query + load(keys[k], m, LANES))) * load(valid, m, LANES)
+                    store(powers, m, power)
+                    total = total + power
+                scale = full_like(kind(degree - 1) / (kind(heads) * (sum_of(total) - powers[target])), total)
+                for m in range(0, degree, BLOCK):
+                    store(weights, m, load(weights, m, LANES) + scale * load(powers, m, LANES))
             for m in range(degree):
                 if m != target:
                     low, high = min(low, weights[m]), max(high, weights[m])

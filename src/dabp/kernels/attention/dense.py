@@ -21,7 +21,6 @@ Floats = NDArray[np.floating]
 BLOCK = 8
 """Message entries and neighbours are processed in vectors of this length."""
 LANES = lanes_of(BLOCK)
-SINGLE = lanes_of(1)
 ROWS = 512
 """Rows of a block."""
 AT_ONCE = 64

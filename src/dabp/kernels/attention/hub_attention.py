@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dabp.kernels.attention.dense import BLOCK, LANES, Floats, sigmoid_of
+from dabp.kernels.attention.dense import Floats, sigmoid_of
 from dabp.kernels.attention.one_variable import Integers
 from dabp.kernels.decorators import kernel, part
 from dabp.kernels.rows import longest_row
@@ -170,20 +170,11 @@ def attend(first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, bias:
             _finish(mixed, bias, shape, results, node)
 
 
-@part()
-def _clear(node: int, rows: Floats) -> None:
-    """Write zeros to the row of a node, if the layer has it."""
-    wide = rows.shape[1]
-    zero = full_like(0.0, load(rows, 0, LANES))
-    for x in range(node * wide, (node + 1) * wide if node < len(rows) else 0, BLOCK):
-        store(rows, x, zero)
-
-
 @kernel
 def attend_backward(
-    first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, given: Given, gradients: Floats, fresh: bool
+    first: int, last: int, hubs: Hubs, nodes: Floats, shape: Shape, given: Given, gradients: Floats
 ) -> None:
-    """Write the gradients of hubs to `gradients`, those of `nodes`; those of message nodes are added to unless `fresh`.
+    """Add what goes through the weighted sums of some hubs, and of the nodes that attend to them, to `gradients`.
 
     As the weights of a node add up to 1, the bias has the sum of all rows of W e's.
     """
@@ -196,18 +187,12 @@ def attend_backward(
             after = edges[offsets[i + 1] : offsets[i + 2]]
             if hub + 1 < count:
                 _fetch(after, inward, nodes)
-                if not fresh:
-                    _fetch(after, inward, gradients)
+                _fetch(after, inward, gradients)
             if outward < count:
                 _fetch(after, outward, nodes)
-                if not fresh:
-                    _fetch(after, outward, gradients)
+                _fetch(after, outward, gradients)
                 _fetch(after, outward, given.gradient)
                 _fetch(after, outward, given.results)
-        _clear(hub, gradients)
-        for n in range(len(around) if fresh else 0):
-            _clear(inward + around[n], gradients)
-            _clear(outward + around[n], gradients)
         if hub < count:
             _weights(hub, inward, around, nodes, shape, scratch.alphas)
             _inward_backward(hub, inward, around, nodes, shape, scratch, given, gradients)

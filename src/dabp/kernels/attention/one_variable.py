@@ -8,15 +8,14 @@ d × d is stored: scores are computed row by row, forwards and again backwards.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.attention.dense import BLOCK, LANES, Floats, product, sigmoid_of, whole_blocks
 from dabp.kernels.decorators import array_inner, inner, part
-from dabp.kernels.elementary import sigmoid
-from dabp.kernels.scratch import rows_apart
 from dabp.kernels.simd import full_like, load, splat, store, sum_of
 from dabp.kernels.simd_functions import exponential_of
 
@@ -77,26 +76,26 @@ class Scratch(NamedTuple):
 @inner
 def gathered(largest: int, inputs: Inputs) -> Gathered:
     """Empty arrays for variables up to this degree."""
-    heads, like = inputs.heads, inputs.f2v
+    heads, kind = inputs.heads, inputs.f2v.dtype
     wide = whole_blocks(inputs.f2v.shape[1])
-    return Gathered(rows_apart(heads, largest, like), rows_apart(heads, largest, like), rows_apart(largest, wide, like))
+    return Gathered(np.empty((heads, largest), kind), np.empty((heads, largest), kind), np.empty((largest, wide), kind))
 
 
 @inner
-def scratch_for(largest: int, wide: int, like: Floats) -> Scratch:
+def scratch_for(largest: int, wide: int, kind: Any) -> Scratch:
     """Empty arrays for variables up to this degree."""
     return Scratch(
-        rows_apart(MOST_NODES, largest, like),
-        rows_apart(MOST_NODES, wide + BLOCK, like),
-        rows_apart(MOST_NODES, wide + BLOCK, like),
-        rows_apart(MOST_NODES, largest, like),
-        rows_apart(MOST_NODES, largest, like),
-        rows_apart(7, largest, like),
-        rows_apart(MOST_NODES, wide + BLOCK, like),
-        rows_apart(MOST_NODES, wide + BLOCK, like),
-        rows_apart(MOST_NODES, largest, like),
-        rows_apart(wide, largest, like),
-        rows_apart(largest, wide, like),
+        np.empty((MOST_NODES, largest), kind),
+        np.empty((MOST_NODES, wide + BLOCK), kind),
+        np.empty((MOST_NODES, wide + BLOCK), kind),
+        np.empty((MOST_NODES, largest), kind),
+        np.empty((MOST_NODES, largest), kind),
+        np.empty((7, largest), kind),
+        np.empty((MOST_NODES, wide + BLOCK), kind),
+        np.empty((MOST_NODES, wide + BLOCK), kind),
+        np.empty((MOST_NODES, largest), kind),
+        np.empty((wide, largest), kind),
+        np.empty((largest, wide), kind),
     )
 
 
@@ -129,7 +128,7 @@ def gather_rows(edges: Integers, by_edge: Floats, result: Floats) -> None:
 
 
 @part(_nrt=False)
-def _mark(degree: int, valid: Floats) -> None:
+def mark(degree: int, valid: Floats) -> None:
     """1 for every neighbour, 0 beyond, up to whole blocks."""
     valid[:degree] = valid.dtype.type(1.0)
     valid[degree : whole_blocks(degree)] = valid.dtype.type(0.0)
@@ -143,7 +142,7 @@ def all_pairs(degree: int, variable: Gathered, scratch: Scratch, results: Result
     rows, heads, kind = scratch.rows, len(queries), queries.dtype.type
     share, others = kind(1.0 / heads), kind(degree - 1)
     weights, scores, powers, valid = rows[0], rows[1], rows[2], rows[3]
-    _mark(degree, valid)
+    mark(degree, valid)
     for target in range(degree):
         weights[: whole_blocks(degree)] = mixed = kind(0.0)
         for k in range(heads):
@@ -157,7 +156,7 @@ def all_pairs(degree: int, variable: Gathered, scratch: Scratch, results: Result
                 total = total + power
                 score_sum = score_sum + score * mask
             own = scores[target]
-            mixed += sigmoid(own - (sum_of(score_sum) - own) / others)
+            mixed += kind(1.0) / (kind(1.0) + math.exp((sum_of(score_sum) - own) / others - own))
             scale = full_like(share * others / (sum_of(total) - powers[target]), total)
             for m in range(0, degree, BLOCK):
                 store(weights, m, load(weights, m, LANES) + scale * load(powers, m, LANES))
@@ -174,7 +173,7 @@ def all_pairs_backward(degree: int, variable: Gathered, scratch: Scratch, given:
     share, others, one = kind(1.0 / heads), kind(degree - 1), kind(1.0)
     weights, scores, powers, dots, valid = rows[0], rows[1], rows[2], rows[3], rows[4]
     whole = whole_blocks(degree)
-    _mark(degree, valid)
+    mark(degree, valid)
     gradients.keys[:, :whole] = columns[:, degree:whole] = kind(0.0)
     for m in range(degree):
         for x in range(messages.shape[1]):
@@ -195,7 +194,7 @@ def all_pairs_backward(degree: int, variable: Gathered, scratch: Scratch, given:
                 products = products + power * load(dots, m, LANES)
             own, own_power = scores[target], powers[target]
             inverse, own_slope = one / (sum_of(total) - own_power), own * (one - own)
-            damped = sigmoid(own - (sum_of(score_sum) - own) / others)
+            damped = one / (one + math.exp((sum_of(score_sum) - own) / others - own))
             of_own = given.damping[target] * share * damped * (one - damped)
             of_others = -of_own / others
             mean = full_like((sum_of(products) - own_power * dots[target]) * inverse, query)

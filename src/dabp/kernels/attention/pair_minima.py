@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.kernels.attention.dense import BLOCK, LANES, SINGLE, Floats, whole_blocks
+from dabp.kernels.attention.dense import BLOCK, LANES, Floats, whole_blocks
 from dabp.kernels.decorators import kernel, part
-from dabp.kernels.simd import as_int32, full_like, item, load, minimum, rounded_product, splat, store, where_less
+from dabp.kernels.simd import as_int32, full_like, load, minimum, rounded_product, splat, store, where_less
 
 Winners = NDArray[np.int32]
 
@@ -98,35 +98,13 @@ def pair_messages(first: int, last: int, costs: PairTables, v2f: Floats, f2v: Fl
         _write(columns, scratch, f2v, winners, two)
 
 
-@part(_nrt=False)
-def _pass_back(value: int, edge: int, other: int, winners: Winners, gradient: Floats, made: Floats) -> None:
-    """Add the gradient of a message's value to the other edge's value that made it."""
-    width = made.shape[1]
-    here = edge * width + value
-    there = other * width + item(winners, here)
-    store(made, there, load(made, there, SINGLE) + load(gradient, here, SINGLE))
-
-
 @kernel
 def pair_gradients(first: int, last: int, costs: PairTables, winners: Winners, gradient: Floats, made: Floats) -> None:
-    """Write the gradient of v2f: that of each message goes to the other variable's value that made it.
-
-    One value often makes many, and an addition to it waits for the one before: those of four edges take turns.
-    """
-    rows, columns, width, zero = costs.rows, costs.columns, made.shape[1], made.dtype.type(0.0)
-    for begin in range(first, last, 2):
-        one, two = 2 * begin, 2 * begin + 1
-        three, four = (one + 2, two + 2) if begin + 1 < last else (one, two)
-        for x in range(width):
-            made[one, x] = made[two, x] = made[three, x] = made[four, x] = zero
-        common = min(rows, columns) if begin + 1 < last else 0
-        for a in range(common):
-            _pass_back(a, one, two, winners, gradient, made)
-            _pass_back(a, two, one, winners, gradient, made)
-            _pass_back(a, three, four, winners, gradient, made)
-            _pass_back(a, four, three, winners, gradient, made)
-        for factor in range(begin, min(begin + 2, last)):
-            for a in range(common, rows):
-                _pass_back(a, 2 * factor, 2 * factor + 1, winners, gradient, made)
-            for b in range(common, columns):
-                _pass_back(b, 2 * factor + 1, 2 * factor, winners, gradient, made)
+    """Write the gradient of v2f: that of each message goes to the other variable's value that made it."""
+    for factor in range(first, last):
+        one, two = 2 * factor, 2 * factor + 1
+        made[one] = made[two] = made.dtype.type(0.0)
+        for a in range(costs.rows):
+            made[two, winners[one, a]] += gradient[one, a]
+        for b in range(costs.columns):
+            made[one, winners[two, b]] += gradient[two, b]

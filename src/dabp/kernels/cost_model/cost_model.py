@@ -5,9 +5,7 @@ What follows from the structure of the graph (see `lab.cost_model.microstructure
 
 - after the first layer a pair of values is a function of its cost, so that it is tabulated (`level_tables`);
 - after the second a pair depends on its cost and its lower value, and that value on its own constraints below;
-- only pairs with the target reach the third layer, and the last layer is averaged before its matrix is applied.
-
-Per target that is one 64×64 product for each pair with a value of a variable below; the rest is small.
+- only pairs with the target reach the third layer and the last.
 """
 
 from __future__ import annotations
@@ -20,90 +18,50 @@ from numpy.typing import NDArray
 from dabp.kernels.decorators import inner, kernel
 
 Array = NDArray[np.float32]
+Levels = NDArray[np.int64]
 
+WIDTH = 64
+"""Numbers of a node between layers, and heads × channels of each layer."""
 HEADS = 8
-"""Heads of the first three layers."""
-CHANNELS = 8
-"""Channels of each of them."""
-WIDTH = HEADS * CHANNELS
-"""Numbers of a node between layers."""
-LAST_HEADS = 4
-"""Heads of the last layer, which averages them."""
-LAST_CHANNELS = 16
-"""Channels of each of these."""
+"""Heads of the first three layers; the last has half as many."""
+
+
+class Layer(NamedTuple):
+    """A layer of attention: node i becomes the sum of α_ij W x_j over itself and the nodes j that it looks at.
+
+    α_ij ∝ exp(leaky(source · W x_j + target · W x_i)) for each head.
+    """
+
+    channels: tuple[int, ...]  # as many zeros as a head has channels: a constant of the compiled loops
+    matrix: Array  # W, [inputs, 64]
+    source: Array  # of all heads, [64]
+    target: Array
+    bias: Array  # [64], of the last layer [16]
 
 
 class Parameters(NamedTuple):
-    """What predicting the values of a target needs; 64 = 8 heads × 8 channels, matrices as [in, out].
+    """What predicting the values of a target needs."""
 
-    `source_i` and `target_i` are the attention vectors of layer i, applied to what the layer's matrix gives; those
-    of the last layer are multiplied by its matrix beforehand and apply to its inputs.
-    """
-
-    value_1: Array  # W x of a value node in the first layer, [64]
-    cost_1: Array  # W x of a cost node of cost 0, [64]; a cost c adds c times `amount_1`
-    amount_1: Array
-    source_1: Array
-    target_1: Array
-    bias_1: Array
-    matrix_2: Array
-    source_2: Array
-    target_2: Array
-    bias_2: Array
-    matrix_3: Array
-    source_3: Array
-    target_3: Array
-    bias_3: Array
-    matrix_4: Array  # [4 heads, 64, 16]
-    source_4: Array  # [4 heads, 64]
-    target_4: Array
-    bias_4: Array
+    first: Layer
+    second: Layer
+    third: Layer
+    last: Layer  # averages its heads
     transform: Array  # of the value node's embedding, [16, 16]
     out: Array  # [16]: the value node's half; the constraints' half adds the same to all values
 
 
+class Nodes(NamedTuple):
+    """Nodes as a layer reads them."""
+
+    projected: Array  # W x, [nodes, 64]
+    scores: Array  # by head, as what is looked at and as what looks, [nodes, 2, 8]
+
+
 class LevelTables(NamedTuple):
-    """What the model makes of a pair of each different cost."""
+    """What two layers make of a pair of each different cost; two rows more are space for a value and its unary cost."""
 
-    amount: Array  # the costs, in the model's units, [levels]
-    score_1: Array  # what a pair of this cost scores in a value's first attention, [levels, 8]
-    projected_2: Array  # a pair's input to the second layer, [levels, 64]
-    from_2: Array  # its scores there as a source, [levels, 8]
-    to_2: Array  # its scores there as a target, [levels, 8]
-
-
-class Embedding(NamedTuple):
-    """A value after two layers, or with one axis more several values."""
-
-    projected: Array  # its inputs to the second and third layer, [2, 64]
-    scores: Array  # their scores as sources (rows 0 and 2) and targets (rows 1 and 3), [4, 8]
-    unary: Array  # the embedding of its unary cost after one and after two layers, [2, 64]; used by the target only
-
-
-class ValueCosts(NamedTuple):
-    """What the model reads of one value."""
-
-    amount: float  # its unary cost
-    has_unary: bool
-    levels: NDArray[np.int32]  # of its pairs with values below, [pairs]
-
-
-class Pairs(NamedTuple):
-    """Scratch for the pairs of one value of the target with the values below."""
-
-    everyone: NDArray[np.int64]  # 0, 1, …, [pairs]
-    projected: Array  # inputs to the third layer, [pairs, 64]
-    scores: Array  # their scores as sources, [pairs, 8]
-    embedding: Array  # after the third layer, [pairs, 64]
-    last: Array  # their scores as sources in the last layer, [pairs, 4]
-    score: Array  # by head, [pairs]
-
-
-class Source(NamedTuple):
-    """A node that attention looks at, or with one axis more several of them."""
-
-    projected: Array  # what it sends, [64]
-    scores: Array  # what it scores by head, [8]
+    first: Nodes
+    second: Nodes
 
 
 @inner
@@ -113,15 +71,16 @@ def leaky(x: Any) -> Any:
 
 
 @inner(fastmath=True)
-def elu(x: Array) -> None:
-    """In place; exp(x) = p(x/64)^64 with a Taylor polynomial p, which vectorises and is right to 1e-5."""
+def elu(x: Array, bias: Array) -> None:
+    """ELU of x + bias in place; exp(x) = p(x/64)^64 with a Taylor polynomial p, which vectorises, right to 1e-5."""
     for i in range(len(x)):
-        y = max(min(x[i], np.float32(0)), np.float32(-20)) * np.float32(1 / 64)
+        z = x[i] + bias[i]
+        y = max(min(z, np.float32(0)), np.float32(-20)) * np.float32(1 / 64)
         p = y * (np.float32(1) + y * (np.float32(1 / 2) + y * (np.float32(1 / 6) + y * np.float32(1 / 24))))
         # (1 + p)² − 1 = p (p + 2): squaring without the 1 keeps small results exact.
         for _ in range(6):
             p = p * (p + np.float32(2))
-        x[i] = max(x[i], np.float32(0)) + p
+        x[i] = max(z, np.float32(0)) + p
 
 
 @inner(fastmath=True)
@@ -136,220 +95,152 @@ def project(x: Array, matrix: Array, out: Array) -> None:
 
 
 @inner(fastmath=True)
-def head_scores(x: Array, vector: Array, out: Array) -> None:
-    """Per head the dot product of its channels."""
-    for h in range(HEADS):
-        total = np.float32(0)
-        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
-            total += x[c] * vector[c]
-        out[h] = total
+def enter(x: Array, layer: Layer, nodes: Nodes, place: int) -> None:
+    """Write the node with embedding x to a place among the nodes of a layer."""
+    row, scores, channels = nodes.projected[place], nodes.scores[place], len(layer.channels)
+    project(x, layer.matrix, row)
+    for h in range(WIDTH // channels):
+        source, target = np.float32(0), np.float32(0)
+        for c in range(h * channels, (h + 1) * channels):
+            source += row[c] * layer.source[c]
+            target += row[c] * layer.target[c]
+        scores[0, h], scores[1, h] = source, target
 
 
 @inner(fastmath=True)
-def attend_pair(own: Source, below: Source, to_own: Array, bias: Array, out: Array) -> None:
-    """A pair's next embedding from its own and its lower value's: a softmax over two is a sigmoid."""
-    for h in range(HEADS):
-        gap = leaky(below.scores[h] + to_own[h]) - leaky(own.scores[h] + to_own[h])
+def attend_pair(layer: Layer, own: Nodes, place: int, below: Nodes, other: int, out: Array) -> None:
+    """A pair's next embedding from itself and its lower value: a softmax over two is a sigmoid."""
+    itself, lower, scores = own.projected[place], below.projected[other], own.scores[place]
+    channels = len(layer.channels)
+    for h in range(WIDTH // channels):
+        gap = leaky(below.scores[other, 0, h] + scores[1, h]) - leaky(scores[0, h] + scores[1, h])
         share = np.float32(1) / (np.float32(1) + np.exp(gap))
-        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
-            out[c] = below.projected[c] + share * (own.projected[c] - below.projected[c]) + bias[c]
-    elu(out)
+        for c in range(h * channels, (h + 1) * channels):
+            out[c] = lower[c] + share * (itself[c] - lower[c])
+    elu(out, layer.bias)
 
 
 @inner(fastmath=True)
-def attend_value(
-    own: Source, unary: Source, has_unary: bool, pairs: Source, chosen: Any, to_value: Array, bias: Array, score: Array,
-    out: Array,
-) -> None:  # fmt: skip
-    """A value's next embedding from itself, its unary cost and the pairs `chosen`; `score` is scratch as long."""
-    count = len(chosen)
-    for h in range(HEADS):
-        mine = leaky(own.scores[h] + to_value[h])
-        cost = leaky(unary.scores[h] + to_value[h]) if has_unary else mine
-        highest = max(mine, cost)
-        for k in range(count):
-            score[k] = leaky(pairs.scores[chosen[k], h] + to_value[h])
-            highest = max(highest, score[k])
-        mine = np.exp(mine - highest)
-        cost = np.exp(cost - highest) if has_unary else np.float32(0)
-        total = mine + cost
-        first, last = h * CHANNELS, (h + 1) * CHANNELS
+def attend(layer: Layer, nodes: Nodes, place: int, looked_at: Levels, out: Array) -> None:
+    """The weighted sum of the nodes that the node at `place` looks at, itself one of them."""
+    scores, projected, to_value = nodes.scores, nodes.projected, nodes.scores[place, 1]
+    channels, weights = len(layer.channels), np.empty(len(looked_at), np.float32)
+    for h in range(WIDTH // channels):
+        highest, total = leaky(scores[place, 0, h] + to_value[h]), np.float32(0)
+        for k in range(len(looked_at)):
+            weights[k] = leaky(scores[looked_at[k], 0, h] + to_value[h])
+            highest = max(highest, weights[k])
+        first, last = h * channels, (h + 1) * channels
         for c in range(first, last):
-            out[c] = mine * own.projected[c] + cost * unary.projected[c]
-        for k in range(count):
-            weight = np.exp(score[k] - highest)
+            out[c] = 0
+        for k in range(len(looked_at)):
+            weight = np.exp(weights[k] - highest)
             total += weight
             for c in range(first, last):
-                out[c] += weight * pairs.projected[chosen[k], c]
+                out[c] += weight * projected[looked_at[k], c]
         for c in range(first, last):
-            out[c] = out[c] / total + bias[c]
-    elu(out)
+            out[c] /= total
+
+
+@inner
+def empty_nodes(count: int) -> Nodes:
+    """Space for nodes of one layer."""
+    return Nodes(np.empty((count, WIDTH), np.float32), np.empty((count, 2, HEADS), np.float32))
+
+
+@inner
+def _enter_cost(amount: Any, model: Parameters, nodes: Nodes, place: int) -> None:
+    """Write the node of a cost; its features are those of `weights.Feature`."""
+    features = np.zeros(4, np.float32)
+    features[1], features[3] = 1, amount
+    enter(features, model.first, nodes, place)
 
 
 @kernel
 def level_tables(amounts: Array, model: Parameters) -> LevelTables:
     """What the model makes of each different cost."""
     count = len(amounts)
-    tables = LevelTables(
-        amounts,
-        np.empty((count, HEADS), np.float32),
-        np.empty((count, WIDTH), np.float32),
-        np.empty((count, HEADS), np.float32),
-        np.empty((count, HEADS), np.float32),
-    )
-    node, embedding = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
-    from_value, to_value = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
-    from_pair, to_pair = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
-    head_scores(model.value_1, model.source_1, from_value)
-    head_scores(model.value_1, model.target_1, to_value)
+    tables = LevelTables(empty_nodes(count + 2), empty_nodes(count + 2))
+    value, embedding = np.zeros(4, np.float32), np.empty(WIDTH, np.float32)
+    value[2] = 1
+    enter(value, model.first, tables.first, count)
     for i in range(count):
-        for c in range(WIDTH):
-            node[c] = model.cost_1[c] + amounts[i] * model.amount_1[c]
-        head_scores(node, model.source_1, from_pair)
-        head_scores(node, model.target_1, to_pair)
-        for h in range(HEADS):
-            tables.score_1[i, h] = leaky(from_pair[h] + to_value[h])
-        attend_pair(Source(node, from_pair), Source(model.value_1, from_value), to_pair, model.bias_1, embedding)
-        project(embedding, model.matrix_2, tables.projected_2[i])
-        head_scores(tables.projected_2[i], model.source_2, tables.from_2[i])
-        head_scores(tables.projected_2[i], model.target_2, tables.to_2[i])
+        _enter_cost(amounts[i], model, tables.first, i)
+        attend_pair(model.first, tables.first, i, tables.first, count, embedding)
+        enter(embedding, model.second, tables.second, i)
     return tables
 
 
-@inner(fastmath=True)
-def _first_layer(costs: ValueCosts, from_unary: Array, tables: LevelTables, model: Parameters, out: Array) -> None:
-    """A value's embedding after one layer: everything it looks at is linear in a cost, so costs are averaged."""
-    amount, has_unary, levels = costs
-    value, cost, per_amount = model.value_1, model.cost_1, model.amount_1
-    from_value, to_value = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
-    count = len(levels)
-    head_scores(value, model.source_1, from_value)
-    head_scores(value, model.target_1, to_value)
-    for h in range(HEADS):
-        own = leaky(from_value[h] + to_value[h])
-        mine = leaky(from_unary[h] + to_value[h]) if has_unary else own
-        highest = max(own, mine)
-        for k in range(count):
-            highest = max(highest, tables.score_1[levels[k], h])
-        own = np.exp(own - highest)
-        others = np.exp(mine - highest) if has_unary else np.float32(0)
-        average = others * amount
-        for k in range(count):
-            weight = np.exp(tables.score_1[levels[k], h] - highest)
-            others += weight
-            average += weight * tables.amount[levels[k]]
-        total = own + others
-        for c in range(h * CHANNELS, (h + 1) * CHANNELS):
-            out[c] = (own * value[c] + others * cost[c] + average * per_amount[c]) / total + model.bias_1[c]
-    elu(out)
+@inner
+def embed_value(
+    amount: Any, looked_at: Levels, tables: LevelTables, model: Parameters, second: Nodes, third: Nodes, place: int
+) -> Array:
+    """Write a value to a place among the nodes of the second and the third layer.
+
+    `amount` is its unary cost, `looked_at` the levels of its pairs with values below, the row of `tables` after all
+    levels (the value itself) and, if it has a unary cost, the last row. Returns the embedding of the unary cost.
+    """
+    embedding, own, unary = (
+        np.empty(WIDTH, np.float32),
+        len(tables.first.projected) - 2,
+        len(tables.first.projected) - 1,
+    )
+    _enter_cost(amount, model, tables.first, unary)
+    cost: Array = tables.first.projected[unary].copy()
+    elu(cost, model.first.bias)
+    attend(model.first, tables.first, own, looked_at, embedding)
+    elu(embedding, model.first.bias)
+    enter(embedding, model.second, tables.second, own)
+    second.projected[place], second.scores[place] = tables.second.projected[own], tables.second.scores[own]
+    enter(cost, model.second, tables.second, unary)
+    cost[:] = tables.second.projected[unary]
+    elu(cost, model.second.bias)
+    attend(model.second, tables.second, own, looked_at, embedding)
+    elu(embedding, model.second.bias)
+    enter(embedding, model.third, third, place)
+    return cost
 
 
-@inner(fastmath=True)
-def embed_value(costs: ValueCosts, tables: LevelTables, model: Parameters, score: Array, out: Embedding) -> None:
-    """Write the first two layers at one value; `score` is scratch, at least as long as its levels."""
-    amount, has_unary, levels = costs
-    node, embedding = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
-    from_unary = np.empty(HEADS, np.float32)
-    for c in range(WIDTH):
-        node[c] = model.cost_1[c] + amount * model.amount_1[c]
-        out.unary[0, c] = node[c] + model.bias_1[c]
-    elu(out.unary[0])
-    head_scores(node, model.source_1, from_unary)
-    _first_layer(costs, from_unary, tables, model, embedding)
-
-    project(embedding, model.matrix_2, out.projected[0])
-    head_scores(out.projected[0], model.source_2, out.scores[0])
-    head_scores(out.projected[0], model.target_2, out.scores[1])
-    project(out.unary[0], model.matrix_2, node)
-    head_scores(node, model.source_2, from_unary)
-    for c in range(WIDTH):
-        out.unary[1, c] = node[c] + model.bias_2[c]
-    elu(out.unary[1])
-    own, unary = Source(out.projected[0], out.scores[0]), Source(node, from_unary)
-    pairs = Source(tables.projected_2, tables.from_2)
-    attend_value(own, unary, has_unary, pairs, levels, out.scores[1], model.bias_2, score, embedding)
-    project(embedding, model.matrix_3, out.projected[1])
-    head_scores(out.projected[1], model.source_3, out.scores[2])
-    head_scores(out.projected[1], model.target_3, out.scores[3])
-
-
-@inner(fastmath=True)
+@inner
 def predict_value(
-    own: Embedding, costs: ValueCosts, below: Embedding, tables: LevelTables, model: Parameters, pairs: Pairs
-) -> Any:
+    levels: Levels, has_unary: bool, cost: Array, tables: LevelTables, model: Parameters, second: Nodes, third: Nodes,
+    pairs: Nodes, last: Nodes,
+) -> Any:  # fmt: skip
     """The model's prediction for one value of the target (without what is the same for all of its values).
 
-    `own` is the value's, from `embed_value`; `below` those of the values below, [values, 2, 64] and [values, 4, 8], in
-    the order of the value's levels.
+    `second` and `third` have the values below, in the order of `levels`, and in their last row the value itself, from
+    `embed_value`, which gave the `cost`. `pairs` and `last` are scratch of two rows more than there are values below.
     """
-    has_unary, levels = costs.has_unary, costs.levels
-    node, embedding = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
-    to_pair, from_unary = np.empty(HEADS, np.float32), np.empty(HEADS, np.float32)
-    for k in range(len(levels)):
-        level = levels[k]
-        itself = Source(tables.projected_2[level], tables.from_2[level])
-        lower = Source(below.projected[k, 0], below.scores[k, 0])
-        attend_pair(itself, lower, tables.to_2[level], model.bias_2, embedding)
-        project(embedding, model.matrix_3, pairs.projected[k])
-        head_scores(pairs.projected[k], model.source_3, pairs.scores[k])
-        head_scores(pairs.projected[k], model.target_3, to_pair)
-        itself = Source(pairs.projected[k], pairs.scores[k])
-        lower = Source(below.projected[k, 1], below.scores[k, 2])
-        attend_pair(itself, lower, to_pair, model.bias_3, pairs.embedding[k])
-        for h in range(LAST_HEADS):
-            total = np.float32(0)
-            for c in range(WIDTH):
-                total += pairs.embedding[k, c] * model.source_4[h, c]
-            pairs.last[k, h] = total
-
-    project(own.unary[1], model.matrix_3, node)
-    head_scores(node, model.source_3, from_unary)
-    mine, unary = Source(own.projected[1], own.scores[2]), Source(node, from_unary)
-    several = Source(pairs.projected, pairs.scores)
-    attend_value(mine, unary, has_unary, several, pairs.everyone, own.scores[3], model.bias_3, pairs.score, embedding)
-    for c in range(WIDTH):
-        node[c] += model.bias_3[c]
-    elu(node)
-    return _read_out(embedding, node, has_unary, pairs, model)
+    embedding, count = np.empty(WIDTH, np.float32), len(levels)
+    for k in range(count):
+        attend_pair(model.second, tables.second, levels[k], second, k, embedding)
+        enter(embedding, model.third, pairs, k)
+        attend_pair(model.third, pairs, k, third, k, embedding)
+        enter(embedding, model.last, last, k)
+    pairs.projected[count], pairs.scores[count] = third.projected[count], third.scores[count]
+    enter(cost, model.third, pairs, count + 1)
+    looked_at = np.arange(count + 2 if has_unary else count + 1)
+    attend(model.third, pairs, count, looked_at, embedding)
+    elu(embedding, model.third.bias)
+    enter(embedding, model.last, last, count)
+    cost[:] = pairs.projected[count + 1]
+    elu(cost, model.third.bias)
+    enter(cost, model.last, last, count + 1)
+    attend(model.last, last, count, looked_at, embedding)
+    return _read_out(embedding, model)
 
 
 @inner(fastmath=True)
-def _read_out(value: Array, unary: Array, has_unary: bool, pairs: Pairs, model: Parameters) -> Any:
-    """The last attention at a value, and the value's half of the output."""
-    score, count = pairs.score, len(pairs.everyone)
-    mixed, head = np.empty(WIDTH, np.float32), np.empty(LAST_CHANNELS, np.float32)
-    final = np.empty(LAST_CHANNELS, np.float32)
-    for c in range(LAST_CHANNELS):
-        final[c] = model.bias_4[c]
-    for h in range(LAST_HEADS):
-        from_value, to_value, from_unary = np.float32(0), np.float32(0), np.float32(0)
-        for c in range(WIDTH):
-            from_value += value[c] * model.source_4[h, c]
-            to_value += value[c] * model.target_4[h, c]
-            from_unary += unary[c] * model.source_4[h, c]
-        own = leaky(from_value + to_value)
-        mine = leaky(from_unary + to_value) if has_unary else own
-        highest = max(own, mine)
-        for k in range(count):
-            score[k] = leaky(pairs.last[k, h] + to_value)
-            highest = max(highest, score[k])
-        own = np.exp(own - highest)
-        mine = np.exp(mine - highest) if has_unary else np.float32(0)
-        total = own + mine
-        for c in range(WIDTH):
-            mixed[c] = own * value[c] + mine * unary[c]
-        for k in range(count):
-            weight = np.exp(score[k] - highest)
-            total += weight
-            for c in range(WIDTH):
-                mixed[c] += weight * pairs.embedding[k, c]
-        project(mixed, model.matrix_4[h], head)
-        for c in range(LAST_CHANNELS):
-            final[c] += head[c] / total / LAST_HEADS
-    elu(final)
-    project(final, model.transform, head)
-    elu(head)
+def _read_out(heads: Array, model: Parameters) -> Any:
+    """The value's half of the output from the heads of the last layer."""
+    channels = len(model.out)
+    mean, made, nothing = np.zeros(channels, np.float32), np.empty(channels, np.float32), np.zeros(channels, np.float32)
+    for c in range(WIDTH):
+        mean[c % channels] += heads[c] * np.float32(channels / WIDTH)
+    elu(mean, model.last.bias)
+    project(mean, model.transform, made)
+    elu(made, nothing)
     prediction = np.float32(0)
-    for c in range(LAST_CHANNELS):
-        prediction += head[c] * model.out[c]
+    for c in range(channels):
+        prediction += made[c] * model.out[c]
     return prediction

@@ -9,16 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.kernels.cost_model.cost_model import (
-    HEADS,
-    LAST_HEADS,
-    WIDTH,
     Array,
-    Embedding,
     LevelTables,
-    Pairs,
     Parameters,
-    ValueCosts,
     embed_value,
+    empty_nodes,
     predict_value,
 )
 from dabp.kernels.decorators import inner, kernel
@@ -182,58 +177,60 @@ def repair(
 def predict(problem: Structure, cycle: Cycle, model: Parameters, tables: LevelTables, target: int, below: int) -> Array:
     """Predicted cost of each value of a target with `below` values in its neighbours among its descendants."""
     size = problem.sizes[target]
-    levels = np.empty((size, below), np.int32)
-    unary = np.empty((2, WIDTH), np.float32)
-    lower = Embedding(np.empty((below, 2, WIDTH), np.float32), np.empty((below, 4, HEADS), np.float32), unary)
-    done = 0
+    levels, done = _levels(problem, size, below), 0
+    second, third = empty_nodes(below + 1), empty_nodes(below + 1)
     for e in range(problem.begin[target], problem.begin[target + 1]):
         child = problem.neighbour[e]
         if cycle.position[child] <= cycle.position[target]:
             continue
+        _fill_levels(problem, e, target, levels, done)
         own_levels = _levels_below(problem, child, cycle.position)
-        score = np.empty(own_levels.shape[1], np.float32)
+        seen = own_levels.shape[1] - 1 + cycle.assigned[child]
         for b in range(problem.sizes[child]):
-            for a in range(size):
-                cell = problem.neighbour_base[e] + a * problem.neighbour_own[e] + b * problem.neighbour_other[e]
-                levels[a, done] = problem.level[cell]
-            costs = ValueCosts(cycle.amount[problem.first_value[child] + b], cycle.assigned[child], own_levels[b])
-            embed_value(costs, tables, model, score, Embedding(lower.projected[done], lower.scores[done], unary))
+            amount = cycle.amount[problem.first_value[child] + b]
+            embed_value(amount, own_levels[b, :seen], tables, model, second, third, done)
             done += 1
-
-    own = Embedding(np.empty((2, WIDTH), np.float32), np.empty((4, HEADS), np.float32), unary)
-    pairs = Pairs(
-        np.arange(below),
-        np.empty((below, WIDTH), np.float32),
-        np.empty((below, HEADS), np.float32),
-        np.empty((below, WIDTH), np.float32),
-        np.empty((below, LAST_HEADS), np.float32),
-        np.empty(below, np.float32),
-    )
-    predictions = np.empty(size, np.float32)
+    pairs, last = empty_nodes(below + 2), empty_nodes(below + 2)
+    predictions, has_unary = np.empty(size, np.float32), cycle.assigned[target]
+    seen = levels.shape[1] - 1 + has_unary
     for a in range(size):
-        costs = ValueCosts(cycle.amount[problem.first_value[target] + a], cycle.assigned[target], levels[a])
-        embed_value(costs, tables, model, pairs.score, own)
-        predictions[a] = predict_value(own, costs, lower, tables, model, pairs)
+        amount = cycle.amount[problem.first_value[target] + a]
+        cost = embed_value(amount, levels[a, :seen], tables, model, second, third, below)
+        own = levels[a, :below]
+        predictions[a] = predict_value(own, has_unary, cost, tables, model, second, third, pairs, last)
     return predictions
 
 
 @inner
-def _levels_below(problem: Structure, variable: int, position: Indices) -> NDArray[np.int32]:
-    """The levels of each value's pairs with values of neighbours further down, [values, pairs]."""
+def _levels(problem: Structure, size: int, below: int) -> Indices:
+    """Space for the levels of each value's pairs with values below, then rows of `LevelTables` as in `embed_value`."""
+    levels = np.empty((size, below + 2), np.int64)
+    levels[:, below] = len(problem.level_amount)
+    levels[:, below + 1] = len(problem.level_amount) + 1
+    return levels
+
+
+@inner
+def _fill_levels(problem: Structure, e: int, variable: int, levels: Indices, done: int) -> None:
+    """Write the levels of a variable's pairs with the values of its neighbour e from column `done` on."""
+    for b in range(problem.sizes[problem.neighbour[e]]):
+        cell = problem.neighbour_base[e] + b * problem.neighbour_other[e]
+        for a in range(problem.sizes[variable]):
+            levels[a, done + b] = problem.level[cell]
+            cell += problem.neighbour_own[e]
+
+
+@inner
+def _levels_below(problem: Structure, variable: int, position: Indices) -> Indices:
+    """The levels of each value's pairs with values of neighbours further down, as `_levels` lays them out."""
     count = 0
     for e in range(problem.begin[variable], problem.begin[variable + 1]):
         if position[problem.neighbour[e]] > position[variable]:
             count += problem.sizes[problem.neighbour[e]]
-    levels = np.empty((problem.sizes[variable], count), np.int32)
+    levels: Indices = _levels(problem, problem.sizes[variable], count)
     done = 0
     for e in range(problem.begin[variable], problem.begin[variable + 1]):
-        other = problem.neighbour[e]
-        if position[other] <= position[variable]:
-            continue
-        for b in range(problem.sizes[other]):
-            cell = problem.neighbour_base[e] + b * problem.neighbour_other[e]
-            for a in range(problem.sizes[variable]):
-                levels[a, done] = problem.level[cell]
-                cell += problem.neighbour_own[e]
-            done += 1
+        if position[problem.neighbour[e]] > position[variable]:
+            _fill_levels(problem, e, variable, levels, done)
+            done += problem.sizes[problem.neighbour[e]]
     return levels

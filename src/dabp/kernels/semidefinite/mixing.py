@@ -1,3 +1,4 @@
+# mypy: disable-error-code="untyped-decorator"
 """Coordinate descent on the semidefinite relaxation of quadratic functions of spins (the mixing method)."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Global functions, a file each: what an assignment costs, tables that cost the same, linear rows. See `base`.
 
-`TEMPLATE.py` shows how to add one.
+`template.py` shows how to add one.
 """
 
 from dabp.problem.globals.all_different import AllDifferent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -11,7 +11,7 @@ import numpy as np
 
 from dabp.problem.blocks import Building
 from dabp.problem.columns import Indices
-from dabp.problem.globals.base import Floats, GlobalFunction, Row, Sum, Symbols, all_symbols, counts
+from dabp.problem.globals.base import Floats, GlobalFunction, Row, Sum, Symbols, all_symbols, counts, marks
 from dabp.problem.sums import Judge
 
 
@@ -36,12 +36,12 @@ class AllDifferent(GlobalFunction):
             total += amounts[self.measure]
         return total
 
-    def sums(self, symbols: Symbols) -> list[Sum]:
+    def sums(self, symbols: Symbols) -> Iterator[Sum]:
         """At most one argument takes each symbol."""
         measure = {"pairs": "pairs", "variables": "amount", "squares": "square", "values": "once"}[self.measure]
         judge = Judge(None, Fraction(1), self.price, measure)
         shared = [symbol for symbol in all_symbols(symbols) if symbol not in self.excepted]
-        return [Sum([(own == symbol).astype(np.int64) for own in symbols], judge) for symbol in shared]
+        return (Sum(marks(symbols, symbol), judge) for symbol in shared)
 
     def rows(self, symbols: Symbols) -> list[Row]:
         """Those of symbols that two or more arguments have."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
@@ -70,7 +71,7 @@ class GlobalFunction(ABC):
     @property
     def name(self) -> str:
         """What people call it."""
-        return type(self).__name__.lower()
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
 
     @property
     def hard(self) -> bool:
@@ -85,8 +86,8 @@ class GlobalFunction(ABC):
         """What rows of symbols cost, [assignments]."""
         return priced(self.violation(rows), self.price)
 
-    def sums(self, symbols: Symbols) -> list[Sum] | None:
-        """Sums whose costs add up to those of the function; None if it is no sum."""
+    def sums(self, symbols: Symbols) -> Iterable[Sum] | None:
+        """Sums whose costs add up to those of the function, one at a time; None if it is no sum."""
         return None
 
     def rows(self, symbols: Symbols) -> list[Row]:
@@ -106,6 +107,7 @@ class GlobalFunction(ABC):
         sums = self.sums(symbols)
         if sums is not None:
             for one in sums:
+                build.check(0, self.name)
                 add_sum(build, scope, one.terms, one.judge, self.name)
         elif cells <= SMALL_CELLS:
             build.add(scope, self.table(symbols))
@@ -169,9 +171,19 @@ def counts(rows: Indices, symbol: int) -> Indices:
     return np.asarray((rows == symbol).sum(axis=1), dtype=np.int64)
 
 
+def marks(symbols: Symbols, symbol: int) -> list[Indices]:
+    """1 for each value that has the symbol, else 0; equal arguments share an array."""
+    made: dict[int, Indices] = {}
+    for own in symbols:
+        if id(own) not in made:
+            made[id(own)] = (own == symbol).astype(np.int64)
+    return [made[id(own)] for own in symbols]
+
+
 def all_symbols(symbols: Symbols) -> list[int]:
     """The different symbols of all arguments, in order."""
-    return sorted(set(itertools.chain.from_iterable(own.tolist() for own in symbols)))
+    different = {id(own): own for own in symbols}.values()
+    return sorted(set(itertools.chain.from_iterable(own.tolist() for own in different)))
 
 
 def _row(one: Sum) -> Row | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from dabp.problem.blocks import Building
 from dabp.problem.columns import Indices
 from dabp.problem.exactness import decimal
-from dabp.problem.globals.base import Floats, GlobalFunction, Row, Sum, Symbols, counts
+from dabp.problem.globals.base import Floats, GlobalFunction, Row, Sum, Symbols, counts, marks
 from dabp.problem.sums import Judge
 
 
@@ -52,21 +52,20 @@ class Cardinality(GlobalFunction):
                 total += np.maximum(few, many) ** 2 if self.measure == "square" else np.maximum(few, many) > 0
         return np.maximum(short, over) if self.measure == "variables" else total
 
-    def sums(self, symbols: Symbols) -> list[Sum] | None:
+    def sums(self, symbols: Symbols) -> Iterator[Sum] | None:
         """A count for each symbol, or two where shortages and excesses count differently."""
-        if self.measure == "variables" and not self.hard:
-            return None
-        made = []
+        return None if self.measure == "variables" and not self.hard else self._counts(symbols)
+
+    def _counts(self, symbols: Symbols) -> Iterator[Sum]:
         for bound in self.bounds:
-            terms = [(own == bound.symbol).astype(np.int64) for own in symbols]
+            terms = marks(symbols, bound.symbol)
             low, high = Fraction(bound.low), Fraction(bound.high)
             weights = (1.0, 1.0) if self.measure != "amount" else (bound.shortage, bound.excess)
             if weights[0] == weights[1]:
-                made.append(Sum(terms, Judge(low, high, _times(self.price, weights[0]), self.measure)))
+                yield Sum(terms, Judge(low, high, _times(self.price, weights[0]), self.measure))
             else:
-                made.append(Sum(terms, Judge(low, None, _times(self.price, weights[0]), self.measure)))
-                made.append(Sum(terms, Judge(None, high, _times(self.price, weights[1]), self.measure)))
-        return made
+                yield Sum(terms, Judge(low, None, _times(self.price, weights[0]), self.measure))
+                yield Sum(terms, Judge(None, high, _times(self.price, weights[1]), self.measure))
 
     def rows(self, symbols: Symbols) -> list[Row]:
         """Those of the counts; where the larger of two sums counts, half of each."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from dabp.errors import ProblemError
-from dabp.problem.blocks import Building
+from dabp.problem.blocks import DEFINING, Building
 from dabp.problem.columns import Indices
 from dabp.problem.globals.base import Floats, GlobalFunction, Symbols, priced
 from dabp.problem.globals.regular import FAR, MOST
@@ -93,7 +93,8 @@ class Grammar(GlobalFunction):
 
     def decompose_large(self, build: Building, scope: Sequence[int], symbols: Symbols) -> None:
         """An auxiliary variable for each part of the word: the distances of all nonterminals from it."""
-        count, what = len(scope), f"grammar over {len(scope)} variables"
+        count, what = len(scope), f"grammar over {len(scope):,} variables"
+        build.check(DEFINING * (build.each or 1) * count * (count**2 - 1) // 6, what)  # ways to split all parts
         part: dict[tuple[int, int], tuple[int, Indices]] = {}
         for i, own in enumerate(symbols):
             rows, place = np.unique(self._leaves(own), axis=0, return_inverse=True)

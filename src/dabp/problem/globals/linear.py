@@ -32,7 +32,7 @@ class Linear(GlobalFunction):
 
     @cached_property
     def judge(self) -> Judge:
-        """What totals cost."""
+        """What totals in units of 1/denominator cost."""
         low, high = (None if one is None else one * self.denominator for one in (self.low, self.high))
         return Judge(low, high, self.price, self.measure, self.denominator, self.different)
 
@@ -46,7 +46,7 @@ class Linear(GlobalFunction):
         return self.judge.costs(rows.sum(axis=1))
 
     def sums(self, symbols: Symbols) -> list[Sum]:
-        """Itself."""
+        """The only one: its terms are the symbols."""
         return [Sum(symbols, self.judge)]
 
 

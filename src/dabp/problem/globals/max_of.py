@@ -25,11 +25,12 @@ class MaxOf(GlobalFunction):
 
     def decompose_large(self, build: Building, scope: Sequence[int], symbols: Symbols) -> None:
         """Maxima of the first arguments, one after the other."""
-        steps, before = list[Indices](), np.zeros(1, dtype=np.int64)
+        steps, before, cells = list[Indices](), np.zeros(1, dtype=np.int64), 0
         for number, own in enumerate(symbols):
             largest = np.maximum.outer(before, own) if number else own[None, :]
             before, place = np.unique(largest, return_inverse=True)
-            build.check(largest.size * len(before), f"max over {len(scope):,} variables")
+            cells += largest.size * len(before)
+            build.check(cells, f"max over {len(scope):,} variables")
             steps.append(place.reshape(largest.shape))
         costs = priced(np.maximum(np.array(self.weights)[largest], 0.0), self.price)
         add_chain(build, scope, smallest(Chain(steps[:-1], costs)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from dabp.problem import Problem
 from dabp.problem.blocks import Blocks
-from dabp.problem.columns import offsets_of
+from dabp.problem.columns import offsets_of, ragged_positions
 from dabp.problem.globals.base import Posted
 
 
@@ -39,4 +39,33 @@ def onto(problem: Problem, blocks: Blocks, posted: Sequence[Posted]) -> Problem:
         factor_names=factors if named else None,
         labels=labels and [*labels, *([None] * len(auxiliary))],
         statements=[each._replace(factors=tuple(count + f for f in each.factors)) for each in posted],
+    )
+
+
+def without(problem: Problem, posted: Sequence[Posted]) -> Problem:
+    """The problem without the factors of these statements, and without auxiliary variables that only they define."""
+    kept = np.ones(problem.num_factors, dtype=np.bool_)
+    for one in posted:
+        kept[list(one.factors)] = False
+    definitions = problem.auxiliaries.definitions
+    ends = problem.scope_variables[problem.scope_offsets[definitions + 1] - 1]
+    visible = problem.auxiliaries.num_visible
+    needed = np.ones(problem.num_variables, dtype=np.bool_)
+    needed[visible:] = np.isin(np.arange(visible, problem.num_variables), ends[kept[definitions]])
+    number, factor = np.cumsum(needed) - 1, np.cumsum(kept) - 1
+    entries = ragged_positions(problem.scope_offsets, np.flatnonzero(kept))
+    names = problem.names
+    places = np.flatnonzero(needed).tolist()
+    gone = set(map(id, posted))
+    others = [each for each in problem.auxiliaries.statements if id(each) not in gone]
+    return problem.replace(
+        domain_sizes=problem.domain_sizes[needed],
+        scope_variables=number[problem.scope_variables[entries]],
+        scope_offsets=offsets_of(problem.arities[kept]),
+        factor_table=problem.factor_table[kept],
+        definitions=factor[definitions[kept[definitions]]],
+        variable_names=names.variable_names and [names.variable_names[place] for place in places],
+        factor_names=names.factor_names and [names.factor_names[f] for f in np.flatnonzero(kept).tolist()],
+        labels=names.value_labels and [names.value_labels[place] for place in places],
+        statements=[each._replace(factors=tuple(factor[list(each.factors)].tolist())) for each in others],
     )

@@ -135,7 +135,7 @@ class Regular(GlobalFunction):
 
     def decompose_large(self, build: Building, scope: Sequence[int], symbols: Symbols) -> None:
         """A deterministic automaton: its states are distances of all states less the least, which a step costs."""
-        layer, steps, weights = self._start, list[Indices](), list[Floats]()
+        layer, steps, weights, cells = self._start, list[Indices](), list[Floats](), 0
         what = f"regular over {len(scope):,} variables"
         for own in symbols:
             different, place = np.unique(own, return_inverse=True)
@@ -148,7 +148,8 @@ class Regular(GlobalFunction):
             least[least == FAR] = 0
             after = np.where(after == FAR, FAR, after - least[..., None])
             layer, number = np.unique(after.reshape(-1, self.states), axis=0, return_inverse=True)
-            build.check(least.size * len(layer), what)
+            cells += least.size * len(layer)
+            build.check(cells, what)
             steps.append(number.reshape(least.shape)[:, place])
             weights.append(priced(least / self._whole[1], self.price)[:, place])
         add_chain(build, scope, smallest(Chain(steps, costs, weights)))

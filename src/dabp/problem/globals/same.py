@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -9,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from dabp.problem.columns import Indices
-from dabp.problem.globals.base import Floats, GlobalFunction, Sum, Symbols, all_symbols, counts
+from dabp.problem.globals.base import Floats, GlobalFunction, Sum, Symbols, all_symbols, counts, marks
 from dabp.problem.globals.cardinality import Bound, Cardinality
 from dabp.problem.sums import Judge
 
@@ -42,16 +43,14 @@ class Same(GlobalFunction):
         measure = "amount" if self.measure == "variables" else self.measure
         return Cardinality(self.bounds, price=self.price, measure=measure)
 
-    def sums(self, symbols: Symbols) -> list[Sum]:
+    def sums(self, symbols: Symbols) -> Iterator[Sum]:
         """For each symbol the count of one part less that of the other, and the counts that have bounds."""
         measure = "amount" if self.measure == "variables" else self.measure
         judge = Judge(Fraction(0), Fraction(0), self.price, measure, 2 if self.measure == "variables" else 1)
-        made = []
         for symbol in all_symbols(symbols):
-            marks = [(own == symbol).astype(np.int64) for own in symbols]
-            made.append(Sum([*marks[: self.size], *(-mark for mark in marks[self.size :])], judge))
+            first, second = marks(symbols[: self.size], symbol), marks(symbols[self.size :], symbol)
+            yield Sum([*first, *(-mark for mark in second)], judge)
         if self.bounds:
             nobody = [np.full(len(own), -1) for own in symbols]
-            made += self._bounded.sums([*symbols[: self.size], *nobody[self.size :]]) or []
-            made += self._bounded.sums([*nobody[: self.size], *symbols[self.size :]]) or []
-        return made
+            yield from self._bounded.sums([*symbols[: self.size], *nobody[self.size :]]) or ()
+            yield from self._bounded.sums([*nobody[: self.size], *symbols[self.size :]]) or ()

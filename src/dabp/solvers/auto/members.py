@@ -1,11 +1,14 @@
 """The members of `auto`: one object each, with all that is known about when and how its solver is run.
 
-To add one: write how it plans its runs, and its object in `MEMBERS`. A member is named by its public solver.
+To add one: write how it plans its runs, its object in `MEMBERS`, and its weights in ``member_weights.json``, which
+``python -m benchmarks.auto fit`` fits. A member is named by its public solver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -74,6 +77,12 @@ def _restarting(solver: str) -> Callable[[Situation], Run]:
 ALONE_PART = 0.85
 """Part of the time for the single run of BP that has all threads (`line_up`)."""
 
+LINEAR_SHARE = 0.3
+"""Part of the time left that the linear relaxation may take: its process has no turns."""
+
+LINEAR_CELLS = 500_000
+"""Cells of tables up to which the linear relaxation takes part in a solve of 10 s or more."""
+
 
 def iteration_seconds(features: Features) -> float:
     """About how long an iteration of BP takes on one core."""
@@ -87,11 +96,16 @@ def first_rate(features: Features, horizon: float) -> float:
 
 # ---- the table ------------------------------------------------------------------------------------------------------
 
+WEIGHTS: Mapping[str, Mapping[str, float]] = json.loads(
+    Path(__file__).with_name("member_weights.json").read_text(encoding="utf-8")
+)["weights"]
+"""Member → kind of problem → its weight. The file says for each kind how the weights were found."""
+
 MEMBERS = (
     Member(
         solver="bp-reinforced",
         plan=_reinforced,
-        weights={"small": 1.0, "medium": 0.3, "large": 4.0, "image": 0.4, "binary": 0.4, "permutation": 0.2},
+        weights=WEIGHTS["bp-reinforced"],
         turn=200,
         delay={"image": 0.6},
         setup=0.33,
@@ -100,7 +114,7 @@ MEMBERS = (
     Member(
         solver="bp-learned",
         plan=_learned,
-        weights={"medium": 3.0, "large": 4.0},
+        weights=WEIGHTS["bp-learned"],
         when="from 150 variables on",
         turn=200,
         setup=0.4,
@@ -109,16 +123,24 @@ MEMBERS = (
     Member(
         solver="tabu",
         plan=_restarting("tabu"),
-        weights={"small": 2.0, "medium": 1.0, "large": 0.3, "binary": 2.5, "permutation": 1.0},
+        weights=WEIGHTS["tabu"],
         copies=lambda features, kind: 2 if features.hard >= MOSTLY else 1,
         turn=100,
         shares_table=True,
         seeking=True,
     ),
     Member(
+        solver="robust-tabu",
+        plan=lambda situation: Run(make_solver("robust-tabu"), last=True),
+        weights={"permutation": 12.0},
+        copies=lambda features, kind: 2,
+        when="on permutations; it ends at once where costs are no products of flows and distances",
+        turn=50,
+    ),
+    Member(
         solver="annealing",
         plan=_restarting("annealing"),
-        weights={"small": 1.5, "medium": 9.0, "large": 3.0, "binary": 3.5, "permutation": 9.0},
+        weights=WEIGHTS["annealing"],
         copies=lambda features, kind: 2 if kind in ("medium", "permutation") else 1,
         turn=200,
         shares_table=True,
@@ -126,7 +148,7 @@ MEMBERS = (
     Member(
         solver="tempering",
         plan=lambda situation: Run(make_solver("tempering"), whole=True),
-        weights={"medium": 10.0},
+        weights=WEIGHTS["tempering"],
         applies=lambda features, horizon: features.repulsive >= MOSTLY and features.crisp == 0.0,
         when="on soft colourings: single coolings of those end in valleys whose costs differ by a per cent",
         shares_table=True,
@@ -135,7 +157,7 @@ MEMBERS = (
     Member(
         solver="annealing-free",
         plan=_from_best("annealing-free"),
-        weights={"small": 4.0, "medium": 8.0, "large": 6.0, "binary": 4.0, "permutation": 4.0},
+        weights=WEIGHTS["annealing-free"],
         applies=lambda features, horizon: features.following >= 0.25,
         when="where a quarter of the variables follow from others, as partial sums do",
         setup=0.05,
@@ -144,7 +166,7 @@ MEMBERS = (
     Member(
         solver="icm",
         plan=_from_best("icm"),
-        weights=dict.fromkeys(("small", "medium", "large", "image", "binary", "permutation"), 0.4),
+        weights=WEIGHTS["icm"],
         when="where other members do not start soon enough or have few iterations",
         setup=0.05,
         opens=True,
@@ -153,7 +175,7 @@ MEMBERS = (
     Member(
         solver="neighbourhood",
         plan=_from_best("neighbourhood"),
-        weights={"small": 0.4, "medium": 0.3, "large": 4.0, "image": 0.3, "binary": 4.0, "permutation": 0.1},
+        weights=WEIGHTS["neighbourhood"],
         applies=lambda features, horizon: features.degree <= 12.0,
         when="with at most 12 neighbours a variable: elimination of many variables at once is affordable there",
         turn=40,
@@ -164,7 +186,7 @@ MEMBERS = (
     Member(
         solver="expansion",
         plan=_from_best("expansion"),
-        weights={"image": 3.0},
+        weights=WEIGHTS["expansion"],
         when="on images",
         turn=10,
         setup=0.25,
@@ -173,7 +195,7 @@ MEMBERS = (
     Member(
         solver="dual",
         plan=lambda situation: Run(make_solver("dual"), last=True),
-        weights={"small": 0.35, "medium": 0.1, "large": 0.35, "binary": 0.35, "permutation": 0.35},
+        weights=WEIGHTS["dual"],
         turn=100,
         setup=0.55,
         memory=25.0,
@@ -183,7 +205,7 @@ MEMBERS = (
     Member(
         solver="dual-branching",
         plan=lambda situation: Run(make_solver("dual-branching"), budget=Budget(threads=situation.threads), last=True),
-        weights={"image": 4.0},
+        weights=WEIGHTS["dual-branching"],
         turn=100,
         setup=0.55,
         memory=25.0,
@@ -192,21 +214,21 @@ MEMBERS = (
     ),
     Member(
         solver="linear-relaxation",
-        plan=lambda situation: Run(make_solver("linear-relaxation"), whole=True, last=True),
+        plan=lambda situation: Run(make_solver("linear-relaxation", {"share": LINEAR_SHARE}), whole=True, last=True),
         weights=dict.fromkeys(("small", "medium", "large", "binary", "permutation"), 4.0),  # it ends soon
         applies=lambda features, horizon: (
             installed("highspy")
             and (features.following > 0.0 or features.hard >= MOSTLY)
-            and features.num_cells <= 1_000_000 * horizon
+            and (features.exchanging >= MOSTLY or features.num_cells <= min(1.0, 0.1 * horizon) * LINEAR_CELLS)
         ),
-        when="where sums are counted, or most factors forbid, and a linear program of all cells fits the time",
+        when="where sums are counted, or most factors forbid, and its program is small or most variables must differ",
         patient=True,
         bounding=True,
     ),
     Member(
         solver="assignment",
         plan=lambda situation: Run(make_solver("assignment"), last=True),
-        weights={"permutation": 1.0},
+        weights={"permutation": 6.0},
         when="on permutations",
         turn=10,
         setup=5.0,
@@ -217,7 +239,7 @@ MEMBERS = (
     Member(
         solver="semidefinite",
         plan=lambda situation: Run(make_solver("semidefinite"), last=True),
-        weights={"binary": 0.7},
+        weights={"binary": 1.2},
         when="on problems of two values whose tables do not favour agreement",
         turn=10,
         setup=1.0,
@@ -228,7 +250,7 @@ MEMBERS = (
     Member(
         solver="dabp",
         plan=lambda situation: Run(make_solver("dabp")),
-        weights={"small": 0.3, "medium": 0.2, "binary": 0.3},
+        weights=WEIGHTS["dabp"],
         applies=lambda features, horizon: horizon >= 60.0 and features.num_variables < 600,
         when="with a minute or more and below 600 variables: it learns from window to window",
         turn=40,
@@ -240,7 +262,7 @@ MEMBERS = (
 MBE = Member(
     solver="mbe",
     plan=lambda situation: Run(make_solver("mbe")),
-    weights={"small": 0.5, "medium": 0.5, "large": 0.5, "binary": 0.5, "permutation": 0.5},
+    weights=WEIGHTS["mbe"],
     when="where an exact elimination takes up to half of the time",
     patient=True,
 )

@@ -33,7 +33,7 @@ class Auto(Solver):
     Presolve first. A narrow problem is solved exactly by variable elimination. Otherwise a descent gives a first
     answer, and the tables, degrees and domains decide which members take part and how much time they have at first
     (`members.MEMBERS`): the dual and moves by minimum cuts on images, tabu search and annealing on problems of two
-    values and on small ones, belief propagation on other large ones; forest neighbourhoods and, with a minute or more,
+    values and on small ones, belief propagation on other large ones; exact neighbourhoods and, with a minute or more,
     DABP beside them. Members run in threads, and time goes to those that improve on this problem; toulbar2 tries to
     prove in a child process, on a core of its own as long as it has prospects. Components count apart. The search ends
     when the bound meets the cost.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
-from dabp.graph.message_layout import aligned_zeros, lane_count, make_layout, put_values
+from dabp.graph.message_layout import lane_count, make_layout, put_values
 from dabp.kernels.atomics import zeros_apart
 from dabp.kernels.belief_propagation.iteration import (
     MANY_CHANGES,
@@ -238,12 +238,12 @@ def _memory(problem: Problem, graph: FactorGraph, layout: Layout, in_stages: boo
     whole = in_stages or len(layout.many.table) > 0
     of_a_variable = int(np.diff(layout.variables.message_start).max(initial=0))
     return Memory(
-        v2f=aligned_zeros(messages, real),
-        fresh=aligned_zeros(0 if in_stages else messages, real),
-        f2v=aligned_zeros(messages if whole else of_a_variable, real),
+        v2f=zeros_apart(messages, real),
+        fresh=zeros_apart(0 if in_stages else messages, real),
+        f2v=zeros_apart(messages if whole else of_a_variable, real),
         fused=True,
         f2v_of_all=whole,
-        field=aligned_zeros(len(layout.variables.unary), real),
+        field=zeros_apart(len(layout.variables.unary), real),
         damping=np.zeros(graph.num_edges, dtype=real),
         assignment=np.full(graph.num_variables, -1, dtype=np.int32),
         best=np.zeros(graph.num_variables, dtype=np.int64),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dabp.graph import FactorGraph
-from dabp.graph.message_layout import aligned_zeros
+from dabp.kernels.atomics import zeros_apart
 from dabp.kernels.belief_propagation.message_arrays import PADDING, RUNNING, Memory, Reals, Rules
 from dabp.kernels.belief_propagation.soft import (
     SEND,
@@ -60,8 +60,8 @@ class SoftMessages(MinSum):
         self._soft = Softness(
             share=copies,
             inverse=1.0 / copies,
-            messages=aligned_zeros(len(self.memory.v2f), graph.dtype),
-            weights=aligned_zeros(different * len(tables), graph.dtype),
+            messages=zeros_apart(len(self.memory.v2f), graph.dtype),
+            weights=zeros_apart(different * len(tables), graph.dtype),
             start=np.arange(len(copies)) * len(tables) * (different > 1),
         )
         vectors, width = len(tables) // len(self.lanes), len(self.lanes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from dabp.problem import Problem
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, State, Step
 from dabp.solvers.dabp.loss import Loss
+from dabp.solvers.dabp.observation import Observation, observation
 from dabp.solvers.dabp.parameters import AdamW, Parameters, initial_parameters
 from dabp.solvers.dabp.structure import Structure
 from dabp.solvers.dabp.window import Backend, Messages, Window
@@ -57,6 +58,7 @@ class DabpSearch(Search):
         self.optimizer = AdamW(len(self.parameters.flat), graph.dtype, solver.learning_rate, solver.weight_decay)
         self.messages = self._no_messages()
         self.place = Place()
+        self.observer: Callable[[Observation], object] | None = None
         self._deadline = 0.0
         self._at_border = True
         self._steps = self._algorithm1() if self.structure.num_edges else self._without_factors()
@@ -71,6 +73,10 @@ class DabpSearch(Search):
         self._deadline = working_seconds() + BLOCK_SECONDS
         self._at_border = False
         return next(self._steps)
+
+    def observe(self, observer: Callable[[Observation], object]) -> None:
+        """Call a function with each iteration."""
+        self.observer = observer
 
     def _algorithm1(self) -> Iterator[Step]:
         """Algorithm 1 from the window's border where `place` stands, a `Step` each block and each window.
@@ -129,6 +135,8 @@ class DabpSearch(Search):
         infers = len(window.beliefs) % self.solver.network_interval == 0
         beliefs, change = window.unrolled.iterate(infers)
         window.add(beliefs)
+        if self.observer is not None:
+            self.observer(observation(self, window))
         self.place.iterations += 1
         return change
 

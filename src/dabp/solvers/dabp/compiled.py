@@ -18,6 +18,7 @@ from dabp.kernels.attention.attentive_messages import weight_range
 from dabp.kernels.attention.gated_units import HIDDEN
 from dabp.solvers.dabp.folding import Network
 from dabp.solvers.dabp.loss import Loss
+from dabp.solvers.dabp.observation import Inferred, weights_of
 from dabp.solvers.dabp.operations import Operations, Tape, Value
 from dabp.solvers.dabp.parameters import EMBEDDING, NODE_TYPES, Parameters
 from dabp.solvers.dabp.structure import Structure
@@ -192,6 +193,20 @@ class CompiledWindow(Unrolled):
         if self.backend.weights == "learned":
             low, high = weight_range(self.operations.variable_edges, self.network.heads, learned.terms.array)
         return learned.damping.array[self.backend.several], low, high
+
+    def inferred(self) -> Inferred:
+        """λ and w of the last iteration, see `Unrolled`."""
+        learned, structure = self.state.learned, self.backend.structure
+        assert learned is not None
+        heads = self.network.heads
+        uniform = self.backend.weights != "learned"  # w = 1 / (d − 1): what equal terms give
+        terms = (
+            np.zeros((structure.num_factors, 2 * heads), learned.damping.array.dtype)
+            if uniform
+            else learned.terms.array
+        )
+        damping = np.where(self.backend.several, learned.damping.array, 0.0)
+        return Inferred(damping, weights_of(structure, heads, terms))
 
 
 def _values(state: State) -> list[Value]:

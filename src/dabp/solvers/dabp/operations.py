@@ -29,7 +29,7 @@ from dabp.solvers.dabp.folding import Cell, Layer, Product
 from dabp.solvers.dabp.parameters import ATTENTION_SLOPE, OUTPUT_SLOPE
 from dabp.solvers.dabp.pool import Pool
 from dabp.solvers.dabp.structure import Structure
-from dabp.solvers.dabp.thread_shares import Job, Parts, Threads, even_shares
+from dabp.solvers.dabp.thread_shares import Parts, Threads, even_shares
 
 Array = NDArray[np.floating]
 
@@ -127,10 +127,10 @@ class Operations:
         for sizes, costs, here, parts in self.groups:
             if isinstance(costs, PairTables):
                 best: NDArray[Any] = self.pool.empty(result[here].shape, np.dtype(np.int32))
-                self._run(parts, pair_minima.pair_messages, costs, v2f.array[here], result[here], best)
+                self.threads.run(parts, pair_minima.pair_messages, costs, v2f.array[here], result[here], best)
             else:
                 best = np.zeros(result[here].shape, np.int64)
-                self._run(parts, min_marginals.messages, sizes, costs, v2f.array[here], result[here], best)
+                self.threads.run(parts, min_marginals.messages, sizes, costs, v2f.array[here], result[here], best)
             winners.append(best)
         f2v = Value(result, constant=v2f.constant)
 
@@ -138,10 +138,10 @@ class Operations:
             made = self.empty(gradient.shape)
             for (sizes, costs, here, parts), best in zip(self.groups, winners, strict=True):
                 if isinstance(costs, PairTables):
-                    self._run(parts, pair_minima.pair_gradients, costs, best, gradient[here], made[here])
+                    self.threads.run(parts, pair_minima.pair_gradients, costs, best, gradient[here], made[here])
                 else:
                     made[here] = 0.0
-                    self._run(parts, min_marginals.gradients, sizes, best, gradient[here], made[here])
+                    self.threads.run(parts, min_marginals.gradients, sizes, best, gradient[here], made[here])
             v2f.receive(made)
 
         tape.append(push, f2v)
@@ -166,7 +166,7 @@ class Operations:
 
     def _sums_by_variable(self, start: Array, by_edge: Array) -> Array:
         result = np.empty_like(start)
-        self._run(self.belief_parts, composition.beliefs, self.variable_edges, start, by_edge, result)
+        self.threads.run(self.belief_parts, composition.beliefs, self.variable_edges, start, by_edge, result)
         return result
 
     def _rows_by_edge(self, by_variable: Array) -> Array:
@@ -179,13 +179,13 @@ class Operations:
         rows = len(inputs)
         new = Value(self.empty((rows, HIDDEN)))
         parts = self._parts_of(rows, nanoseconds)
-        self._run(parts, gated_units.advance, cell.columns, inputs, state.array, new.array)
+        self.threads.run(parts, gated_units.advance, cell.columns, inputs, state.array, new.array)
 
         def push(gradient: Array) -> None:
             made = self.empty(gradient.shape)
             sums = self.empty((dense.blocks_of(rows), *cell.gradient.shape))
             given = cell.columns, cell.rows_of_state, inputs, state.array, gradient, made, sums
-            self._run(self._parts_of(rows, 2.0 * nanoseconds), gated_units.advance_backward, *given)
+            self.threads.run(self._parts_of(rows, 2.0 * nanoseconds), gated_units.advance_backward, *given)
             cell.gradient += sums.sum(0)
             state.receive(made)
 
@@ -206,14 +206,16 @@ class Operations:
         shape = Shape(*self.slopes, layer.lanes)
         nodes = self._projected(features, layer)
         given = nodes, shape, layer.bias, result.array
-        self.threads.run(*(Job(parts, hub_attention.attend, (hubs, *given)) for parts, hubs in self.hubs))
+        for parts, hubs in self.hubs:
+            self.threads.run(parts, hub_attention.attend, hubs, *given)
         kept = nodes if self.keeps_projections else None
 
         def push(gradient: Array) -> None:
             nodes = self._projected(features, layer) if kept is None else kept
             made, given = self.empty(nodes.shape), Given(gradient, result.array)
-            for fresh, (parts, hubs) in zip((True, False), self.hubs, strict=True):  # both reach the message nodes
-                self._run(parts, hub_attention.attend_backward, hubs, nodes, shape, given, made, fresh)
+            made[...] = 0.0
+            for parts, hubs in self.hubs:  # both reach the message nodes
+                self.threads.run(parts, hub_attention.attend_backward, hubs, nodes, shape, given, made)
             self._project_backward(features, layer.product, made)
 
         tape.append(push, result)
@@ -227,7 +229,7 @@ class Operations:
 
     def _project(self, rows: Array, product: Product, result: Array) -> None:
         parts = self._parts_of(len(rows), PRODUCT_NANOSECONDS * product.rows.size)
-        self._run(parts, dense.project, rows, product.columns, result)
+        self.threads.run(parts, dense.project, rows, product.columns, result)
 
     def _project_backward(self, features: Value, product: Product, gradient: Array) -> None:
         """Add the gradient of the product's matrix and, if the features are no constant, push theirs."""
@@ -235,7 +237,7 @@ class Operations:
         made = self.empty((0 if features.constant else rows, product.rows.shape[1]))
         sums = self.empty((dense.blocks_of(rows), *product.gradient.shape))
         parts = self._parts_of(rows, 2 * PRODUCT_NANOSECONDS * product.rows.size)
-        self._run(parts, dense.project_backward, features.array, product.rows, gradient, made, sums)
+        self.threads.run(parts, dense.project_backward, features.array, product.rows, gradient, made, sums)
         product.gradient += sums.sum(0)
         if len(made):
             features.receive(made)
@@ -249,7 +251,7 @@ class Operations:
         damping, summed = Value(np.empty(len(f2v.array), self.dtype)), Value(self.empty(f2v.array.shape))
         inputs = Inputs(heads, terms.array, f2v.array)
         around = self.variable_edges, self.interpolation, inputs
-        self._run(self.variable_parts, attentive_messages.attend, *around, Results(damping.array, summed.array))
+        self.threads.run(self.variable_parts, attentive_messages.attend, *around, Results(damping.array, summed.array))
 
         def push(of_damping: Array | None, of_summed: Array | None) -> None:
             given = Results(
@@ -257,7 +259,7 @@ class Operations:
                 np.zeros_like(summed.array) if of_summed is None else of_summed,
             )
             made = Inputs(heads, self.empty((len(f2v.array), terms.array.shape[1])), self.empty(f2v.array.shape))
-            self._run(self.variable_parts, attentive_messages.attend_backward, *around, given, made)
+            self.threads.run(self.variable_parts, attentive_messages.attend_backward, *around, given, made)
             of_terms = self.empty(terms.array.shape)
             for sizes, _, here, _ in self.groups:  # the edges of a factor follow each other
                 by_factor = made.terms[here].reshape(-1, len(sizes), of_terms.shape[1])
@@ -278,12 +280,12 @@ class Operations:
         """
         new = Value(self.empty(v2f.array.shape))
         given = composition.Parts(damping.array, v2f.array, others.array)
-        self._run(self.edge_parts, composition.compose, self.edges, given, new.array)
+        self.threads.run(self.edge_parts, composition.compose, self.edges, given, new.array)
 
         def push(gradient: Array) -> None:
             made = composition.Parts(*(self.empty(part.shape) for part in given))
             arguments = self.edges, given, new.array, gradient, made
-            self._run(self.edge_parts, composition.compose_backward, *arguments)
+            self.threads.run(self.edge_parts, composition.compose_backward, *arguments)
             for value, part in zip((damping, v2f, others), made, strict=True):
                 value.receive(part)
 
@@ -298,9 +300,6 @@ class Operations:
         """End the threads, give memory back."""
         self.threads.close()
         self.pool.clear()
-
-    def _run(self, parts: Parts, kernel: Any, *arguments: Any) -> None:
-        self.threads.run(Job(parts, kernel, arguments))
 
     def _parts_of(self, rows: int, nanoseconds: float) -> Parts:
         """Thread shares of blocks of rows, given the nanoseconds of a row."""

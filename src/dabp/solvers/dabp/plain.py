@@ -16,6 +16,7 @@ from torch.nn.functional import leaky_relu, pad
 from torch.utils.checkpoint import checkpoint
 
 from dabp.solvers.dabp.loss import ENTROPY_SHIFT, ENTROPY_WEIGHT, Array
+from dabp.solvers.dabp.observation import Inferred
 from dabp.solvers.dabp.parameters import ATTENTION_SLOPE, COLORS, LAYERS, NODE_TYPES, OUTPUT_SLOPE, Parameters
 from dabp.solvers.dabp.structure import Structure
 from dabp.solvers.dabp.window import Backend, Iteration, Messages, Unrolled
@@ -244,6 +245,12 @@ class PlainWindow(Unrolled):
         scaled = [(one.shape[1] - 1) * one.detach() for one in self.last.weights]
         lows, highs = [float(one[one > 0].min()) for one in scaled], [float(one.max()) for one in scaled]
         return _array(self.last.damping[~self.graph.alone]), min(lows, default=1.0), max(highs, default=1.0)
+
+    def inferred(self) -> Inferred:
+        """λ and w of the last iteration, see `Unrolled`."""
+        damping = self.last.damping.masked_fill(self.graph.alone, 0.0)
+        weights = [one[:, ~torch.eye(one.shape[1], dtype=torch.bool, device=one.device)] for one in self.last.weights]
+        return Inferred(_array(damping), _array(torch.cat([damping[:0], *(one.flatten() for one in weights)])))
 
 
 def _array(value: Tensor) -> Array:

@@ -5,10 +5,10 @@ Results do not depend on the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,6 @@ SHORT_NANOSECONDS = 5e4
 """Waking a thread for less work than this takes longer than the work."""
 
 
-class Job(NamedTuple):
-    """A kernel to be called as ``kernel(first, last, *arguments)`` for each part."""
-
-    parts: Parts
-    kernel: Callable[..., None]
-    arguments: tuple[Any, ...]
-
-
 class Threads:
     """Runs the parts of kernels on up to `count` threads, the caller's included."""
 
@@ -34,14 +26,12 @@ class Threads:
         self.count = count
         self._pool = ThreadPoolExecutor(count - 1) if count > 1 else None
 
-    def run(self, *jobs: Job) -> None:
-        """Run all parts of all jobs and return; a thread takes one part of every job, so jobs must be independent."""
-        others = []
-        if self._pool is not None:
-            most = max(len(job.parts) for job in jobs)
-            others = [self._pool.submit(_run_parts, turn, jobs) for turn in range(1, most)]
+    def run(self, parts: Parts, kernel: Callable[..., None], *arguments: Any) -> None:
+        """Call ``kernel(first, last, *arguments)`` for each part, and return when all are done."""
+        others = [self._pool.submit(kernel, *part, *arguments) for part in parts[1:]] if self._pool is not None else []
         try:
-            _run_parts(0, jobs)
+            if parts:
+                kernel(*parts[0], *arguments)
         finally:
             wait(others)
         for other in others:
@@ -51,12 +41,6 @@ class Threads:
         """End the threads, once their work is done."""
         if self._pool is not None:
             self._pool.shutdown()
-
-
-def _run_parts(turn: int, jobs: Iterable[Job]) -> None:
-    for job in jobs:
-        if turn < len(job.parts):
-            job.kernel(*job.parts[turn], *job.arguments)
 
 
 def even_shares(work: NDArray[np.float64], threads: int) -> Parts:

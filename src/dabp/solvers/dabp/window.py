@@ -15,6 +15,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import nullary_constant
 from dabp.solvers.base import Step
 from dabp.solvers.dabp.loss import Array, Loss, probabilities, theorem1_bound
+from dabp.solvers.dabp.observation import Inferred
 from dabp.solvers.dabp.parameters import Parameters
 
 
@@ -58,6 +59,10 @@ class Unrolled(ABC):
 
         The latter are (1, 1) if no variable has two factors.
         """
+
+    @abstractmethod
+    def inferred(self) -> Inferred:
+        """λ and w of the last iteration, of every edge."""
 
 
 class Backend(ABC):

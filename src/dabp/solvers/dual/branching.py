@@ -101,7 +101,10 @@ class BranchingSearch(DualSearch):
 
     def _pass(self) -> float:
         """One pass; records the best decoded assignment, which guides the splits."""
-        cost = super()._pass()
+        return self._guided(super()._pass())
+
+    def _guided(self, cost: float) -> float:
+        """The cost of the last decoded assignment, which is kept if it is the best."""
         if cost < self._guide_cost:
             self._guide, self._guide_cost = self._passes.decoded(), cost
         return cost
@@ -156,10 +159,7 @@ class BranchingSearch(DualSearch):
         """One pass on the case; returns the cost of the decoded assignment."""
         self._newest = self._passes.run(case.passes % 2 == 0) + self._passes.constant
         case.passes, case.looked, self.passes = case.passes + 1, case.looked + 1, self.passes + 1
-        cost = self._passes.cost
-        if cost < self._guide_cost:
-            self._guide, self._guide_cost = self._passes.decoded(), cost
-        return cost
+        return self._guided(self._passes.cost)
 
     def _enter(self, case: _Case) -> None:
         """Load a case into the passes."""
@@ -176,10 +176,7 @@ class BranchingSearch(DualSearch):
         """Certify the bound of a case; then close it, split it, or keep it."""
         assert self._cases is not None
         passes = self._pairwise
-        bound = math.nextafter(passes.certified() + passes.constant, -math.inf)
-        if math.isfinite(bound):
-            bound = float(math.ceil(bound)) if self._whole.facts.integral else bound - self._whole.facts.rounding_error
-            case.bound = max(case.bound, bound)
+        case.bound = max(case.bound, self._certified())
         self._cases = [other for other in self._cases if other is not case]
         if self._known - case.bound <= self._whole.facts.rounding(case.bound):
             self._closed, self._inside = min(self._closed, case.bound), None

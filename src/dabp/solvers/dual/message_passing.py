@@ -222,10 +222,14 @@ class DualSearch(Search):
     def _certify(self) -> None:
         """Raise the certified bound by the current messages."""
         self._certified_at = self.passes
+        self.bound = max(self.bound, self._certified())
+
+    def _certified(self) -> float:
+        """A bound that the current messages prove; −inf if some of them are not finite."""
         bound = math.nextafter(self._passes.certified() + self._passes.constant, -math.inf)
-        if math.isfinite(bound):
-            bound = float(math.ceil(bound)) if self._whole.facts.integral else bound - self._whole.facts.rounding_error
-            self.bound = max(self.bound, bound)
+        if not math.isfinite(bound):
+            return -math.inf
+        return float(math.ceil(bound)) if self._whole.facts.integral else bound - self._whole.facts.rounding_error
 
     def _begin(self, stage: int, problem: Problem, steps: list[Restricted]) -> None:
         """Begin passes on a problem with the costs of the base problem, its values restricted by `steps`."""

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.graph.message_layout import aligned_zeros
 from dabp.graph.places import Levels, Places
 from dabp.graph.table_kinds import GENERAL, POTTS, table_kinds
 from dabp.kernels.atomics import APART, zeros_apart
@@ -49,7 +48,7 @@ class PairPasses:
         self._pairs = _coarse(self._exact) if length >= WORTH_THREADS else self._exact
         self._rounded = not _equal(self._pairs, self._exact)
         """Whether costs that the passes add up are rounded to single precision."""
-        self.messages = aligned_zeros(length, self._pairs.unary.dtype)
+        self.messages = zeros_apart(length, self._pairs.unary.dtype)
         self.largest = largest_total(problem)
         count = problem.num_variables
         self._strips = len(self._pairs.strip) - 1
@@ -77,7 +76,7 @@ class PairPasses:
     def refine(self) -> None:
         """Go on in double precision."""
         coarse, self._pairs = self.messages, self._exact
-        self.messages = aligned_zeros(len(coarse), np.float64)
+        self.messages = zeros_apart(len(coarse), np.float64)
         self.messages[:] = coarse
         self._scratch = [scratch_for(self._pairs) for _ in range(self._threads)]
 
@@ -266,7 +265,7 @@ def _general_tables(
         return np.zeros(0)
     sizes = domain[places.scopes[rows]]
     chosen = problem.factor_table[places.factors[rows]]
-    first, inverse = _different(chosen, sizes[:, 0], len(problem.pool_offsets) - 1)
+    first, inverse = _different(chosen, sizes[:, 0])
     begin, shapes, ends = problem.pool_offsets[chosen[first]], sizes[first], places.place[rows[first]]
     backward = places.scopes[rows[first]][:, ::-1] > places.scopes[rows[first]]
     widths = -(-shapes // WIDTH) * WIDTH
@@ -299,17 +298,10 @@ def _of_one_shape(lanes: Indices, others: Indices) -> list[Indices]:
     return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 
 
-def _different(tables: Indices, sizes: Indices, count: int) -> tuple[Indices, Indices]:
-    """The first factor of each set with one table (of `count`) and shape, and the set of each factor.
+def _different(tables: Indices, sizes: Indices) -> tuple[Indices, Indices]:
+    """The first factor of each set with one table and shape, and the set of each factor.
 
     One table may serve factors of different shapes, distinguished by the size of their first variable.
     """
-    latest = np.full(count, -1)
-    latest[tables] = np.arange(len(tables))
-    if (sizes == sizes[latest[tables]]).all():
-        used = np.flatnonzero(latest >= 0)
-        rank = np.empty(count, dtype=np.int64)
-        rank[used] = np.arange(len(used))
-        return latest[used], rank[tables]
     keys = tables * (int(sizes.max()) + 1) + sizes
     return np.unique(keys, return_index=True, return_inverse=True)[1:]

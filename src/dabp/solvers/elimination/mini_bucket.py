@@ -130,8 +130,8 @@ class MiniBucketSearch(Search):
     def exact(self) -> bool:
         """Whether the i-bound that was asked for fits the memory and splits no bucket; plans, but computes nothing."""
         self._elimination = self._elimination or elimination_order(self._problem, guard=self._guard)
-        self._order = self._elimination.order
-        self._functions = _ranked_functions(self._problem, self._order)
+        self.order = self._elimination.order
+        self._functions = _ranked_functions(self._problem, self.order)
         plan = self._planned(self._i_bound)
         return plan.pool_size >= 0 and bool(plan.exact)
 
@@ -145,9 +145,40 @@ class MiniBucketSearch(Search):
         cells = np.exp2(bits[last] - bits[first]) * sizes[buckets.eliminated[:count]]
         return float((cells * np.diff(buckets.input_starts[: count + 1])).sum())
 
+    def solved(self) -> tuple[Plan, NDArray[np.float64]] | None:
+        """The plan whose messages fit the memory, and the pool with all messages; None if the guard ended it."""
+        plan = self._fitting()[1]
+        for _ in self._eliminated(plan):
+            if self._guard is not None and self._guard.over:
+                return None
+        return plan, self._pool
+
+    @property
+    def plan(self) -> Plan:
+        """The plan with the i-bound that was asked for, once `exact` was asked."""
+        return self._planned(self._i_bound)
+
+    def minimum(self, plan: Plan, costs: NDArray[np.float64]) -> Assignment:
+        """The assignment of least cost for other costs of the same factors, by an exact plan; forbidden if all are."""
+        pool, bucket, cell = np.empty(plan.pool_size), 0, 0
+        pool[: len(costs)] = costs
+        sizes = self._problem.domain_sizes
+        while bucket < plan.num_buckets:
+            bucket, cell = eliminate(sizes, plan.functions, plan.buckets, pool, bucket, cell, BLOCK_CELLS)
+        values = np.zeros(len(sizes), dtype=np.int64)
+        read_back(self.order, sizes, plan.functions, plan.buckets, pool, values)
+        return values
+
+    def bound(self, plan: Plan) -> float:
+        """The sum of the messages that look at nothing any more: no assignment costs less, up to rounding."""
+        problem, functions, outputs = self._problem, plan.functions, plan.buckets.outputs[: plan.num_buckets]
+        complete = outputs[functions.starts[outputs + 1] == functions.starts[outputs]]
+        constants = problem.pool[problem.pool_offsets[problem.factor_table[self._constants]]]
+        return problem.constant + math.fsum(self._pool[functions.bases[complete]]) + math.fsum(constants)
+
     def _run(self) -> Iterator[Step]:
         elimination = self._elimination or elimination_order(self._problem, guard=self._guard)
-        self._order = elimination.order
+        self.order = elimination.order
         yield Step()
         i_bound, plan = self._fitting()
         yield Step()
@@ -169,7 +200,7 @@ class MiniBucketSearch(Search):
 
     def _fitting(self) -> tuple[int, Plan]:
         """The plan with the largest i-bound whose messages fit the memory."""
-        self._functions = _ranked_functions(self._problem, self._order)
+        self._functions = _ranked_functions(self._problem, self.order)
         for i_bound in range(self._i_bound, 1, -1):
             plan = self._planned(i_bound)
             if plan.pool_size >= 0:
@@ -179,7 +210,7 @@ class MiniBucketSearch(Search):
     def _planned(self, i_bound: int, cap: bool = True) -> Plan:
         problem = self._problem
         entries = self._max_entries if cap else np.iinfo(np.int64).max // 4
-        planned = make_plan(self._order, problem.domain_sizes, self._functions, len(problem.pool), i_bound, entries)
+        planned = make_plan(self.order, problem.domain_sizes, self._functions, len(problem.pool), i_bound, entries)
         return Plan(*planned)
 
     # ---- running -----------------------------------------------------------------------------
@@ -200,15 +231,11 @@ class MiniBucketSearch(Search):
 
     def _answer(self, plan: Plan) -> Step:
         """The bound and the assignment that the messages give."""
-        problem, pool = self._problem, self._pool
-        functions, outputs = plan.functions, plan.buckets.outputs[: plan.num_buckets]
-        complete = outputs[functions.starts[outputs + 1] == functions.starts[outputs]]  # nothing left to look at
-        constants = problem.pool[problem.pool_offsets[problem.factor_table[self._constants]]]
-        bound = problem.constant + math.fsum(pool[functions.bases[complete]]) + math.fsum(constants)
+        problem, bound = self._problem, self.bound(plan)
         if math.isinf(bound):
             return Step(finished=Status.INFEASIBLE)
         values = np.zeros(problem.num_variables, dtype=np.int64)
-        read_back(self._order, problem.domain_sizes, functions, plan.buckets, pool, values)
+        read_back(self.order, problem.domain_sizes, plan.functions, plan.buckets, self._pool, values)
         cost = float(problem.cost(values))
         step = Step(costs=np.array([cost]))
         if math.isfinite(cost):

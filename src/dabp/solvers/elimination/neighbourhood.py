@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
-from dabp.graph.components import connected
+from dabp.graph.islands import crossed
 from dabp.kernels.elimination.conditioned_minimum import minimise, tables_for
 from dabp.kernels.elimination.free_set import Columns, free_set, grow_region, grow_strip, reach
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import add_at, first_least, offsets_of
+from dabp.problem.columns import add_at, first_least
 from dabp.problem.incidence import Incidence
 from dabp.problem.randomness import generator
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, State, Step
@@ -153,19 +153,12 @@ class NeighbourhoodSearch(Search):
         unary = np.where(np.isfinite(whole.unary), whole.unary, self._penalty)
         return Columns.of(whole)._replace(unary=unary, pool=pool)
 
-    def _factor_costs(self, values: Assignment) -> NDArray[np.float64]:
-        """The penalised cost of each factor of arity 2 and more."""
-        cells = self._columns.table_start.copy()
-        add_at(cells, self._columns.factor, self._columns.stride * values[self._columns.variable])
-        costs: NDArray[np.float64] = self._columns.pool[cells]
-        return costs
-
-    def _own_costs(self, values: Assignment) -> NDArray[np.float64]:
-        costs: NDArray[np.float64] = self._columns.unary[self._columns.unary_start[:-1] + values]
-        return costs
-
     def _cost_of(self, values: Assignment) -> float:
-        return float(self._factor_costs(values).sum() + self._own_costs(values).sum())
+        """The penalised cost."""
+        columns = self._columns
+        cells = columns.table_start.copy()
+        add_at(cells, columns.factor, columns.stride * values[columns.variable])
+        return float(columns.pool[cells].sum() + columns.unary[columns.unary_start[:-1] + values].sum())
 
     def _move(self) -> bool:
         """Free a set and minimise over it; whether it contained all variables."""
@@ -195,7 +188,7 @@ class NeighbourhoodSearch(Search):
             return
         if len(self._patch):
             before = self._cost_of(self._best)
-            self._values = self._crossed()
+            self._values = crossed(self._problem, self._best, self._values, ties=True)
             self._cost = self._cost_of(self._values)
             self._challenged = 0 if before - self._cost > self._least_gain else self._challenged + len(self._patch)
             if self._challenged > 10 * count:
@@ -222,17 +215,3 @@ class NeighbourhoodSearch(Search):
         self._patch = self._free.queue[: min(size, reached)].copy()
         values = (rng.random(len(self._patch)) * self._problem.domain_sizes[self._patch]).astype(np.int64)
         self._values[self._patch] = values
-
-    def _crossed(self) -> Assignment:
-        """The incumbent with each connected component of its differences from the copy that lowers its cost."""
-        columns, best, values = self._columns, self._best, self._values
-        differs = best != values
-        inside = differs[columns.variable]
-        scopes, factors = columns.variable[inside], columns.factor[inside]
-        offsets = offsets_of(np.bincount(factors, minlength=len(columns.table_start)))
-        label, count = connected(len(best), scopes, offsets)
-        change = np.bincount(label, self._own_costs(values) - self._own_costs(best), minlength=count)
-        touched = np.flatnonzero(np.diff(offsets))
-        factor_change = (self._factor_costs(values) - self._factor_costs(best))[touched]
-        change += np.bincount(label[scopes[offsets[touched]]], factor_change, minlength=count)
-        return np.where(differs & (change <= 0)[label], values, best)

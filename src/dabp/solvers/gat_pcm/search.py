@@ -142,7 +142,7 @@ class GatPcmLnsSearch(Search):
 
     def numbers(self) -> Mapping[str, NDArray[np.floating]]:
         """The model's tables of the different costs, and the costs of the values in the last cycle."""
-        found = {f"the model's table {place}": table for place, table in enumerate(self._tables)}
+        found = {f"the model's table {k}": nodes.projected[:-2] for k, nodes in enumerate(self._tables)}
         return found | ({"costs": self._now.penalised} if self._cycle else {})
 
     def _destroy(self) -> None:

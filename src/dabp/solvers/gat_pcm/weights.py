@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from dabp.errors import FormatError
-from dabp.kernels.cost_model.cost_model import Array, Parameters
+from dabp.kernels.cost_model.cost_model import Array, Layer, Parameters
 
 
 class Feature(IntEnum):
@@ -47,17 +47,16 @@ def fold(state: Mapping[str, NDArray[Any]]) -> Parameters:
     if wrong or len(state) != len(SHAPES):
         name = wrong[0] if wrong else next(n for n in state if n not in SHAPES)
         raise FormatError(f"these are not parameters of the cost model: {name!r} is missing, unknown or misshapen")
-    first = state["layers.0.weight"]
-    last = state["layers.3.weight"].reshape(4, 16, 64)
-    parts: list[NDArray[Any]] = [first[:, Feature.VALUE], first[:, Feature.COST], first[:, Feature.AMOUNT]]
-    parts += [state[f"layers.0.{key}"].ravel() for key in ("source", "target", "bias")]
-    for i in (1, 2):
-        parts.append(state[f"layers.{i}.weight"].T)
-        parts += [state[f"layers.{i}.{key}"].ravel() for key in ("source", "target", "bias")]
-    parts.append(last.transpose(0, 2, 1))
-    parts += [np.einsum("hci,hc->hi", last, state[f"layers.3.{side}"]) for side in ("source", "target")]
-    parts += [state["layers.3.bias"], state["transform.weight"].T, state["out.weight"][0, 16:]]
-    return Parameters(*(np.ascontiguousarray(part, dtype=np.float32) for part in parts))
+    layers: list[Any] = []
+    for i, channels in enumerate((8, 8, 8, 16)):
+        parts = [state[f"layers.{i}.{name}"] for name in ("weight", "source", "target", "bias")]
+        layers.append(Layer((0,) * channels, _plain(parts[0].T), *(_plain(part.ravel()) for part in parts[1:])))
+    read_out = [_plain(state["transform.weight"].T), _plain(state["out.weight"][0, 16:])]
+    return Parameters._make(layers + read_out)
+
+
+def _plain(values: NDArray[Any]) -> Array:
+    return np.ascontiguousarray(values, dtype=np.float32)
 
 
 def load(path: str | Path | None = None) -> dict[str, Array]:

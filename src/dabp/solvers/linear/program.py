@@ -26,7 +26,7 @@ from dabp.problem.guard import Guard
 
 Floats = NDArray[np.float64]
 
-MOST_CELLS = 600_000
+MOST_CELLS = 300_000
 """Columns for cells of tables that a program may have."""
 
 LARGEST_TABLE = 10_000
@@ -128,18 +128,18 @@ def program_of(problem: Problem, guard: Guard | None = None, *, tables: Tables =
         chosen = [f for f in larger if f not in covered and int(problem.scope(f).max()) < hidden]
         _add_tables(problem, chosen, rows, costs, upper, starts, count)
     if rows.low:
-        row, column, entry = (np.concatenate(part) for part in (rows.row, rows.column, rows.entry))
+        places, columns, entries = (np.concatenate(part) for part in (rows.row, rows.column, rows.entry))
     else:
-        row, column, entry = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+        places, columns, entries = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
     return Program(
         starts,
         np.concatenate(costs),
         np.concatenate(upper),
         np.array(rows.low),
         np.array(rows.high),
-        row.astype(np.int64),
-        column.astype(np.int64),
-        entry.astype(np.float64),
+        places.astype(np.int64),
+        columns.astype(np.int64),
+        entries.astype(np.float64),
         constant,
         tuple(origin),
     )

@@ -8,12 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from dabp.errors import ParameterError
 from dabp.packages import require
 from dabp.problem import Assignment, Problem
+from dabp.problem.guard import Guard
 from dabp.solvers.base import BLOCK_SECONDS, Budget, Search, Solver, Step
 from dabp.solvers.linear.bound import lower_bound
-from dabp.solvers.linear.contradiction import infeasible, rounded
-from dabp.solvers.linear.highs import Run
+from dabp.solvers.linear.highs import Highs
+from dabp.solvers.linear.look import infeasible, rounded
 from dabp.solvers.linear.program import Program, Tables, program_of
 from dabp.solvers.status import Status
 
@@ -29,23 +31,36 @@ class LinearRelaxation(Solver):
 
     Reference: Q. Huangfu, J. A. J. Hall, *Parallelizing the dual revised simplex method*, Mathematical Programming
     Computation, 2018 (HiGHS).
+
+    Parameters
+    ----------
+    share
+        Part of the time left that it may take.
     """
 
+    iterations_end: ClassVar[bool] = False
     proves: ClassVar[bool] = True
+
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ParameterError(f"linear-relaxation's share is above 0 and at most 1, not {self.share}")
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with the rows alone; `seed` and `initial` change nothing."""
         require("highspy", "linear-relaxation")
-        return LinearSearch(problem, budget)
+        return LinearSearch(problem, budget.guard.within(self.share * budget.guard.seconds_left))
 
 
 class LinearSearch(Search):
     """Programs of more and more tables one after the other, each solved in a thread."""
 
-    def __init__(self, problem: Problem, budget: Budget):
-        self._problem, self._guard = problem, budget.guard
+    def __init__(self, problem: Problem, guard: Guard):
+        self._problem, self._guard = problem, guard
         self._program: Program | None = None
-        self._run: Run | None = None
+        self._highs = Highs()
+        self._running = False
         self._stages = [Tables.NONE, Tables.VISIBLE, Tables.ALL]
         self._bound = -math.inf
         self._best: Assignment | None = None
@@ -53,13 +68,13 @@ class LinearSearch(Search):
 
     def step(self) -> Step:
         """Wait a moment for the program under way; take what it gives when it has ended."""
-        if self._run is None:
+        if not self._running:
             return self._next()
-        if not self._run.wait(BLOCK_SECONDS):
+        run, program = self._highs, self._program
+        if not run.wait(BLOCK_SECONDS):
             return Step()
-        run, program = self._run, self._program
         assert program is not None
-        self._run = None
+        self._running = False
         if infeasible(program, run):
             return Step(finished=Status.INFEASIBLE)
         step = Step()
@@ -86,10 +101,11 @@ class LinearSearch(Search):
         if self._program is not None and len(program.low) == len(self._program.low):
             return Step()  # the tables add nothing
         self._program = program
-        self._run = Run(program, self._guard.seconds_left)
+        self._highs.start(program, self._guard.seconds_left)
+        self._running = True
         return Step()
 
-    def _round(self, program: Program, run: Run, step: Step) -> None:
+    def _round(self, program: Program, run: Highs, step: Step) -> None:
         """The assignment that a solution is rounded to, if it is the best one."""
         assert run.values is not None
         assignment = rounded(self._problem, program, run.values)
@@ -100,7 +116,5 @@ class LinearSearch(Search):
             step.best, step.best_cost = assignment, cost
 
     def close(self) -> None:
-        """Stop HiGHS."""
-        if self._run is not None:
-            self._run.close()
-            self._run = None
+        """End the process of HiGHS if it still solves."""
+        self._highs.close()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dabp.graph.grouping import grouped
-from dabp.graph.message_layout import aligned_zeros
+from dabp.kernels.atomics import zeros_apart
 from dabp.kernels.local_search.search_arrays import LANES, Costs, Edges, Hard, Neighbours, Rows, Wide
 from dabp.problem import Problem
 from dabp.problem.columns import Indices, add_at, cell_strides, cells_of_tables, distinct, offsets_of, ragged_positions
@@ -103,7 +103,7 @@ def _directed(
         for direction, cells in enumerate((rows * _padded(columns), columns * _padded(rows))):
             bases[direction, members] = length + which * cells
             length += cells * len(unique)
-    pool, end = aligned_zeros(length, units.table_dtype), 0
+    pool, end = zeros_apart(length, units.table_dtype), 0
     for unique, rows, columns in stacks:
         there, back = rows * _padded(columns) * len(unique), columns * _padded(rows) * len(unique)
         forwards = pool[end : end + there].reshape(-1, rows, _padded(columns))[:, :, :columns]

@@ -18,7 +18,7 @@ from dabp.problem import Assignment, Problem
 from dabp.problem.columns import Indices, distinct, offsets_of
 from dabp.problem.facts import derived
 
-MOST_CONFLICTS = 1_000_000
+MOST_CONFLICTS = 2_000_000
 """Forbidden pairs of values beyond which no cliques are looked for."""
 
 SMALLEST = 5

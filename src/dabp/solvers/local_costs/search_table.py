@@ -155,14 +155,16 @@ class Table(ABC, Generic[S]):
         In classes, unless values are exchanged; `lowest` then gets the cost after each sweep. Infeasible costs do not
         count.
         """
-        starts = None if self.classes is None or self.sets is not None else self.classes.starts
-        moved, new = np.empty((2, 0 if starts is None else int(np.diff(starts).max(initial=0))), dtype=np.int64)
-        if self.couplings is not None and starts is None:
-            flip_sweep(self.couplings, state, noise, temperatures, lowest)
-        elif self.couplings is not None:
+        if self.classes is None or self.sets is not None:
+            if self.couplings is not None:
+                flip_sweep(self.couplings, state, noise, temperatures, lowest)
+            elif self.costs is not None:
+                sweep(self.costs, state, self.sets, noise, temperatures, lowest)
+            return
+        starts = self.classes.starts
+        moved, new = np.empty((2, int(np.diff(starts).max(initial=0))), dtype=np.int64)
+        if self.couplings is not None:
             flip_classes(self.couplings, state, starts, moved, noise, temperatures, lowest)
-        elif self.costs is not None and starts is None:
-            sweep(self.costs, state, self.sets, noise, temperatures, lowest)
         elif self.costs is not None:
             sweep_classes(self.costs, state, starts, moved, new, noise, temperatures, lowest)
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.kernels.local_search.search_arrays import NOTHING
 from dabp.problem import Assignment, Problem
@@ -56,9 +55,6 @@ class Annealing(Solver):
         Sweeps of the shortest cycle; a twentieth of all iterations if that is less.
     reheat_every
         Every cycle of this number starts from the incumbent: 3 = every third; 0 = none.
-    heat
-        A single cycle from the given assignment that begins at this part of `hot` and lasts as long as the limits
-        allow; 0.4 to 0.8 keeps much of a good answer. None = cycles of many lengths.
     """
 
     checkpoints: ClassVar[bool] = True
@@ -67,10 +63,9 @@ class Annealing(Solver):
     cold: float | None = None
     cycle: int = 1000
     reheat_every: int = 3
-    heat: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("hot", "cold", "heat"):
+        for name in ("hot", "cold"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise ParameterError(f"{name} must be finite and above 0, got {value}")
@@ -83,8 +78,6 @@ class Annealing(Solver):
 
     def start(self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None) -> Search:
         """Begin with a descent from `initial` or a random assignment."""
-        if self.heat is not None:
-            return ReheatedSearch(self, problem, seed, budget, initial)
         return AnnealingSearch(self, problem, seed, budget, initial)
 
 
@@ -196,66 +189,3 @@ class AnnealingSearch(LocalSearch):
         if not all(0 <= each < 1e250 for each in temperatures) or self._cooling.bottom > 4 * self._cooling.top:
             raise ValueError("its temperatures cannot be")
         self._resumed_at = self.iterations
-
-
-class ReheatedSearch(AnnealingSearch):
-    """One cycle, whose temperature falls with the part of the budget that was spent: iterations, or else seconds.
-
-    Without a limit the cycle has as many sweeps as the shortest cycle of annealing.
-    """
-
-    attributes = (*AnnealingSearch.attributes, "_spent", "_each")
-
-    def __init__(self, solver: Annealing, problem: Problem, seed: int, budget: Budget, initial: Assignment | None):
-        super().__init__(solver, problem, seed, budget, initial)
-        self._timed = budget.max_iterations is None and budget.time_limit is not None
-        sweeps = solver.cycle if budget.max_iterations is None else budget.max_iterations - 2 * QUENCH
-        self._limit = float(max(sweeps, 1)) if not self._timed or budget.time_limit is None else budget.time_limit
-        """Length of the cycle, in sweeps or in seconds."""
-        self._spent = 0.0
-        """Sweeps or seconds of the cycle so far, the last ones at temperature 0 included."""
-        self._each = 1.0
-        """Sweeps or seconds that a sweep takes."""
-
-    @property
-    def done(self) -> bool:
-        """Whether the cycle and the last sweeps, at temperature 0, are over."""
-        return self._cycle > 0 and self._spent >= self._limit + QUENCH * self._each
-
-    def run(self, lowest: NDArray[np.int64]) -> int:
-        """Sweep on; the first and the last sweeps are at temperature 0."""
-        ending = self._cycle == 0 or self._spent >= self._limit
-        count = min(len(lowest), QUENCH - self._swept) if ending else len(lowest)
-        started = working_seconds()
-        self.sweep(self.state, self._temperatures(count), lowest[:count])
-        if self._timed:
-            self._each = max(working_seconds() - started, 1e-9) / count
-        if self._cycle > 0 or self._timed:
-            self._spent += self._each * count
-        if self._cycle == 0:
-            self._swept += count
-            if self._swept == QUENCH:
-                self._reheat()
-        return count
-
-    def _reheat(self) -> None:
-        """Choose the temperatures of the cycle after the first descent."""
-        assert self._solver.heat is not None
-        self.calibrate()
-        hot, warm, cold = self._whole
-        top = self._solver.heat * hot
-        self._cooling = Cycle(top, min(warm, top), min(cold, top))
-        self._cycle, self._swept = 1, 0
-
-    def _temperatures(self, count: int) -> NDArray[np.float64]:
-        """The next `count` temperatures; 0 before the cycle and after it."""
-        if self._cycle == 0:
-            return np.zeros(count)
-        parts = (self._spent + self._each * np.arange(count)) / self._limit
-        return np.where(parts < 1.0, self._cooling.cooled(np.minimum(parts, 1.0), 0.0), 0.0)
-
-    def load_state_dict(self, state: State) -> None:
-        """Continue in the middle of the cycle."""
-        super().load_state_dict(state)
-        if not (0 <= self._spent < np.inf and 0 < self._each < np.inf):
-            raise ValueError("its cycle cannot be")

@@ -23,7 +23,7 @@ from dabp.solvers.stopped import NotPrepared, Stopped, ask
 SWEEPS = 5
 """Sweeps of an iteration."""
 
-FIRST_LOSS = 0.1
+FIRST_LOSS = 0.5
 """The part of the relaxation's size that the first proof may lose."""
 
 

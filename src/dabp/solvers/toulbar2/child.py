@@ -34,7 +34,7 @@ def main() -> None:
         setattr(network.Option, name, value)
     found = None
     try:
-        build(network, columns, pytoulbar2.pytoulbar2.tb2.MAX_COST, order["exclusions"], order["closed_forms"])
+        build(network, columns, pytoulbar2.pytoulbar2.tb2.MAX_COST, order)
         network.UbInit = order["upper_bound"]
         for variable, value in enumerate(columns["initial"]):
             network.CFN.wcsp.setBestValue(variable, value)
@@ -55,19 +55,21 @@ def build(
     network: Any,
     columns: dict[str, array[Any]],
     top: int,
-    exclusions: list[dict[str, list[int]]],
-    closed_forms: list[list[Any]],
+    order: dict[str, Any],
 ) -> None:
     """Post variables and cost functions; costs are non-negative integers in float64, inf = forbidden.
 
-    `exclusions` are sets of values of which at most one can be taken: implied, but toulbar2's bound is then better.
-    `closed_forms` are functions without a table: a kind, two variables, parameters.
+    Of the order, `exclusions` are sets of values of which at most one can be taken: implied, but the bound is then
+    better. `statements` are implied, too: variables, keyword and parameters. `closed_forms` are functions without a
+    table: a kind, two variables, parameters.
     """
     wcsp = network.CFN.wcsp
     sizes = columns["domain_sizes"]
     for variable, size in enumerate(sizes):
         wcsp.makeEnumeratedVariable(f"x{variable}", 0, size - 1)
-    _post_closed_forms(wcsp, closed_forms, top)
+    _post_closed_forms(wcsp, order["closed_forms"], top)
+    for scope, keyword, parameters in order["statements"]:
+        wcsp.postGlobalFunction(scope, keyword, parameters)
     scopes, scope_offsets = columns["scope_variables"], columns["scope_offsets"]
     pool, pool_offsets = columns["pool"], columns["pool_offsets"]
     arities = [end - start for start, end in itertools.pairwise(scope_offsets)]
@@ -84,7 +86,7 @@ def build(
             wcsp.postTernaryConstraint(*scope, costs, False)
         else:
             _post_nary(wcsp, scope, costs, [range(sizes[v]) for v in scope], top)
-    for exclusion in exclusions:
+    for exclusion in order["exclusions"]:
         sets = " ".join(f"{len(values)} {' '.join(map(str, values))}" for values in exclusion.values())
         wcsp.postCliqueConstraint([int(variable) for variable in exclusion], f"1 {sets}")
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dabp.problem import Problem
-from dabp.problem.columns import Indices, offsets_of, ragged_positions
+from dabp.problem.columns import handed_over
 from dabp.problem.exactness import UNIT_ROUNDOFF
 from dabp.problem.guard import Guard
 from dabp.problem.validation import EXACT
 from dabp.solvers.stopped import ask
-
-PIECE = 1 << 20
-"""Cells processed between two questions to the guard."""
 
 
 class ScaledCosts:
@@ -38,65 +34,39 @@ class ScaledCosts:
     """
 
     def __init__(self, problem: Problem, precision: float | None = None, guard: Guard | None = None):
-        used, tables = np.unique(problem.factor_table, return_inverse=True)
-        cells = _Cells(problem, used, Guard() if guard is None else guard)
-        self.infeasible = bool(np.isinf(cells.lowest).any())
+        tables, facts = problem.factor_table, problem.facts
+        self.infeasible = bool(np.isinf(facts.extremes[0][tables]).any())
         if self.infeasible:
             return
-        total = float(cells.range[tables].sum())
+        ask(guard or Guard())
+        lowest, highest = facts.finite_extremes
+        spans = highest - lowest
+        total = float(spans[tables].sum())
         self.scale = _scale(problem, total, precision)
-        pool, added = cells.rounded(self.scale)
-        self.offset = problem.constant + math.fsum(cells.lowest[tables])
-        self.largest = float(np.rint(cells.range * self.scale)[tables].sum())
+        pool, added = problem.pool, np.zeros(len(lowest))
+        if not facts.integral or lowest.any():
+            pool, added = _rounded(problem, lowest, self.scale)
+        self.offset = problem.constant + math.fsum(lowest[tables])
+        self.largest = float(np.rint(spans * self.scale)[tables].sum())
         # Rounding of differences and sums of non-integers in float64.
-        slack = 4 * UNIT_ROUNDOFF * (problem.facts.table_magnitude + total + abs(self.offset))
-        self.margin = 0.0 if problem.facts.integral else math.fsum(np.maximum(added, 0.0)[tables]) + slack
-        self.problem = problem.replace(pool=pool, pool_offsets=cells.offsets, factor_table=tables, constant=0.0)
+        slack = 4 * UNIT_ROUNDOFF * (facts.table_magnitude + total + abs(self.offset))
+        self.margin = 0.0 if facts.integral else math.fsum(np.maximum(added, 0.0)[tables]) + slack
+        self.problem = problem.replace(pool=pool, constant=0.0)
 
     def lower_bound(self, integer_bound: float) -> float:
         """A bound on the true optimum from one on the integer problem."""
         return integer_bound / self.scale + self.offset - self.margin
 
 
-class _Cells:
-    """The tables that a problem uses, processed in pieces; the guard is checked between them."""
-
-    def __init__(self, problem: Problem, used: Indices, guard: Guard):
-        self._problem, self._used, self._guard = problem, used, guard
-        lengths = np.diff(problem.pool_offsets)[used]
-        self.offsets = offsets_of(lengths)
-        self.lowest, self.range = np.empty(len(used)), np.empty(len(used))
-        for tables, starts, costs in self._pieces():
-            finite = np.isfinite(costs)
-            self.lowest[tables] = np.minimum.reduceat(costs, starts)
-            self.range[tables] = np.maximum.reduceat(np.where(finite, costs, -np.inf), starts) - self.lowest[tables]
-
-    def _pieces(self) -> Iterator[tuple[slice, Indices, NDArray[np.float64]]]:
-        """Some tables, their first cells in the piece, and their costs."""
-        first, count = 0, len(self._used)
-        while first < count:
-            ask(self._guard)
-            full = np.searchsorted(self.offsets, self.offsets[first] + PIECE, side="right") - 1
-            last = max(first + 1, min(count, int(full)))
-            positions = ragged_positions(self._problem.pool_offsets, self._used[first:last])
-            yield slice(first, last), self.offsets[first:last] - self.offsets[first], self._problem.pool[positions]
-            first = last
-
-    def rounded(self, scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """All cells as integers (inf where forbidden), and the most that rounding raises a cell of each table."""
-        whole = self.offsets[-1] == len(self._problem.pool)
-        if whole and self._problem.facts.integral and scale == 1.0 and not self.lowest.any():
-            return self._problem.pool, np.zeros(len(self._used))
-        pool, added = np.empty(int(self.offsets[-1])), np.empty(len(self._used))
-        for tables, starts, costs in self._pieces():
-            above = costs - np.repeat(self.lowest[tables], np.diff(np.append(starts, len(costs))))
-            rounded = np.rint(above * scale)
-            pool[self.offsets[tables.start] : self.offsets[tables.stop]] = rounded  # inf where forbidden
-            forbidden = np.isinf(above)
-            above[forbidden] = rounded[forbidden] = 0.0
-            raised = rounded / scale - above
-            added[tables] = np.maximum.reduceat(raised, starts)
-        return pool, added
+def _rounded(
+    problem: Problem, lowest: NDArray[np.float64], scale: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """All cells as integers (inf where forbidden), and the most that rounding raises a cell of each table."""
+    above = problem.pool - np.repeat(lowest, np.diff(problem.pool_offsets))
+    rounded = handed_over(np.rint(above * scale))
+    raised = np.zeros(len(above))
+    np.subtract(rounded / scale, above, out=raised, where=np.isfinite(above))
+    return rounded, problem.facts.per_table(np.maximum, raised)
 
 
 def _scale(problem: Problem, total: float, precision: float | None) -> float:

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from dabp.errors import ParameterError, SolverError
 from dabp.packages import require
+from dabp.presolve.assembly import rebuilt
 from dabp.presolve.exclusion import exclusions
 from dabp.problem import Assignment, Problem
-from dabp.problem.columns import offsets_of, ragged_positions
 from dabp.problem.guard import MEMORY, resident_memory
 from dabp.solvers.base import Budget, Search, Solver, Step
 from dabp.solvers.status import Status
 from dabp.solvers.stopped import Stopped
 from dabp.solvers.toulbar2.closed_forms import closed_forms
+from dabp.solvers.toulbar2.global_functions import global_posts
 from dabp.solvers.toulbar2.process import Child
 from dabp.solvers.toulbar2.scaled_costs import ScaledCosts
 
@@ -66,6 +67,8 @@ class Toulbar2(Solver):
     closed_forms
         Post large tables for x at least y + c, or for x and y apart, as toulbar2's own functions. Only in mode
         ``default``.
+    statements
+        Post hard all-different, counts and sums that a model or file states as toulbar2's own functions, too.
     precision
         The allowed error of a total by rounding real costs to integers: absolute, or relative to the range of totals
         where that is below 1. By default rounding is as precise as possible: otherwise real costs are rarely proved
@@ -81,6 +84,7 @@ class Toulbar2(Solver):
     vac: int = 0
     cliques: bool = True
     closed_forms: bool = True
+    statements: bool = True
     precision: float | None = None
 
     def __post_init__(self) -> None:
@@ -201,19 +205,14 @@ class Toulbar2Search(Search):
         self._upper_bound = self._costs.largest + 1
         if self._incumbent is not None:
             self._upper_bound = float(problem.cost(self._incumbent))
-        scopes = problem.scope_variables
-        pool, offsets, tables = problem.pool, problem.pool_offsets, problem.factor_table[keep]
-        if forms:
-            scopes = scopes[np.repeat(keep, problem.arities)]
-            used, tables = np.unique(tables, return_inverse=True)
-            pool, offsets = pool[ragged_positions(offsets, used)], offsets_of(np.diff(offsets)[used])
+        handed = rebuilt(problem, np.flatnonzero(keep), (), 0.0)
         columns: dict[str, NDArray[Any]] = {
-            "domain_sizes": problem.domain_sizes,
-            "scope_variables": scopes,
-            "scope_offsets": offsets_of(problem.arities[keep]),
-            "factor_table": tables,
-            "pool": pool,
-            "pool_offsets": offsets,
+            "domain_sizes": handed.domain_sizes,
+            "scope_variables": handed.scope_variables,
+            "scope_offsets": handed.scope_offsets,
+            "factor_table": handed.factor_table,
+            "pool": handed.pool,
+            "pool_offsets": handed.pool_offsets,
             "initial": self._incumbent if self._incumbent is not None and self._follow else np.zeros(0, dtype=np.int64),
         }
         order = {
@@ -222,6 +221,7 @@ class Toulbar2Search(Search):
             "upper_bound": self._upper_bound,
             "exclusions": exclusions(problem, self._budget.guard) if self._solver.cliques else [],
             "closed_forms": [post for posts in forms.values() for post in posts],
+            "statements": global_posts(self._problem.auxiliaries.statements) if self._solver.statements else [],
         }
         return Child(order, columns, self._budget.guard)
 
