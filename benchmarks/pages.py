@@ -99,7 +99,6 @@ def _kept() -> dict[str, tuple[str, str]]:
         "learning": ("learning", ["limit", "instances", *opponents], page_tables.learning()),
     }
     made = {name: (file, markdown(columns, rows)) for name, (file, columns, rows) in lines.items()}
-    made["auto-versions"] = ("auto_versions", page_tables.versions("auto_versions"))
     made["auto-ablation"] = ("auto_ablation", page_tables.ablation())
     return made
 

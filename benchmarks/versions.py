@@ -79,16 +79,13 @@ def excess(old: float | None, new: float | None) -> float:
     return (new - old) / max(abs(old), 1e-9)
 
 
-COLUMNS = ("kind", "runs", "mean excess, %", "median, %", "better", "worse", "first answer, s (old)", "(new)")
-
-
-def lines_of(rows: list[dict[str, Any]]) -> list[list[str]]:
-    """A row of the table per kind and time limit, and one for all."""
-    lines = []
+def show(rows: list[dict[str, Any]]) -> None:
+    """A row per kind and time limit, and one for all."""
     kinds: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         kinds[f"{row['problem'].split()[0]}, {row['seconds']:g} s"].append(row)
     kinds["all"] = rows
+    table(["kind", "runs", "mean excess, %", "median, %", "better", "worse", "first answer, s (old)", "(new)"])
     for kind, found in kinds.items():
         values = np.array([excess(row["old"]["cost"], row["new"]["cost"]) for row in found])
         firsts = [
@@ -97,15 +94,8 @@ def lines_of(rows: list[dict[str, Any]]) -> list[list[str]]:
         ]
         counts = [str((values < -NOISE).sum()), str((values > NOISE).sum())]
         means = [f"{100 * values.mean():+.4f}", f"{100 * np.median(values):+.4f}"]
-        lines.append([kind, str(len(found)), *means, *counts, *(f"{first:.2f}" for first in firsts)])
-    return lines
-
-
-def show(rows: list[dict[str, Any]]) -> None:
-    """The table, and the problems on which the new version is most above the old one."""
-    table(COLUMNS)
-    for line in lines_of(rows):
-        print(f"| {' | '.join(line)} |")
+        cells = [kind, str(len(found)), *means, *counts, *(f"{first:.2f}" for first in firsts)]
+        print(f"| {' | '.join(cells)} |")
     for row in sorted(rows, key=lambda row: -excess(row["old"]["cost"], row["new"]["cost"]))[:12]:
         worse = 100 * excess(row["old"]["cost"], row["new"]["cost"])
         if worse > 100 * NOISE:

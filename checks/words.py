@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 KINDS = ("prose", "tables", "code")
 BOUNDS = {"README.md": 900, "CHANGELOG.md": 1_500, "docs": 20_000}
-"""Words of a page, or of all pages of a folder, at most."""
+"""Words of prose and tables of a page, or of all pages of a folder, at most; code runs in tests and is counted apart."""
 
 
 def counted(text: str) -> Counter[str]:
@@ -40,22 +40,27 @@ def total(name: str, root: Path = ROOT) -> Counter[str]:
     return sum((counted(page.read_text(encoding="utf-8")) for page in pages(name, root)), Counter[str]())
 
 
+def read(words: Counter[str]) -> int:
+    """The words that bounds hold for."""
+    return words["prose"] + words["tables"]
+
+
 def main(arguments: list[str]) -> int:
     """Print the words; with ``--pages`` those of each page, too."""
     exceeded = False
-    print(f"{'':42} " + " ".join(f"{kind:>7}" for kind in (*KINDS, "all", "bound")))
+    print(f"{'':42} " + " ".join(f"{kind:>7}" for kind in (*KINDS, "read", "bound")))
     for name, bound in BOUNDS.items():
         words = total(name)
-        exceeded |= words.total() > bound
+        exceeded |= read(words) > bound
         if "--pages" in arguments and len(pages(name)) > 1:
-            for page in sorted(pages(name), key=lambda page: -counted(page.read_text(encoding="utf-8")).total()):
+            for page in sorted(pages(name), key=lambda page: -read(counted(page.read_text(encoding="utf-8")))):
                 _print(str(page.relative_to(ROOT)), counted(page.read_text(encoding="utf-8")), "")
         _print(name, words, f"{bound:,}")
     return int(exceeded)
 
 
 def _print(name: str, words: Counter[str], bound: str) -> None:
-    print(f"{name:42} " + " ".join(f"{words[kind]:7,}" for kind in KINDS) + f" {words.total():7,} {bound:>7}")
+    print(f"{name:42} " + " ".join(f"{words[kind]:7,}" for kind in KINDS) + f" {read(words):7,} {bound:>7}")
 
 
 if __name__ == "__main__":
