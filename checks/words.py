@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 KINDS = ("prose", "tables", "code")
 BOUNDS = {"README.md": 900, "CHANGELOG.md": 1_500, "docs": 20_000}
-"""Words of prose and tables of a page, or of all pages of a folder, at most; code runs in tests and is counted apart."""
+"""Words of prose and tables of a page or folder at most; code runs in tests and is counted apart."""
 
 
 def counted(text: str) -> Counter[str]:
