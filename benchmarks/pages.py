@@ -3,18 +3,21 @@
 A table stands between ``<!-- NAME -->`` and ``<!-- end -->``, a number of the prose between ``<!-- = NAME -->`` and
 ``<!-- = -->``. Tables come from the runs in ``benchmarks/recorded`` (`page_tables`, `scale.page`), from
 ``history.json`` there, which keeps tables whose runs were not kept, and from the records of the checks. A table begins
-with command, machine, date and commit as far as they are recorded.
+with command, machine, date and commit as far as they are recorded. ``--keep`` first moves the tables that were typed
+into pages of benchmarks to ``history.json``, with the command and the date that stand before them.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from checks.records import table as promises
-from paper.places import filled
+from paper.places import PLACE, filled
 
 from benchmarks import page_tables
 from benchmarks.markdown import markdown
@@ -25,6 +28,8 @@ from benchmarks.scale.records import Records
 ROOT = Path(__file__).parents[1]
 HISTORY = json.loads((RECORDED / "history.json").read_text(encoding="utf-8"))
 """Tables as pages stated them (``tables``), and how the files of runs were made (``sources``)."""
+MEASURED = re.compile(r"\d\.\d|\d{3}|\d,\d{3}")
+"""What a measured number of a table looks like: with a decimal point, or of three digits and more."""
 
 
 def pages() -> list[Path]:
@@ -66,7 +71,7 @@ def _kept() -> dict[str, tuple[str, str]]:
     lines = {
         "auto-families": (
             "auto",
-            ["configuration", "`auto`", *page_tables.ALONE, "`auto` above the best of them"],
+            ["configuration", "`auto`", *page_tables.ALONE, "excess"],
             page_tables.families()[0],
         ),
         "auto-between": (
@@ -116,8 +121,42 @@ def numbers() -> dict[str, str]:
     }
 
 
+def keep(page: Path) -> None:
+    """Move tables that were typed into a page to ``history.json`` and leave places for them."""
+    text = page.read_text(encoding="utf-8")
+    typed = PLACE.sub(lambda place: " " * len(place[0]), text)
+    for found in reversed(list(re.finditer(r"^\|.*\n\| ?-.*\n(?:\|.*\n)+", typed, re.MULTILINE))):
+        if not MEASURED.search(found[0]):
+            continue
+        before = typed[: found.start()]
+        section = before[before.rfind("\n#") + 2 :]
+        title = section.partition("\n")[0].strip("# ").lower()
+        name = f"{page.stem}-{'-'.join(re.findall(r'[a-z0-9]+', title))}".replace("_", "-")
+        lines = [[cell.strip() for cell in line[1:-1].split("|")] for line in found[0].splitlines()]
+        entry: dict[str, Any] = {}
+        for key, pattern in (("command", r"`(python -m [^`]+)`"), ("date", r"(\d{4}-\d\d-\d\d)")):
+            if match := re.search(pattern, section):
+                entry[key] = match[1]
+        HISTORY["tables"][name] = {**entry, "columns": lines[0], "rows": lines[2:]}
+        text = f"{text[: found.start()]}<!-- {name} -->\n<!-- end -->\n{text[found.end() :]}"
+    page.write_text(text, encoding="utf-8")
+
+
+def write_history() -> None:
+    """`HISTORY` as JSON, a line for each row of a table."""
+    text = json.dumps(HISTORY, ensure_ascii=False, indent=1)
+    text = re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda row: "[" + re.sub(r",\n\s+", ", ", row[1]) + "]", text)
+    (RECORDED / "history.json").write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Fill all pages, and say which have changed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", action="store_true", help="move typed tables to history.json first")
+    if parser.parse_args().keep:
+        for page in sorted((ROOT / "docs" / "benchmarks").glob("*.md")):
+            keep(page)
+        write_history()
     made, values = tables(), numbers()
     for page in pages():
         text = page.read_text(encoding="utf-8")

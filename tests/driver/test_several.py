@@ -173,3 +173,25 @@ def test_wrong_arguments_are_refused_in_a_sentence(arguments: dict[str, object],
     """Before anything is solved."""
     with pytest.raises(dabp.DabpError, match=message):
         dabp.solve_several(Problem([2, 2]), **arguments)  # type: ignore[arg-type]
+
+
+def test_an_interrupted_list_is_not_empty() -> None:
+    """Also where the signal comes before anything is known."""
+
+    def interrupt(progress: object) -> bool:
+        return True
+
+    problem = dabp.generate("random-cop", variables=60, density=0.4, seed=3)
+    answers = dabp.solve_several(problem, 3, time_limit=10, threads=1, callbacks=[interrupt])
+    assert [each.status.value for each in answers] == ["INTERRUPTED"]
+    assert not answers.proved
+    assert len(dabp.solve_several(problem, 3, time_limit=0.0)) == 1
+
+
+def test_a_distance_on_a_long_chain_leaves_time_to_solve() -> None:
+    """Enumeration alone would pass millions of answers that are too near."""
+    rng = np.random.default_rng(0)
+    problem = Problem.from_tables([3] * 60, [((i, i + 1), rng.random((3, 3))) for i in range(59)])
+    first, second = dabp.solve_several(problem, 2, distance=20, time_limit=6, threads=1)
+    assert first.status.value == "OPTIMAL"
+    assert (first.assignment != second.assignment).sum() >= 20

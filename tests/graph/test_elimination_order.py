@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dabp.graph import elimination_order as ordering
-from dabp.graph.elimination_order import EliminationOrder, elimination_order
+from dabp.graph.elimination_order import elimination_order
 from dabp.problem import Problem
 from dabp.problem.guard import Guard
 
@@ -63,17 +63,16 @@ def test_it_is_min_fill(seed: int) -> None:
 
 
 def test_looks_at_the_guard_change_nothing_and_may_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Min-fill is the same in steps of one vertex; ended in its midst it is a begun order, and is not remembered."""
+    """Min-fill is the same in steps of one vertex; ended in its midst it gives a sweep, which is not remembered."""
     monkeypatch.setattr(ordering, "BETWEEN_LOOKS", 1)
     graph = nx.gnp_random_graph(40, 0.2, seed=7)
     graph.add_edges_from((v, (v + 1) % 40) for v in range(40))
     expected, problem = plain_min_fill(graph), problem_of(graph)
     looks = iter([False] * 60)
-    begun = elimination_order(problem, guard=Guard(interrupted=lambda: next(looks, True)))
-    assert begun.width is None
-    assert sorted(begun.order.tolist()) == list(range(40))
-    assert begun.order.tolist()[:5] == expected[:5]
-    assert begun.order.tolist() != expected
+    ended = elimination_order(problem, guard=Guard(interrupted=lambda: next(looks, True)))
+    assert sorted(ended.order.tolist()) == list(range(40))
+    assert ended.width is not None
+    assert induced_width(graph, expected) < induced_width(graph, ended.order.tolist()) <= ended.width
     assert elimination_order(problem).order.tolist() == expected
 
 
@@ -95,16 +94,16 @@ def test_known_widths(graph: nx.Graph, width: int) -> None:
 
 
 def test_large_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is too large for min-fill is ordered by least degree first, or given up without a width."""
-    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
-    monkeypatch.setattr(ordering, "DENSE_LIMIT", 50)
+    """What is too large for min-fill is ordered by least degree first; a sweep is left where degrees are too large."""
+    graph = nx.random_regular_graph(4, 60, seed=1)
+    monkeypatch.setattr(ordering, "DENSE_LIMIT", 20)
     found = elimination_order(problem_of(graph))
     assert found.width == induced_width(graph, found.order.tolist())
     monkeypatch.setattr(ordering, "DEGREE_LIMIT", 3)
-    given_up = elimination_order(problem_of(graph))
-    assert isinstance(given_up, EliminationOrder)
-    assert given_up.width is None
-    assert sorted(given_up.order.tolist()) == list(range(144))
+    swept = elimination_order(problem_of(graph))
+    assert swept.width is not None
+    assert found.width < induced_width(graph, swept.order.tolist()) <= swept.width
+    assert sorted(swept.order.tolist()) == list(range(60))
 
 
 def test_single_values_do_not_connect() -> None:
@@ -153,3 +152,21 @@ def test_a_guard_ends_it_and_nothing_unfinished_is_kept() -> None:
     assert stopped.width is None
     assert sorted(stopped.order.tolist()) == list(range(40))
     assert elimination_order(problem).width == 2
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(5, 40), (7, 7), (12, 60)])
+def test_a_grid_is_as_narrow_as_its_short_side(rows: int, columns: int) -> None:
+    """A sweep beats min-fill on grids, and the width that is told holds for the order."""
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(rows, columns))
+    found = elimination_order(problem_of(graph))
+    assert induced_width(graph, found.order.tolist()) <= found.width <= rows + 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_width_of_a_sweep_holds(seed: int) -> None:
+    """Eliminating in the order of a sweep meets at most as many neighbours as it says, on graphs of all kinds."""
+    rng = np.random.default_rng(seed)
+    graph = nx.gnp_random_graph(int(rng.integers(1, 60)), float(rng.uniform(0.0, 0.3)), seed=seed)
+    order, width = ordering._swept_order(len(graph), ordering.edges(problem_of(graph)))
+    assert sorted(order.tolist()) == sorted(graph)
+    assert induced_width(graph, order.tolist()) <= width

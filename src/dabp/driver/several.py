@@ -35,7 +35,7 @@ from dabp.solvers.clock import Clock
 from dabp.solvers.status import Status
 
 ENUMERATION_SHARE = 0.05
-"""Share of the time that enumeration may take where its lower bounds are not exact."""
+"""Share of the time that enumeration may take where its bounds are not exact, or answers keep a distance."""
 
 POOL = 1000
 """Assignments that are kept as starts of later solves."""
@@ -158,7 +158,7 @@ class _Several:
         fixed = FirstAnswers(options.get("fix"), None).fixed(self.problem)
         prepared = Preparation(self.problem, fixed, False, guard, units=True)
         answers = BestAnswers(prepared.reduced, guard)
-        if not answers.planned():
+        if not answers.planned() or self.apart > 1:  # near answers may be many that do not keep the distance
             answers.guard = guard.within(ENUMERATION_SHARE * min(guard.seconds_left, 1e6))
         callbacks = as_callbacks(options.get("callbacks", ()))
         seen = self._assignments
@@ -192,7 +192,9 @@ class _Several:
         The first takes up to half of the time, for later solves start near it; the others share what is left.
         """
         failures = 0
-        while not self.ended and len(self.found) < self.wanted and not interruption.requested:
+        while not self.ended and len(self.found) < self.wanted:
+            if self.found and interruption.requested:
+                return
             left, earlier = self._seconds_left, self._assignments
             if self.found and left == 0.0:
                 return

@@ -53,11 +53,12 @@ def edges(problem: Problem) -> NDArray[np.int64]:
 
 
 def elimination_order(problem: Problem, *, widest: int | None = None, guard: Guard | None = None) -> EliminationOrder:
-    """A min-fill order: exact on forests, linear there, and min-fill on what remains when leaves are gone.
+    """A narrow order: leaves first, which is exact on forests; then min-fill or a sweep, whichever is narrower.
 
-    Once the order is known to be wider than `widest`, its rest is arbitrary. Of more than `DENSE_LIMIT` remaining
-    variables those of small degree go first by least degree; if still too many remain, or the guard ends the search,
-    the rest follows in any order and the width is None. Computed once for problems of one structure.
+    Where both are wider than `widest`, the rest of the order is arbitrary. Of more than `DENSE_LIMIT` remaining
+    variables those of small degree go before min-fill by least degree; if still too many remain, or the guard ends
+    it, a sweep is left, or the rest follows in any order and the width is None. Computed once for problems of one
+    structure.
     """
     known = structural(problem, _known_orders)
     complete = known.get(None)
@@ -65,7 +66,15 @@ def elimination_order(problem: Problem, *, widest: int | None = None, guard: Gua
         return complete
     if widest in known:
         return known[widest]
-    found, finished = _computed(problem, widest, guard or Guard())
+    n, guard = problem.num_variables, guard or Guard()
+    if guard.over:
+        return EliminationOrder(np.arange(n), None)
+    pairs = edges(problem)
+    found, finished = _filled_order(problem, pairs, widest, guard)
+    if found.width is None or found.width > 1:
+        swept, width = _swept_order(n, pairs)
+        if width < (found.width or n) and width <= (widest or n):
+            found = EliminationOrder(swept, width)
     if finished:
         known[widest] = found
     return found
@@ -76,12 +85,24 @@ def _known_orders(problem: Problem) -> dict[int | None, EliminationOrder]:
     return {}
 
 
-def _computed(problem: Problem, widest: int | None, guard: Guard) -> tuple[EliminationOrder, bool]:
-    """An order, and whether the guard did not stop it."""
+def _swept_order(n: int, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Leaves, then the others as a sweep through the graph meets them; and a width that it does not exceed."""
+    order = np.empty(n, dtype=np.int64)
+    count = compiled.peel(*_rows(pairs, n), 1, order)
+    core = np.ones(n, dtype=bool)
+    core[order[:count]] = False
+    rest, number = np.flatnonzero(core), np.cumsum(core) - 1
+    swept = np.empty(len(rest), dtype=np.int64)
+    width = compiled.sweep(*_rows(number[pairs[core[pairs].all(axis=1)]], len(rest)), swept)
+    order[count:] = rest[swept]
+    return order, max(int(width), int(len(pairs) > 0))
+
+
+def _filled_order(
+    problem: Problem, pairs: NDArray[np.int64], widest: int | None, guard: Guard
+) -> tuple[EliminationOrder, bool]:
+    """An order by min-fill, and whether the guard did not stop it."""
     n = problem.num_variables
-    if guard.over:
-        return EliminationOrder(np.arange(n), None), False
-    pairs = edges(problem)
     offsets, neighbours = _rows(pairs, n)
     order = np.empty(n, dtype=np.int64)
     count = compiled.peel(offsets, neighbours, 1, order)

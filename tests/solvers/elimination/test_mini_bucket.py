@@ -10,7 +10,7 @@ import pytest
 import dabp
 from dabp.errors import ParameterError
 from dabp.problem import Problem
-from dabp.solvers.elimination.mini_bucket import MiniBucketElimination
+from dabp.solvers.elimination.mini_bucket import MiniBucketElimination, MiniBucketSearch
 from dabp.solvers.status import Status
 from tests.problems import exhaustive_optimum, random_problem
 
@@ -118,3 +118,18 @@ def test_an_i_bound_beyond_the_variables_is_as_many() -> None:
     """However large: no table is planned for buckets that cannot be."""
     problem = dabp.generate("random-cop", variables=6, domain=2, seed=1)
     assert dabp.solve(problem, "mbe", params={"i_bound": 2**40}).cost == exhaustive_optimum(problem)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_kept_choices_agree_with_kept_messages(seed: int) -> None:
+    """An assignment read back from choices costs what the messages say, whose memory is used again."""
+    problem = random_problem(seed, max_variables=9)
+    by_choice, by_message = (MiniBucketSearch(problem, 9, 10**6, keep_messages=keep) for keep in (False, True))
+    found = []
+    for search in (by_choice, by_message):
+        steps = [search.step()]
+        while steps[-1].finished is None:
+            steps.append(search.step())
+        found.append((steps[-1].finished, steps[-1].best_cost))
+    assert found[0][0] is found[1][0]
+    assert found[0][1] == pytest.approx(found[1][1], abs=1e-9)

@@ -6,9 +6,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dabp.kernels.decorators import inner, kernel
 from dabp.kernels.elimination.mini_bucket_plan import Buckets, Floats, Functions, Ints
+
+
+class Choices(NamedTuple):
+    """The best value of each eliminated variable for each cell of its message, to read an assignment back from."""
+
+    kept: bool
+    """Whether they are kept, instead of the messages."""
+    values: NDArray[np.uint8]
+    """[cells of all messages]."""
+    starts: Ints
+    """[buckets + 1]: the first cell of each message."""
 
 
 class Sums(NamedTuple):
@@ -84,7 +96,14 @@ def _begin(sizes: Ints, functions: Functions, buckets: Buckets, bucket: int, cel
 
 @kernel(fastmath={"nnan", "nsz"})
 def eliminate(
-    sizes: Ints, functions: Functions, buckets: Buckets, pool: Floats, bucket: int, cell: int, budget: int
+    sizes: Ints,
+    functions: Functions,
+    buckets: Buckets,
+    pool: Floats,
+    choices: Choices,
+    bucket: int,
+    cell: int,
+    budget: int,
 ) -> tuple[int, int]:
     """Compute messages from (bucket, cell) on, about `budget` cells: m(s) = min_x Σ_j f_j(x, s).
 
@@ -121,7 +140,16 @@ def eliminate(
             active = until[0] if axes else 0
             for _ in range(run):
                 least = np.inf
-                if active == 1 and value_step[0] == 1:  # the usual case, vectorised
+                if choices.kept:
+                    best = 0
+                    for x in range(size):
+                        cost = partial[above, x]
+                        for j in range(active):
+                            cost += pool[at[j] + x * value_step[j]]
+                        if cost < least:
+                            least, best = cost, x
+                    choices.values[choices.starts[bucket] + cell] = best
+                elif active == 1 and value_step[0] == 1:  # the usual case, vectorised
                     for x in range(size):
                         least = min(least, partial[above, x] + pool[at[0] + x])
                 else:
@@ -191,3 +219,18 @@ def read_back(order: Ints, sizes: Ints, functions: Functions, buckets: Buckets, 
             if costs[x] < costs[best]:
                 best = x
         values[variable] = best
+
+
+@kernel
+def read_choices(order: Ints, functions: Functions, buckets: Buckets, choices: Choices, values: Ints) -> None:
+    """Assign variables, last eliminated first, each to its best value for those of its message's scope."""
+    starts, first = functions.starts, buckets.first
+    for r in range(len(order) - 1, -1, -1):
+        values[order[r]] = 0
+        if first[r] == first[r + 1]:
+            continue
+        out = buckets.outputs[first[r]]
+        at = choices.starts[first[r]]
+        for i in range(starts[out], starts[out + 1]):
+            at += functions.strides[i] * values[functions.variables[i]]
+        values[order[r]] = choices.values[at]

@@ -173,6 +173,63 @@ def make_plan(order: Ints, sizes: Ints, functions: Functions, pool_size: int, i_
     return functions, Buckets(eliminated, inputs, input_starts, outputs, first), pool_size, exact
 
 
+@kernel
+def reuse_memory(functions: Functions, buckets: Buckets, sizes: Ints, pool_size: int) -> Any:
+    """Put messages where earlier ones have been read, which a message of an unsplit bucket is once.
+
+    Parameters
+    ----------
+    functions, buckets, sizes
+        As planned by `make_plan`.
+    pool_size
+        Cells of the factors, which stay.
+
+    Returns
+    -------
+    functions, pool_size, cells
+        The functions with other bases; the cells that are in use at a time; [buckets + 1], the first of the cells of
+        each message if all were kept.
+    """
+    count = buckets.first[-1]
+    factors = buckets.outputs[0] if count else 0  # messages follow them in the order of buckets
+    bases, cells = functions.bases.copy(), np.zeros(count + 1, dtype=np.int64)
+    gap_start, gap_end = np.empty(count + 2, dtype=np.int64), np.empty(count + 2, dtype=np.int64)  # sorted, apart
+    gap_start[0], gap_end[0], gaps, top = pool_size, np.iinfo(np.int64).max, 1, pool_size
+    for b in range(count):
+        out = buckets.outputs[b]
+        size = 1
+        for k in range(functions.starts[out], functions.starts[out + 1]):
+            size *= sizes[functions.variables[k]]
+        cells[b + 1] = cells[b] + size
+        g = 0
+        while gap_end[g] - gap_start[g] < size:
+            g += 1
+        bases[out] = gap_start[g]
+        gap_start[g] += size
+        top = max(top, gap_start[g])
+        for k in range(buckets.input_starts[b], buckets.input_starts[b + 1]):
+            f = buckets.inputs[k]
+            if f < factors:
+                continue
+            start, end = bases[f], bases[f] + cells[f - factors + 1] - cells[f - factors]
+            g = 0
+            while g < gaps and gap_start[g] < start:
+                g += 1
+            for at in range(gaps, g, -1):
+                gap_start[at], gap_end[at] = gap_start[at - 1], gap_end[at - 1]
+            gap_start[g], gap_end[g] = start, end
+            gaps += 1
+            kept = 0
+            for at in range(1, gaps):  # join what touches
+                if gap_end[kept] >= gap_start[at]:
+                    gap_end[kept] = max(gap_end[kept], gap_end[at])
+                else:
+                    kept += 1
+                    gap_start[kept], gap_end[kept] = gap_start[at], gap_end[at]
+            gaps = kept + 1
+    return Functions(functions.variables, functions.strides, functions.starts, bases), top, cells
+
+
 @inner
 def _shared(scope: Ints, length: int, other: Ints, rank: Ints) -> int:
     """Variables that two scopes, both sorted by rank, have in common."""

@@ -23,6 +23,9 @@ WIDEST = 24
 WORK_PER_SECOND = 3e8
 """Costs that elimination adds up in a second."""
 
+MOST_ENTRIES = 60_000_000
+"""Costs of 8 bytes, or eight times as many choices of a byte, that elimination may keep."""
+
 Begin = Callable[[Problem, Assignment | None], Search]
 """Starts the search of a part of a problem, from an assignment of it if there is one."""
 
@@ -35,7 +38,7 @@ def exact_search(problem: Problem, work: float = np.inf, guard: Guard | None = N
     elimination = elimination_order(problem, widest=WIDEST, guard=guard)
     if elimination.width is None or elimination.width > WIDEST or (guard is not None and guard.over):
         return None
-    search = MiniBucketSearch(problem, max(1, elimination.width), 20_000_000, elimination)
+    search = MiniBucketSearch(problem, max(1, elimination.width), MOST_ENTRIES, elimination)
     return search if search.exact and search.work <= work else None
 
 

@@ -72,7 +72,7 @@ class BestAnswers:
     def planned(self) -> bool:
         """Find an order and whether no bucket is split with it; computes no message."""
         widest = min(WIDEST, max(self.problem.num_variables, 1))
-        self._search = MiniBucketSearch(self.problem, widest, self.most_entries, guard=self.guard)
+        self._search = MiniBucketSearch(self.problem, widest, self.most_entries, guard=self.guard, keep_messages=True)
         return self._search.exact
 
     def __iter__(self) -> Iterator[Assignment]:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from dabp.compiling import working_seconds
 from dabp.errors import ParameterError
 from dabp.graph.elimination_order import EliminationOrder, elimination_order
-from dabp.kernels.elimination.mini_bucket import eliminate, read_back
-from dabp.kernels.elimination.mini_bucket_plan import Buckets, Functions, make_plan
+from dabp.kernels.elimination.mini_bucket import Choices, eliminate, read_back, read_choices
+from dabp.kernels.elimination.mini_bucket_plan import Buckets, Functions, make_plan, reuse_memory
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cell_strides, offsets_of
 from dabp.problem.exactness import UNIT_ROUNDOFF
@@ -24,6 +24,9 @@ from dabp.solvers.status import Status
 
 BLOCK_CELLS = 1_000_000
 """Message cells computed between two readings of the clock."""
+
+LARGEST_CHOICE = 256
+"""Largest domain whose values fit a byte."""
 
 QUICK_CELLS = 2_000_000
 """A plan with more cells than this is preceded by one of i-bound 2, for an early answer."""
@@ -51,6 +54,7 @@ class MiniBucketElimination(Solver):
         Variables a message may look at, at most.
     max_entries
         Costs that all messages together may hold (8 bytes each); a smaller i-bound is used where they would not fit.
+        Where no bucket is split, the best values are kept in place of the costs, a byte each.
     """
 
     proves: ClassVar[bool] = True
@@ -73,12 +77,13 @@ class MiniBucketElimination(Solver):
 
 
 class Plan(NamedTuple):
-    """What `kernels.elimination.mini_bucket_plan.make_plan` returns, described there."""
+    """What `kernels.elimination.mini_bucket_plan.make_plan` returns, described there, and what is kept of messages."""
 
     functions: Functions
     buckets: Buckets
     pool_size: int
     exact: bool
+    choices: Choices
 
     @property
     def num_buckets(self) -> int:
@@ -96,8 +101,9 @@ class MiniBucketSearch(Search):
         max_entries: int,
         elimination: EliminationOrder | None = None,
         guard: Guard | None = None,
+        keep_messages: bool = False,
     ):
-        self._problem, self._max_entries = problem, max_entries
+        self._problem, self._max_entries, self._keep_messages = problem, max_entries, keep_messages
         self._i_bound = min(i_bound, max(problem.num_variables, 1))  # no bucket has more
         self._elimination, self._guard = elimination, guard
         self._steps = self._run()
@@ -182,7 +188,7 @@ class MiniBucketSearch(Search):
         yield Step()
         i_bound, plan = self._fitting()
         yield Step()
-        entries = plan.pool_size - len(self._problem.pool)
+        entries = int(plan.choices.starts[-1]) if plan.choices.kept else plan.pool_size - len(self._problem.pool)
         if entries > QUICK_CELLS and i_bound > 2:
             small = self._planned(2)
             if not small.exact:
@@ -208,10 +214,19 @@ class MiniBucketSearch(Search):
         return 1, self._planned(1, cap=False)
 
     def _planned(self, i_bound: int, cap: bool = True) -> Plan:
-        problem = self._problem
+        """The plan at an i-bound; its pool_size is −1 if what is kept does not fit the memory."""
+        sizes, costs = self._problem.domain_sizes, len(self._problem.pool)
         entries = self._max_entries if cap else np.iinfo(np.int64).max // 4
-        planned = make_plan(self.order, problem.domain_sizes, self._functions, len(problem.pool), i_bound, entries)
-        return Plan(*planned)
+        by_choice = cap and not self._keep_messages and sizes.max(initial=1) <= LARGEST_CHOICE
+        most = 8 * entries if by_choice else entries
+        functions, buckets, pool_size, exact = make_plan(self.order, sizes, self._functions, costs, i_bound, most)
+        if pool_size >= 0 and exact and by_choice:
+            functions, pool_size, starts = reuse_memory(functions, buckets, sizes, costs)
+            fits = 8 * (pool_size - costs) + starts[-1] <= 8 * entries
+            choices = Choices(True, np.empty(0, dtype=np.uint8), starts)
+            return Plan(functions, buckets, pool_size if fits else -1, exact, choices)
+        choices = Choices(False, np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64))
+        return Plan(functions, buckets, pool_size if pool_size - costs <= entries else -1, exact, choices)
 
     # ---- running -----------------------------------------------------------------------------
 
@@ -221,9 +236,12 @@ class MiniBucketSearch(Search):
         self._pool = np.empty(plan.pool_size)
         self._pool[: len(self._problem.pool)] = self._problem.pool
         sizes = self._problem.domain_sizes
+        choices = self._choices = plan.choices._replace(values=np.empty(plan.choices.starts[-1], dtype=np.uint8))
         bucket, cell, since = 0, 0, working_seconds()
         while bucket < plan.num_buckets:
-            bucket, cell = eliminate(sizes, plan.functions, plan.buckets, self._pool, bucket, cell, BLOCK_CELLS)
+            bucket, cell = eliminate(
+                sizes, plan.functions, plan.buckets, self._pool, choices, bucket, cell, BLOCK_CELLS
+            )
             if working_seconds() - since > BLOCK_SECONDS:
                 yield Step()
                 since = working_seconds()
@@ -235,7 +253,10 @@ class MiniBucketSearch(Search):
         if math.isinf(bound):
             return Step(finished=Status.INFEASIBLE)
         values = np.zeros(problem.num_variables, dtype=np.int64)
-        read_back(self.order, problem.domain_sizes, plan.functions, plan.buckets, self._pool, values)
+        if plan.choices.kept:
+            read_choices(self.order, plan.functions, plan.buckets, self._choices, values)
+        else:
+            read_back(self.order, problem.domain_sizes, plan.functions, plan.buckets, self._pool, values)
         cost = float(problem.cost(values))
         step = Step(costs=np.array([cost]))
         if math.isfinite(cost):
