@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks import pages
+from benchmarks import page_tables, pages
 from checks.records import Clock, table
 from paper.places import NUMBER, PLACE, filled
 
@@ -75,3 +75,20 @@ def test_a_check_leaves_a_record_when_it_is_asked_to(tmp_path: Path) -> None:
     lines = table(records).splitlines()
     assert lines[2].startswith("| fuzz | `make fuzz` | 9 inputs | 1 |")
     assert len(lines) == 4
+
+
+def test_races_have_a_row_for_each_recorded_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row for a race without runs; its means are those of the recorded runs."""
+    monkeypatch.setattr(page_tables, "RECORDED", tmp_path)
+    assert page_tables.races() == []
+    runs = [
+        {"solver": "auto", "off": 100.0, "entrants": {"a": 80.0, "b": 90.0}, "status": "OPTIMAL"},
+        {"solver": "auto", "off": 98.0, "entrants": {"a": 90.0, "b": 96.0}, "status": "LIMIT"},
+        {"solver": "tabu", "off": 1.0, "entrants": {}, "status": "LIMIT"},
+    ]
+    (tmp_path / "public_uai.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs), encoding="utf-8")
+    runs = [{**run, "off": off} for run, off in zip(runs, (0.0, 1.0, 5.0), strict=True)]
+    (tmp_path / "public_qap.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs), encoding="utf-8")
+    uai, permutations = page_tables.races()
+    assert uai[1:] == ["score 99.00 on 2 problems", "b: 93.00"]
+    assert permutations[1:] == ["the best known value on 1 of 2, 0.50 % off it in the mean", "proved by `auto`: 1"]
