@@ -90,6 +90,10 @@ class Plan(NamedTuple):
         """How many mini-buckets the elimination has."""
         return int(self.buckets.first[-1])
 
+    def empty_choices(self) -> Choices:
+        """Room for the choices of one elimination."""
+        return self.choices._replace(values=np.empty(self.choices.starts[-1], dtype=np.uint8))
+
 
 class MiniBucketSearch(Search):
     """A run of mini-bucket elimination: first a small i-bound if the wanted one takes long, then that."""
@@ -168,11 +172,18 @@ class MiniBucketSearch(Search):
         """The assignment of least cost for other costs of the same factors, by an exact plan; forbidden if all are."""
         pool, bucket, cell = np.empty(plan.pool_size), 0, 0
         pool[: len(costs)] = costs
-        sizes = self._problem.domain_sizes
+        sizes, choices = self._problem.domain_sizes, plan.empty_choices()
         while bucket < plan.num_buckets:
-            bucket, cell = eliminate(sizes, plan.functions, plan.buckets, pool, bucket, cell, BLOCK_CELLS)
-        values = np.zeros(len(sizes), dtype=np.int64)
-        read_back(self.order, sizes, plan.functions, plan.buckets, pool, values)
+            bucket, cell = eliminate(sizes, plan.functions, plan.buckets, pool, choices, bucket, cell, BLOCK_CELLS)
+        return self._read(plan, pool, choices)
+
+    def _read(self, plan: Plan, pool: NDArray[np.float64], choices: Choices) -> Assignment:
+        """The assignment that the choices give, or the messages where no choices are kept."""
+        values = np.zeros(self._problem.num_variables, dtype=np.int64)
+        if choices.kept:
+            read_choices(self.order, plan.functions, plan.buckets, choices, values)
+        else:
+            read_back(self.order, self._problem.domain_sizes, plan.functions, plan.buckets, pool, values)
         return values
 
     def bound(self, plan: Plan) -> float:
@@ -236,7 +247,7 @@ class MiniBucketSearch(Search):
         self._pool = np.empty(plan.pool_size)
         self._pool[: len(self._problem.pool)] = self._problem.pool
         sizes = self._problem.domain_sizes
-        choices = self._choices = plan.choices._replace(values=np.empty(plan.choices.starts[-1], dtype=np.uint8))
+        choices = self._choices = plan.empty_choices()
         bucket, cell, since = 0, 0, working_seconds()
         while bucket < plan.num_buckets:
             bucket, cell = eliminate(
@@ -252,11 +263,7 @@ class MiniBucketSearch(Search):
         problem, bound = self._problem, self.bound(plan)
         if math.isinf(bound):
             return Step(finished=Status.INFEASIBLE)
-        values = np.zeros(problem.num_variables, dtype=np.int64)
-        if plan.choices.kept:
-            read_choices(self.order, plan.functions, plan.buckets, self._choices, values)
-        else:
-            read_back(self.order, problem.domain_sizes, plan.functions, plan.buckets, self._pool, values)
+        values = self._read(plan, self._pool, self._choices)
         cost = float(problem.cost(values))
         step = Step(costs=np.array([cost]))
         if math.isfinite(cost):
