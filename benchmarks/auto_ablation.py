@@ -157,8 +157,11 @@ def runs_of(name: str, folder: Path, seconds: float, threads: int, only: list[st
     return rows
 
 
-def ablation(rows: list[dict[str, Any]]) -> None:
-    """The table: by part, how much worse the answers are without it, in per cent, and in how many runs.
+COLUMNS = ("left out", "runs", "worse", "better", "mean excess, %", "most")
+
+
+def ablation(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """Rows of the table: by part, how much worse the answers are without it, in per cent, and in how many runs.
 
     A run counts as worse if its cost is above both runs with everything, as better if it is below both.
     """
@@ -177,7 +180,7 @@ def ablation(rows: list[dict[str, Any]]) -> None:
             parts[row["part"]].append(
                 (row["problem"], row["seconds"], excess if np.isfinite(excess) else np.sign(cost))
             )
-    table(["left out", "runs", "worse", "better", "mean excess, %", "most"])
+    lines = []
     means = {part: np.clip([e for _, _, e in found], -MOST, MOST).mean() for part, found in parts.items()}
     for part, found in sorted(parts.items(), key=lambda item: -means[item[0]]):
         values = np.array([excess for _, _, excess in found])
@@ -185,8 +188,9 @@ def ablation(rows: list[dict[str, Any]]) -> None:
         most = ", ".join(
             f"{name} {seconds:g} s {100 * excess:+.2f}" for name, seconds, excess in worst if excess > NOISE
         )
-        counts = f"{len(values)} | {(values > NOISE).sum()} | {(values < -NOISE).sum()} | {100 * means[part]:.3f}"
-        print(f"| {part} | {counts} | {most} |")
+        counts = [len(values), (values > NOISE).sum(), (values < -NOISE).sum()]
+        lines.append([part, *map(str, counts), f"{100 * means[part]:.3f}", most])
+    return lines
 
 
 def main(words: list[str] | None = None) -> None:
@@ -217,7 +221,9 @@ def main(words: list[str] | None = None) -> None:
             rows += found
             with options.json.open("a") as stream:
                 stream.writelines(json.dumps(row) + "\n" for row in found)
-    ablation(rows)
+    table(COLUMNS)
+    for line in ablation(rows):
+        print(f"| {' | '.join(line)} |")
 
 
 if __name__ == "__main__":

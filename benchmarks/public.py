@@ -12,7 +12,8 @@ included. SUITE says what the files are and what they are compared with:
 - ``colouring``: weighted colourings, with such a table.
 - ``files``: any problem files, with the optimum in a ``.ub`` file beside each or in such a table.
 
-``--json FILE`` keeps every run with commit, machine and date, and continues where it was interrupted.
+``--json FILE`` keeps every run with commit, machine and date, and continues where it was interrupted. README's table of
+races is made of ``benchmarks/recorded/public_uai.jsonl``, ``public_maxcut.jsonl`` and ``public_qap.jsonl``.
 ``--picture FILE`` draws the score or excess of each instance, sorted.
 """
 
@@ -271,6 +272,15 @@ def draw(suite: str, known: dict[str, Instance], rows: list[dict[str, Any]], pic
     figure.savefig(picture, dpi=150)
 
 
+def _judged(suite: str, instance: Instance, row: dict[str, Any]) -> dict[str, Any]:
+    """The best known value, how far the answer is off (or its score), and the published entrants' scores."""
+    found = value(suite, row)
+    off = score(instance, found) if suite == "uai" else excess(suite, instance, found)
+    scores = {name: score(instance, theirs) for name, theirs in instance.entrants.items()}
+    entrants = {name: one for name, one in scores.items() if one is not None}
+    return {"best": instance.best, "off": None if off is None else min(off, 100.0), "entrants": entrants}
+
+
 def _origin() -> dict[str, Any]:
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     machine = platform.processor() or platform.machine()
@@ -307,7 +317,7 @@ def main() -> None:
             if (name, solver) in done:
                 continue
             found = run(instance, options.suite, solver, options.seconds, options.threads, options.seed)
-            rows.append({**found, **_origin()})
+            rows.append({**found, **_judged(options.suite, instance, found), **_origin()})
             print(name, solver, found.get("cost"), found.get("status"), file=sys.stderr, flush=True)
             if options.json:
                 with options.json.open("a", encoding="utf-8") as stream:

@@ -92,10 +92,10 @@ def show(rows: list[dict[str, Any]]) -> None:
             np.mean([row[side]["first"] for row in found if row[side]["first"] is not None] or [np.nan])
             for side in ("old", "new")
         ]
-        print(
-            f"| {kind} | {len(found)} | {100 * values.mean():+.4f} | {100 * np.median(values):+.4f} "
-            f"| {(values < -NOISE).sum()} | {(values > NOISE).sum()} | {firsts[0]:.2f} | {firsts[1]:.2f} |"
-        )
+        counts = [str((values < -NOISE).sum()), str((values > NOISE).sum())]
+        means = [f"{100 * values.mean():+.4f}", f"{100 * np.median(values):+.4f}"]
+        cells = [kind, str(len(found)), *means, *counts, *(f"{first:.2f}" for first in firsts)]
+        print(f"| {' | '.join(cells)} |")
     for row in sorted(rows, key=lambda row: -excess(row["old"]["cost"], row["new"]["cost"]))[:12]:
         worse = 100 * excess(row["old"]["cost"], row["new"]["cost"])
         if worse > 100 * NOISE:

@@ -1,1 +1,1 @@
-"""Checks that take hours rather than minutes: torture, kills, embedding, defects, fuzzing, weight."""
+"""Checks that take hours: torture, kills, embedding, defects, fuzzing. And counts: weight, words."""

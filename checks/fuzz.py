@@ -36,6 +36,7 @@ from tests.problem.globals.definitions import KINDS
 from tests.problem.globals.test_globals import posted
 from tests.problems import random_problem
 
+from checks.records import Clock
 from dabp.errors import DabpError, FormatWarning
 from dabp.formats import FORMATS, read, write
 from dabp.formats.evidence import read_evidence
@@ -263,6 +264,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=900.0)
     parser.add_argument("--seed", type=int, default=0)
+    clock = Clock(parser, "fuzz")
     options = parser.parse_args()
     report = run(options.count, seed=options.seed, seconds=options.seconds)
     out = sys.stdout.write
@@ -272,6 +274,8 @@ def main() -> None:
         f"{report.inputs} inputs, {report.read} still readable, {len(report.failures)} failures, "
         f"slowest {report.slowest:.2f} s, {report.megabytes:.0f} MB\n"
     )
+    count = f"{report.inputs:,} inputs, slowest {report.slowest:.1f} s, {report.megabytes:.0f} MB"
+    clock.ended(options, count, len(report.failures))
     if report.slowest > 1:
         out(f"slowest: {report.slowest_input[:400]!r}\n")
     sys.exit(bool(report.failures) or report.slowest > 2 or report.megabytes > 1000)

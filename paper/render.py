@@ -7,10 +7,9 @@ python paper/render.py paper/small/results.jsonl.xz rendered --page docs/paper.m
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Mapping
 from pathlib import Path
 
+from places import filled
 from tables import numbers, tables
 
 from dabp.lab.experiments.figures import figure
@@ -20,10 +19,6 @@ from dabp.lab.experiments.store import Results
 from dabp.plots.drawing import draw_figure, label_order
 
 SUFFIXES = {"text": "txt", "csv": "csv", "markdown": "md", "latex": "tex"}
-PLACE = re.compile(r"(<!-- (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-"""Where a table stands on a page."""
-NUMBER = re.compile(r"(<!-- = (?P<name>[\w-]+) -->).*?(<!-- = -->)")
-"""Where a number stands in the prose of a page."""
 
 
 def render(results: Results, folder: Path) -> None:
@@ -51,12 +46,6 @@ def pictures(page: str, results: Results, folder: Path) -> None:
             if f"(pictures/{file})" in page:
                 made = figure(each, results, plan)
                 draw_figure(made, label_order(made)).savefig(folder / file, dpi=65)
-
-
-def filled(page: str, made: Mapping[str, str], values: Mapping[str, str]) -> str:
-    """The page with each place's table and number as they are made now."""
-    page = PLACE.sub(lambda place: f"{place[1]}\n{made[place['name']]}\n{place[3]}", page)
-    return NUMBER.sub(lambda place: f"{place[1]}{values[place['name']]}{place[3]}", page)
 
 
 def main() -> None:

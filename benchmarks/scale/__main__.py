@@ -2,7 +2,7 @@
 
     python -m benchmarks.scale                 # everything, which takes most of an hour
     python -m benchmarks.scale edges setup     # only these parts
-    python -m benchmarks.scale page            # the tables and the picture of what is recorded; measures nothing
+    python -m benchmarks.scale page            # the picture of what is recorded; measures nothing
 
 Each measurement is a process of its own, one at a time, and a line of ``benchmarks/recorded/scale.jsonl``, where a
 later line replaces an earlier one with the same key. ``--only TEXT`` takes those whose key contains it.
@@ -42,7 +42,7 @@ def main() -> None:
     records = Records()
     for part in chosen.parts or PARTS:
         if part == "page":
-            page.write(records)
+            page.draw(records.part("edges"))
             continue
         for arguments in PARTS[part].measurements():
             if chosen.only in records.key(part, arguments):

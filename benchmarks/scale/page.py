@@ -1,4 +1,4 @@
-"""The tables of ``docs/benchmarks/scale.md`` and its picture, from what is recorded."""
+"""Tables and picture of ``docs/benchmarks/scale.md``, from what is recorded; `benchmarks.pages` fills them in."""
 
 from __future__ import annotations
 
@@ -6,47 +6,32 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scale.cut import MACHINES, NETWORKS
+from benchmarks.markdown import markdown
 from benchmarks.scale.edges import SIZES, SOLVERS
 from benchmarks.scale.records import Records
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE, PICTURE = DOCS / "benchmarks" / "scale.md", DOCS / "pictures" / "scale.png"
-BEGIN, END = "<!-- tables: python -m benchmarks.scale page -->", "<!-- end of tables -->"
+PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "scale.png"
 Row = dict[str, Any]
 
 
-def write(records: Records) -> None:
-    """Replace the tables between the page's two marks, and draw the picture."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    tables = "\n\n".join("\n".join(part) for part in _parts(records) if part)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}", encoding="utf-8")
-    _draw(records.part("edges"))
+def tables(records: Records) -> dict[str, str]:
+    """Every table of the page by its place."""
+    return {
+        "scale-edges": _edges(records.part("edges")),
+        "scale-setup": _setup(records.part("setup")),
+        "scale-threads": _threads(records.part("threads")),
+        "scale-grids": _grids(records.part("grid")),
+        "scale-dabp": _learning(records.part("dabp")),
+        "scale-files": _files(records.part("file")),
+        "scale-workers": _cluster([row for row in records.part("cluster") if row["what"] != "killed"]),
+    }
 
 
-def _parts(records: Records) -> Iterator[list[str]]:
-    yield from _edges(records.part("edges"))
-    yield _setup(records.part("setup"))
-    yield _threads(records.part("threads"))
-    yield _grids(records.part("grid"))
-    yield _learning(records.part("dabp"))
-    yield _files(records.part("file"))
-    yield _cluster([row for row in records.part("cluster") if row["what"] != "killed"])
-    yield _deaths([row for row in records.part("cluster") if row["what"] == "killed"])
-    yield _cuts(records.part("cut"))
+def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    return markdown(list(heads), [[str(cell) for cell in row] for row in rows])
 
 
-def _table(title: str, heads: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
-    heads = list(heads)
-    lines = [" | ".join(map(str, row)) for row in rows]
-    if not lines:
-        return []
-    return [f"### {title}", "", f"| {' | '.join(heads)} |", "|" + " --- |" * len(heads), *(f"| {x} |" for x in lines)]
-
-
-def _edges(rows: list[Row]) -> Iterator[list[str]]:
+def _edges(rows: list[Row]) -> str:
     found = {(row["kind"], row["solver"], row["variables"]): row for row in rows}
     heads = ["problem, solver", *(f"{size:,}" for size in SIZES), "largest over smallest", "bytes", "of the bandwidth"]
     heads += ["fetching alone, ns", "of fetching and bandwidth"]
@@ -61,27 +46,26 @@ def _edges(rows: list[Row]) -> Iterator[list[str]]:
             [f"{kind}, {solver}", *ns, f"{ratio:.2f}", f"{last['bytes']:.0f}", f"{100 * last['fraction']:.0f} %"]
             + ([f"{last['fetching']:.1f}", f"{100 * last['limit']:.0f} %"] if "limit" in last else ["–", "–"])
         )
-    yield _table("Nanoseconds an edge and iteration, one thread, by number of variables", heads, lines)
+    return _table(heads, lines)
 
 
-def _setup(rows: list[Row]) -> list[str]:
+def _setup(rows: list[Row]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row["stages"]))
     heads = ["at a million variables, CPU s (peak GB)", *names, "sum that counts", "in the system", "a fresh GB"]
     lines = []
     for row in rows:
         sums = [f"{row[name]:.2f} s" if name in row else "–" for name in ("sum", "system", "fresh")]
         lines.append([row["kind"], *(_stage(row["stages"].get(name)) for name in names), *sums])
-    return _table("Preparations", heads, lines)
+    return _table(heads, lines)
 
 
 def _stage(row: Row | None) -> str:
     return "–" if row is None else f"{row['cpu']:.2f} ({row['gigabytes']:.1f})"
 
 
-def _threads(rows: list[Row]) -> list[str]:
+def _threads(rows: list[Row]) -> str:
     heads = ["100,000 variables", "one thread, ms an iteration", "two threads", "speed-up", "two processes"]
     return _table(
-        "Two threads",
         heads,
         [
             [f"{row['kind']}, {row['solver']}", row["one"], row["two"], row["speed_up"], row.get("machine", "–")]
@@ -90,10 +74,9 @@ def _threads(rows: list[Row]) -> list[str]:
     )
 
 
-def _grids(rows: list[Row]) -> list[str]:
+def _grids(rows: list[Row]) -> str:
     heads = ["1000×1000, domain 5", "limit, s", "returned after, s", "cost a pair", "peak memory, GB"]
     return _table(
-        "Grids of a million variables, two threads",
         heads,
         [
             [f"{row['kind']}, {row['solver']}", row["seconds"], row["wall"], row["per_pair"], row["gigabytes"]]
@@ -102,11 +85,11 @@ def _grids(rows: list[Row]) -> list[str]:
     )
 
 
-def _learning(rows: list[Row]) -> list[str]:
+def _learning(rows: list[Row]) -> str:
     heads = ["DABP", "threads", "edges (split)", "ms an iteration", "CPU ms", "CPU µs an edge", "with deepest windows"]
     names = ("threads", "edges", "ms", "cpu_ms", "us_an_edge", "us_an_edge_deepest", "gigabytes")
     lines = [[f"{row['kind']} {row['variables']:,}", *(row.get(name, "–") for name in names)] for row in rows]
-    return _table("DABP", [*heads, "peak memory, GB"], lines)
+    return _table([*heads, "peak memory, GB"], lines)
 
 
 def _with_smaller(rows: list[Row]) -> Iterator[Row]:
@@ -117,7 +100,7 @@ def _with_smaller(rows: list[Row]) -> Iterator[Row]:
             yield {"format": row["format"], **row["smaller"]}
 
 
-def _files(rows: list[Row]) -> list[str]:
+def _files(rows: list[Row]) -> str:
     heads = ["file", "dabp: CPU s", "toulbar2: CPU s", "dabp: peak GB", "of the problem's own", "toulbar2: peak GB"]
     lines = []
     for row in _with_smaller(rows):
@@ -125,47 +108,20 @@ def _files(rows: list[Row]) -> list[str]:
         cpu, peak = (peer["cpu"], peer["peak"]) if isinstance(peer, dict) else (peer, "–")
         ratio = f"{ours['peak'] / ours['final']:.1f} times {ours['final']} GB"
         lines.append([f".{row['format']}, {row['bytes'] / 2**30:.2f} GB", ours["cpu"], cpu, ours["peak"], ratio, peak])
-    return _table("Large files", heads, lines)
+    return _table(heads, lines)
 
 
-def _cluster(rows: list[Row]) -> list[str]:
+def _cluster(rows: list[Row]) -> str:
     heads = ["instance", "one worker", "two workers", "two below one"]
     lines = []
     for row in rows:
         one, two = row["per_constraint_1"], row["per_constraint_2"]
         lines.append([f"{row['kind']} {row['seed']}", f"{one:.4f}", f"{two:.4f}", f"{100 * (1 - two / one):+.3f} %"])
-    return _table("Two workers of one thread against one, cost a constraint", heads, lines)
+    return _table(heads, lines)
 
 
-def _deaths(rows: list[Row]) -> list[str]:
-    heads = ["instance", "known when one of two was killed", "answer"]
-    return _table(
-        "A worker killed half-way",
-        heads,
-        [[f"{row['kind']} {row['seed']}", f"{row['known']:.0f}", f"{row['cost']:.0f}"] for row in rows],
-    )
-
-
-def _cuts(rows: list[Row]) -> list[str]:
-    heads = [
-        "problem",
-        "one machine, ms an iteration",
-        "machines",
-        "edges cut",
-        "kB a machine and iteration",
-        *NETWORKS,
-    ]
-    lines = []
-    for row in rows:
-        for machines in map(str, MACHINES):
-            one = row[machines]
-            speed = [f"{one['times'][name]:.2f}" for name in NETWORKS]
-            name = f"{row['kind']}, {row['variables']:,}"
-            lines.append([name, row["ms"], machines, f"{100 * one['cut']:.2f} %", one["kilobytes"], *speed])
-    return _table("Times faster than one machine, on paper", heads, lines)
-
-
-def _draw(rows: list[Row]) -> None:
+def draw(rows: list[Row]) -> None:
+    """Draw the time of an iteration per edge, and what it would be at the memory's speed."""
     import matplotlib as mpl
 
     mpl.use("agg")

@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from checks.records import Clock
+
 PROGRAMS = Path(__file__).with_name("reproductions.py")
 
 
@@ -19,6 +21,7 @@ def main() -> int:
     parser.add_argument("--source", type=Path, default=Path(__file__).parents[2], help="a checkout of the project")
     parser.add_argument("--defect", type=int, action="append", help="only this one; repeatable")
     parser.add_argument("--seconds", type=float, default=120.0, help="for one of them")
+    clock = Clock(parser, "defects")
     chosen = parser.parse_args()
     environment = {**os.environ, "PYTHONPATH": str(chosen.source.resolve() / "src"), "MPLBACKEND": "Agg"}
     failed = 0
@@ -30,6 +33,7 @@ def main() -> int:
         sys.stdout.write(f"{number:2d}  {'fails' if wrong else 'holds'}  {what}{f'  ({wrong})' if wrong else ''}\n")
         sys.stdout.flush()
     sys.stdout.write(f"{failed} fail\n")
+    clock.ended(chosen, f"{len(described())} defects of 0.1.0", failed)
     return 1 if failed else 0
 
 

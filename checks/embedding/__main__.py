@@ -11,6 +11,7 @@ import time
 import psutil
 
 import dabp
+from checks.records import Clock
 from dabp.solvers import SOLVERS
 
 LOADED = 5
@@ -23,6 +24,7 @@ def main() -> int:
     """Solve, compare what the process holds with what it held after the first rounds; 1 if it is more."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--solves", type=int, default=500)
+    clock = Clock(parser, "embedding")
     chosen = parser.parse_args()
     process, begun = psutil.Process(), time.monotonic()
     problem = dabp.generate("random-cop", variables=10, domain=3, density=0.5, seed=4)
@@ -39,7 +41,9 @@ def main() -> int:
     for place, what in enumerate(("threads", "descriptors", "children"), 1):
         told += f", {what} {before[place]} -> {after[place]}"
     sys.stdout.write(f"{told}\n")
-    return 1 if growth > GROWTH or any(now > then for now, then in zip(after[1:], before[1:], strict=True)) else 0
+    failed = growth > GROWTH or any(now > then for now, then in zip(after[1:], before[1:], strict=True))
+    clock.ended(chosen, f"{chosen.solves} solves by {len(SOLVERS)} solvers, {growth / 1e6:+.0f} MB", int(failed))
+    return int(failed)
 
 
 def holding(process: psutil.Process) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from checks.kills import disks, experiment, solves
+from checks.records import Clock
 from dabp.solvers import SOLVERS, make_solver
 
 
@@ -21,6 +22,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--solver", action="append", help="one of them, 'experiment' or 'disks'; repeatable")
     parser.add_argument("--disks", type=int, default=20, help="solves on a disk with little space")
+    clock = Clock(parser, "kills")
     chosen = parser.parse_args()
     signal.signal(
         signal.SIGINT, signal.default_int_handler
@@ -43,7 +45,9 @@ def main() -> int:
         failures += _tell(
             f"disks: {chosen.disks} nearly full, one read-only, two solves on one checkpoint", begun, found
         )
-    _say(f"{chosen.kills if killed else 0} kills of {len(killed)} kinds, {failures} failures")
+    count = f"{chosen.kills if killed else 0} kills of {len(killed)} kinds"
+    _say(f"{count}, {failures} failures")
+    clock.ended(chosen, count, failures)
     return 1 if failures else 0
 
 

@@ -9,6 +9,7 @@ import time
 from multiprocessing.connection import wait
 from typing import Any
 
+from checks.records import Clock
 from checks.torture.kinds import KINDS
 from checks.torture.solving import NAMES
 from checks.torture.worker import Worker
@@ -26,6 +27,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--seed", type=int, action="append", help="only this one; repeatable")
     parser.add_argument("--solver", action="append", choices=list(NAMES), help="only this one; repeatable")
+    clock = Clock(parser, "torture")
     chosen = parser.parse_args()
     seeds = collections.deque(chosen.seed or range(chosen.first, chosen.first + chosen.problems))
     end = time.monotonic() + chosen.seconds
@@ -66,6 +68,7 @@ def main() -> int:
         worker.pipe.send(None)
         worker.process.join(10)
     _tell(done, counts, failures)
+    clock.ended(chosen, f"{done:,} problems, {counts.total():,} solves", len(failures))
     return 1 if failures else 0
 
 

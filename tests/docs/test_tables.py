@@ -63,24 +63,24 @@ def test_a_failed_run_hides_no_better_one(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_page_shows_what_was_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Filling in the tables again changes nothing, and none is missing."""
     monkeypatch.syspath_prepend(str(ROOT / "paper"))
-    import render
+    import places
     import tables
 
     page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
     results = Results(ROOT / "paper" / "small" / "results.jsonl.xz")
     made, values = tables.tables(results), tables.numbers(results)
     assert made.keys() == tables.TABLES.keys()
-    assert {place["name"] for place in render.PLACE.finditer(page)} == made.keys()
-    assert render.filled(page, made, values) == page
+    assert {place["name"] for place in places.PLACE.finditer(page)} == made.keys()
+    assert places.filled(page, made, values) == page
 
 
 def test_no_measured_number_of_the_prose_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside of filled places, code and the table of settings, numbers are those of the plans and of the paper."""
     monkeypatch.syspath_prepend(str(ROOT / "paper"))
-    import render
+    import places
 
     page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
-    prose = render.NUMBER.sub("", render.PLACE.sub("", page))
+    prose = places.NUMBER.sub("", places.PLACE.sub("", page))
     prose = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|^\|.*?$", "", prose, flags=re.DOTALL | re.MULTILINE)
     known = {"1", "2", "3", "5", "10", "20", "30", "60", "80", "100", "40", "95", "1,000", "2022"}  # plans and paper
     known |= {"0.3-0.7", "0.9", "0", "0.1", "96.25", "4.3", "270"}
