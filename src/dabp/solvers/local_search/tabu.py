@@ -36,9 +36,9 @@ class Tabu(Solver):
     returning gives a new best (Glover 1989; Galinier & Hao 1999 for colouring). One iteration is as many moves as
     there are variables, 10,000 at most. After `patience` iterations without a better cost the search restarts: from
     a perturbed incumbent, from a mixture of two of the best found, or at random (on large problems only from the
-    incumbent; with two values each mostly from mixtures). The tenure is drawn anew each time, mostly the one that has done best. Violations are penalised, and
-    weigh more each time the search is stuck with them; half as much with each restart, but no less than at first, once
-    an answer without any is known: heavy weights leave finite costs no say.
+    incumbent; with two values each mostly from mixtures). The tenure is drawn anew each time, mostly the one that has
+    done best. Violations are penalised, and weigh more each time the search is stuck with them; half as much with each
+    restart, but no less than at first, once an answer without any is known: heavy weights leave finite costs no say.
 
     Good on dense problems of up to some hundred variables; it proves nothing.
 
