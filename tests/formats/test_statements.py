@@ -12,6 +12,7 @@ import pytest
 import dabp
 from dabp.formats import read, write
 from dabp.problem import Problem
+from dabp.problem.model import Model
 from tests.formats.peer import optimal_values
 from tests.problem.globals.definitions import KINDS
 from tests.problem.globals.test_globals import posted
@@ -88,3 +89,54 @@ def test_toulbar2_reads_what_is_written(kind: str, format: str, tmp_path: Path) 
         else:
             assert isinstance(values, list), (values, path.read_text())
             assert np.isclose(problem.cost(values[: problem.auxiliaries.num_visible]), best), path.read_text()
+
+
+def paired(model: Model, sign: int) -> None:
+    """A price with a decimal, of which tables have an even number of times only."""
+    model.add_variables(["d", "e", "f", "g"], 2)
+    model.same(["d", "e"], ["f", "g"], measure="amount", price=2.5)
+    model.add_cost(["d", "e"], [[0, sign * 20], [sign * 20, sign * 20]])
+    model.add_cost(["f", "g"], [[sign * 9, sign * 20], [sign * 20, 0]])
+
+
+def bounded(name: str, sign: int) -> Model:
+    """Statements with bounds and prices that readers of files may understand in another way."""
+    model = Model(maximize=sign < 0)
+    names = model.add_variables(["a", "b", "c"], 3)
+    for number, one in enumerate(names):
+        model.add_cost(one, [sign * (number + value) % 4 for value in range(3)])
+    {
+        "no count": lambda: model.at_least(names, 0, 10**20),
+        "any count": lambda: model.at_most(names, 0, 10**20),
+        "counts of few": lambda: model.gcc(names, {0: (0, 1), 1: 0}),
+        "counts of none": lambda: model.gcc(names[:1], {1: 0}),
+        "less than none": lambda: model.among(names, 0, 0, -1, measure="once", price=1),
+        "price in pairs": lambda: paired(model, sign),
+        "decimals": lambda: model.knapsack(dict.fromkeys(names, 0.12345678901234567), 0.3),
+    }[name]()
+    return model
+
+
+NAMES = ("no count", "any count", "counts of few", "counts of none", "less than none", "price in pairs", "decimals")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("format", ["wcsp", "cfn"])
+def test_bounds_and_prices_at_the_edge(format: str, sign: int, tmp_path: Path) -> None:
+    """Bounds beyond all counts, some values without bounds, prices with more decimals than tables have."""
+    problems = [bounded(name, sign).build() for name in NAMES]
+    paths = [tmp_path / f"{number}.{format}" for number in range(len(NAMES))]
+    for problem, path in zip(problems, paths, strict=True):
+        write(problem, path)
+    for name, problem, path, values in zip(NAMES, problems, paths, optimal_values(paths), strict=True):
+        found = costs(problem)
+        best = found.max() if sign < 0 else found.min()
+        again = dabp.solve(read(path), "mbe", time_limit=5)
+        if np.isinf(best):
+            assert values is None, name
+            assert again.assignment is None, name
+        else:
+            assert again.assignment is not None, name
+            for each in (values, again.assignment):
+                assert isinstance(each, list | np.ndarray), (name, each)
+                assert problem.cost(list(each)[: problem.auxiliaries.num_visible]) == best, name

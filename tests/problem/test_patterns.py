@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dabp
 from dabp.errors import ProblemError
 from dabp.problem.model import Model
 from tests.problems import all_assignments
@@ -122,6 +123,12 @@ def test_tasks_do_not_overlap() -> None:
         (lambda m: m.same(["v0"], ["v1", "v2"]), "two lists of equally many variables, not 1 and 2"),
         (lambda m: m.max_of({"v0": 3}), "max_of takes costs by variable and label"),
         (lambda m: m.knapsack({"v0": 3}, 2), "each value of 'v0' is a finite number, not 'day'"),
+        (lambda m: m.max_of({"v0": {"day": math.nan}}), "the weight of 'day' in max_of is a number, not nan"),
+        (
+            lambda m: m.regular(["v0"], [("a", "day", "a")], ["a"], ["a"]),
+            r"transitions are \{\(state, label\): state\}",
+        ),
+        (lambda m: m.gcc(["v0"], {"day": 10**30}), "'day' occurs less than 2\\^53 times"),
         (lambda m: m.clique(["v0"]), "clique takes a value, or several, by variable"),
         (lambda m: m.disjunctive({"v0": -1}), "is a finite number|at least 0"),
     ],
@@ -130,3 +137,18 @@ def test_mistakes_are_told(action: Callable[[Model], None], words: str) -> None:
     """Each in a sentence that says what is expected."""
     with pytest.raises(ProblemError, match=words):
         action(labelled(3))
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_statements_about_nothing(maximize: bool) -> None:
+    """Definitions hold over no variables, for labels that no variable has and bounds beyond all counts."""
+    model = Model(maximize=maximize)
+    model.add_variable("v", LABELS)
+    model.all_different([], excepted="x")
+    model.gcc([], {"x": (0, 10**30)})
+    model.gcc(["v"], {LABELS[0]: (-(10**30), 10**30)})
+    model.regular([], [(0, "x", 1)], 0, [0])
+    model.gcc([], {"x": 2}, price=1)
+    problem = model.build()
+    assert set(problem.cost(np.arange(len(LABELS))[:, None])) == {-2.0 if maximize else 2.0}
+    assert dabp.solve(model, "toulbar2", time_limit=5).cost == (-2.0 if maximize else 2.0)

@@ -34,6 +34,19 @@ def test_assignments_are_ordered_by_violations_then_cost(seed: int) -> None:
         assert relaxation.price(row) == price
 
 
+def test_amounts_of_bounds_between_whole_numbers() -> None:
+    """An amount of a half weighs more than all costs, too."""
+    model = Model()
+    model.add_variable("a", [0, 1])
+    model.add_cost("a", [9, 0])
+    model.linear(["a"], "<=", -2.5, name="low")
+    model.linear(["a"], ">=", 0.5, name="high")
+    relaxation = Relaxation(model.build())
+    costs = relaxation.problem.cost(np.array([[0], [1]]))
+    assert [relaxation.price([0]), relaxation.price([1])] == [3, 3.5]
+    assert costs[0] < costs[1]
+
+
 def test_what_is_not_violated_costs_the_same() -> None:
     """So targets and bounds of feasible assignments keep their meaning."""
     model = Model()

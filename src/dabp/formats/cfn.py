@@ -19,7 +19,7 @@ from dabp.formats.functions import Fields, Scope, Tree, between, fields_of_tree,
 from dabp.formats.intensional import KEYWORDS, PART, NotSupported, Recipe, Words, expand
 from dabp.formats.meanings import Posting
 from dabp.formats.numerals import parse_list
-from dabp.formats.statements import Written, apart, auxiliary_notes, signed
+from dabp.formats.statements import Written, apart, auxiliary_notes, costs_of, signed
 from dabp.formats.text import Source
 from dabp.problem import Label, Problem
 
@@ -369,7 +369,7 @@ def write(problem: Problem) -> tuple[Iterator[str], list[str]]:
         values.append(distinct_names([_name(str(one), "v") for one in labels]))
     if any(row is not None and tuple(row) != problem.names.labels(i) for i, row in enumerate(values)):
         notes.append("names of values that .cfn cannot have are changed (no spaces, no first digit)")
-    bound, decimals, enough = _bound(whole)
+    bound, decimals, enough = _bound(whole, [cost for one in written for cost in costs_of(one)])
     if not enough:
         notes.append(f"toulbar2 will read {decimals} decimals of each cost; they are written in full")
     return _lines(problem, names, values, bound, written), notes + auxiliary_notes(problem)
@@ -380,9 +380,13 @@ def _name(text: str, prefix: str) -> str:
     return prefix + text if text[0] in DIGITS or text[0] in "<>" else text
 
 
-def _bound(problem: Problem) -> tuple[str, int, bool]:
-    """A bound that excludes nothing, with as many decimals as costs need, if toulbar2's 64 bits can count them."""
-    finite = np.append(problem.pool[np.isfinite(problem.pool)], problem.constant)
+def _bound(problem: Problem, more: list[float]) -> tuple[str, int, bool]:
+    """A bound that excludes nothing, with as many decimals as costs need, if toulbar2's 64 bits can count them.
+
+    `more` are costs beside those of the problem's tables: prices of functions that are written by keyword.
+    """
+    finite = np.concatenate([problem.pool, [problem.constant], more])
+    finite = finite[np.isfinite(finite)]
     total = int(problem.facts.magnitude) + 2
     exact = [(np.rint(finite * 10.0**n) / 10.0**n == finite).all() for n in range(16)]
     wanted = exact.index(True) if True in exact else 99

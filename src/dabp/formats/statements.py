@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dabp.formats.functions import Fields, layout_of
+from dabp.formats.numerals import MOST_EXACT
 from dabp.problem import Problem
 from dabp.problem.globals import (
     AllDifferent,
@@ -20,6 +21,7 @@ from dabp.problem.globals import (
     Regular,
     Same,
     SpanningTree,
+    Sum,
 )
 from dabp.problem.globals.max_of import MaxOf
 from dabp.problem.globals.posting import without
@@ -43,7 +45,7 @@ def apart(problem: Problem, allowed: Callable[[float], bool]) -> tuple[Problem, 
         if made is None:
             continue
         ours = [Written(keyword, posted.scope, fields, posted.name) for keyword, fields in made]
-        if all(allowed(cost) for one in ours for cost in _costs(one)):
+        if all(allowed(cost) for one in ours for cost in costs_of(one)):
             gone.append(posted)
             written += ours
     return (without(problem, gone), written) if gone else (problem, [])
@@ -58,7 +60,7 @@ def auxiliary_notes(problem: Problem) -> list[str]:
     return [f"the last {len(names)} variables ({span}) are auxiliary: they follow from the others"]
 
 
-def _costs(one: Written) -> list[float]:
+def costs_of(one: Written) -> list[float]:
     """All costs among its parameters."""
     found: list[float] = []
 
@@ -143,6 +145,19 @@ def _all_different(posted: Posted, function: AllDifferent, plain: bool) -> Made:
     return [(keyword, {"metric": metric, "cost": function.price})]
 
 
+def _knapsacks(posted: Posted, one: Sum) -> Made:
+    """A hard sum within bounds as a sum of at least the least, and one of at most the most."""
+    judge, made = one.judge, list[tuple[str, Fields]]()
+    if sum(float(np.abs(own).sum()) for own in one.terms) >= MOST_EXACT:
+        return None  # no reader takes such weights
+    least, most = sum(int(own.min()) for own in one.terms), sum(int(own.max()) for own in one.terms)
+    if judge.first is not None:
+        made.append(_knapsack(posted, list(one.terms), min(judge.first, most + 1)))
+    if judge.last is not None:
+        made.append(_knapsack(posted, [-own for own in one.terms], -max(judge.last, least - 1)))
+    return made
+
+
 def _knapsack(posted: Posted, weights: list[Any], capacity: int) -> tuple[str, Fields]:
     triples = [
         (variable, value, weight)
@@ -156,12 +171,7 @@ def _knapsack(posted: Posted, weights: list[Any], capacity: int) -> tuple[str, F
 def _linear(posted: Posted, function: Linear, plain: bool) -> Made:
     symbols, judge = list(posted.symbols), function.judge
     if function.hard and not function.different:
-        made = []
-        if judge.first is not None:
-            made.append(_knapsack(posted, symbols, judge.first))
-        if judge.last is not None:
-            made.append(_knapsack(posted, [-own for own in symbols], -judge.last))
-        return made
+        return _knapsacks(posted, Sum(symbols, judge))
     if function.denominator != 1:
         return None
     metric, comparison = _metric(function.measure, function.price), _comparison(function)
@@ -174,6 +184,8 @@ def _linear(posted: Posted, function: Linear, plain: bool) -> Made:
     low, high = (0 if judge.first is None else judge.first), (len(symbols) if judge.last is None else judge.last)
     if (max(low, 0) != (judge.low or low) and judge.low is not None) or (judge.high is not None and high != judge.high):
         return None
+    if high < 0:
+        return None  # toulbar2 does not count that as violated
     return [("wamong", {**metric, "values": np.flatnonzero(longest).tolist(), "min": max(low, 0), "max": high})]
 
 
@@ -196,7 +208,11 @@ def _cardinality(posted: Posted, function: Cardinality) -> Made:
     if any(low < 0 or symbol < 0 for symbol, low, _ in bounds):
         return None
     if function.hard:
-        return [("gcc", {"bounds": bounds, "deltacosts": []})]
+        known = max(map(len, posted.symbols), default=0)
+        if sum(high for _, _, high in bounds) >= len(posted.scope) and all(symbol < known for symbol, _, _ in bounds):
+            return [("gcc", {"bounds": bounds, "deltacosts": []})]
+        made = [_knapsacks(posted, one) for one in function.sums(posted.symbols) or ()]  # toulbar2's gcc is wrong there
+        return None if None in made else [each for own in made for each in own or ()]
     if function.measure == "variables":
         low, high = sum(low for _, low, _ in bounds), sum(high for _, _, high in bounds)
         if not low <= len(posted.scope) <= high:  # toulbar2 takes these bounds for a contradiction

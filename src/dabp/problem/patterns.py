@@ -14,6 +14,7 @@ from dabp.problem.conversion import as_float
 from dabp.problem.globals import AllDifferent, Bound, Cardinality, Disjunctive, Linear, Regular, Same
 from dabp.problem.globals.max_of import MaxOf, ranked
 from dabp.problem.sums import exact, exact_numbers
+from dabp.problem.validation import EXACT
 from dabp.problem.views import Label
 from dabp.problem.vocabulary import Allowed, Vocabulary, listed, price_of, statement
 
@@ -65,9 +66,9 @@ class Patterns(Vocabulary):
         symbols, symbol_of = self._symbols(indices)
         if isinstance(transitions, Mapping):
             transitions = [(*key, after) for key, after in transitions.items()]
-        number: dict[State, int] = {start: 0}
         moves = []
         try:
+            number: dict[State, int] = {start: 0}
             for state, label, after in transitions:
                 self._values(indices, [label])
                 ends = [number.setdefault(one, len(number)) for one in (state, after)]
@@ -111,7 +112,10 @@ class Patterns(Vocabulary):
             whole = [exact(one, f"the number of times {label!r} occurs") for one in (low, high)]
             if any(one.denominator != 1 for one in whole) or whole[0] > whole[1]:
                 raise ProblemError(f"{label!r} occurs a whole number of times, from a least to a most, not {given!r}")
-            bounds.append(Bound(symbol_of(label), int(whole[0]), int(whole[1])))
+            if whole[0] > EXACT or whole[1] < -EXACT:
+                raise ProblemError(f"{label!r} occurs less than 2^53 times, not {given!r}")
+            least, most = max(int(whole[0]), -int(EXACT)), min(int(whole[1]), int(EXACT))  # no count is beyond these
+            bounds.append(Bound(symbol_of(label), least, most))
         function = Cardinality(tuple(bounds), price=price_of(price), measure=measure)
         self._post("gcc", function, indices, symbols, name)
 
@@ -184,7 +188,10 @@ class Patterns(Vocabulary):
         weights = np.zeros(len(self._labels[index]))
         for label, weight in row.items():
             self._values([index], [label])
-            weights[self._among(index, [label]) > 0] = as_float(weight, f"the weight of {label!r} in {what}")
+            one = as_float(weight, f"the weight of {label!r} in {what}")
+            if math.isnan(one):
+                raise ProblemError(f"the weight of {label!r} in {what} is a number, not nan")
+            weights[self._among(index, [label]) > 0] = one
         return weights
 
     @statement

@@ -78,7 +78,7 @@ class Relaxation:
     def _build(self) -> None:
         most = [max(1, sum(map(_most, self.measured.get(one.name, ())))) for one in self.constraints]
         posted = itertools.chain.from_iterable(self.measured.values())
-        steps = [total.judge.denominator for one in posted for total in one.function.sums(one.symbols) or ()]
+        steps = [total.judge.steps for one in posted for total in one.function.sums(one.symbols) or ()]
         self._unit = math.lcm(*(price.denominator for price in self._prices), *steps)
         self._units = [int(price * self._unit) for price in self._prices]
         spread = math.ceil(self._spread()) + 1

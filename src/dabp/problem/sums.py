@@ -72,6 +72,11 @@ class Judge:
         """The largest total within, or ±2⁶² where that is beyond all sums."""
         return None if self.high is None else max(-LARGEST_BOUND, min(math.floor(self.high), LARGEST_BOUND))
 
+    @property
+    def steps(self) -> int:
+        """Amounts outside of the bounds are whole multiples of 1/steps."""
+        return self.denominator * math.lcm(*(one.denominator for one in (self.low, self.high) if one is not None))
+
     def costs(self, totals: Indices) -> NDArray[np.float64]:
         """What these totals cost, of any shape."""
         different, which = np.unique(totals, return_inverse=True)

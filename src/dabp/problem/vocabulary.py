@@ -304,16 +304,18 @@ class Vocabulary:
             if id(labels) not in rows:
                 rows[id(labels)] = np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int64)
             symbols.append(rows[id(labels)])
-        return symbols, known.__getitem__
+        return symbols, lambda label: known.setdefault(label, len(known))
 
     def _values(self, indices: Sequence[int], values: Allowed) -> list[Label]:
-        """The given label or labels as a list; each of them is a label of some variable."""
+        """The given label or labels as a list; each of them is a label of some variable, if there are any."""
+        if not indices:
+            return []
         rows = [places_of(self._labels[index]) for index in indices]
         if any(place_of(values) is not None for place_of in rows):
             return [values]  # type: ignore[list-item]
         several = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
         for label in several:
-            if indices and all(place_of(label) is None for place_of in rows):
+            if all(place_of(label) is None for place_of in rows):
                 names = list(self._names)
                 raise ProblemError(f"none of {[names[i] for i in indices[:8]]} has a value {label!r}")
         return several

@@ -199,6 +199,6 @@ def _row(one: Sum) -> Row | None:
         least, most = sum(int(t.min()) for t in one.terms) / unit, sum(int(t.max()) for t in one.terms) / unit
         slope /= max(low - least, most - high, 1 / unit)
     elif judge.measure in ("square", "pairs"):  # by the least violation there can be
-        least = 1 / unit / math.lcm(*(one.denominator for one in (judge.low, judge.high) if one is not None))
+        least = 1 / judge.steps
         slope *= least if judge.measure == "square" else (1 + least) / 2
     return Row([term / unit for term in one.terms], low, high, slope)

@@ -34,7 +34,7 @@ def _posts(posted: Posted) -> Iterator[Post]:
     function = posted.function
     if isinstance(function, AllDifferent):
         plain = all(np.array_equal(own, np.arange(len(own))) for own in posted.symbols)
-        if plain and min(posted.scope) >= 0 and len(posted.scope) > 2:
+        if plain and len(posted.scope) > 2 and min(posted.scope) >= 0:
             excepted = " ".join(map(str, (len(function.excepted), *function.excepted)))
             yield list(posted.scope), "alldiff", f"{excepted} 0"
         return  # others are sets of values of which one can be taken
