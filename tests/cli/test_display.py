@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from dabp.cli.info import describe, print_facts
 from dabp.problem.interop import from_tables
 from dabp.problem.shown import shown
 from tests.cli.conftest import Run
-from tests.cli.terminal import HARMFUL, NAMES, named_file, named_problem
+from tests.cli.terminal import HARMFUL, NAMES, Terminal, named_file, named_problem
 
 GOOD = Path(__file__).parents[1] / "data" / "good"
 
@@ -123,3 +126,21 @@ def test_pydcop_layout(run: Run, tmp_path: Path) -> None:
 def test_probabilities_of_any_size(cost: float, text: str) -> None:
     """Also those that are 0 as a float64."""
     assert probability_text(cost) == text
+
+
+def test_a_narrow_terminal_breaks_lines_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows is indented; the words are those of one long line, which a pipe gets."""
+    problem = dabp.generate("random-cop", variables=30, domain=4, density=0.3, seed=1)
+    result = dabp.solve(problem, "tabu", max_iterations=50)
+    result = dataclasses.replace(result, notes=("a note of several words " * 6,))
+    shown_lines = {}
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stdout", stream)
+        monkeypatch.setenv("COLUMNS", "60")
+        print_summary(problem, result)
+        shown_lines[type(stream)] = stream.getvalue().splitlines()
+    narrow, wide = shown_lines[Terminal], shown_lines[io.StringIO]
+    assert max(map(len, narrow)) <= 60 < max(map(len, wide))
+    assert " ".join(narrow).split() == " ".join(wide).split()
+    assert narrow[-1].startswith(" " * 16)
+    assert sum(not line.startswith(" ") for line in narrow) == sum(not line.startswith(" ") for line in wide)
