@@ -282,7 +282,8 @@ def seconds_left(limit: float | None, reading: float) -> float | None:
 def _size(text: str | None) -> str | None:
     """An amount of memory; earlier versions took a number of megabytes, which is refused."""
     if text is not None and text.strip().isdigit() and int(text) < 1_000_000:
-        raise ParameterError(f"--memory takes bytes, or a unit: {text.strip()}MB for megabytes, as before")
+        size = text.strip()
+        raise ParameterError(f"--memory {size} would be {size} bytes; {size}MB is megabytes, {size}GB gigabytes")
     return text
 
 
