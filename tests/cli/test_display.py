@@ -110,6 +110,17 @@ def test_a_network_answers_with_a_probability(run: Run) -> None:
     )
 
 
+def test_a_network_that_is_not_normalised_has_no_probability(run: Run, tmp_path: Path) -> None:
+    """Potentials above 1, whose product no float64 holds: its logarithm, and no number called a probability."""
+    file = tmp_path / "m.uai"
+    file.write_text("MARKOV\n1\n2\n40\n" + "1 0\n" * 40 + "2 1e30 1e29\n" * 40)
+    code, out, err = run("solve", file, "--solver", "icm", "--iterations", 2, "--quiet")
+    assert (code, err) == (0, "")
+    line = next(line for line in out.splitlines() if line.startswith("ln product"))
+    assert float(line.split()[2]) == pytest.approx(40 * math.log(1e30))
+    assert "(probability" not in out
+
+
 def test_pydcop_layout(run: Run, tmp_path: Path) -> None:
     """``--format pydcop`` reads YAML and prints pyDCOP's object and nothing else."""
     path = tmp_path / "p.yaml"

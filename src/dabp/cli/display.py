@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from dabp.problem import Problem
 
 
+PROBABLE = 1e-6
+"""How far below 0 rounding may bring −ln p."""
+
 LATER = {
     "OPTIMAL": "proved the best of those that differ enough from the answers above",
     "INFEASIBLE": "proved: no other assignment differs enough from the answers above",
@@ -213,7 +216,10 @@ def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, s
         return [(measure, "no feasible assignment found")]
     gap = "" if result.gap is None else f"  (gap {percent(result.gap)})"
     if measure == "ln probability":
-        rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {probability_text(result.cost)})")]
+        if result.cost < -PROBABLE:
+            rows = [("ln product", f"{number(-result.cost)}  (above 0: the network is not normalised)")]
+        else:
+            rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {probability_text(result.cost)})")]
         return rows if result.bound is None else [*rows, ("at most", number(-result.bound + 0.0) + gap)]
     rows = [(measure, number(result.cost))]
     if result.violated:
