@@ -217,24 +217,33 @@ def solve(
     display = AnswerPrinter.of(files, format, solutions=bool(several), as_json=as_json, quiet=quiet, verbose=verbose)
     report([] if display.quiet or display.as_json else beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
-    with _recorded(record_learned, files, options):
+    with _recorded(record_learned, files, options, display):
         _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
 
 
 @contextlib.contextmanager
-def _recorded(path: Path | None, files: list[str], options: dict[str, Any]) -> Iterator[None]:
+def _recorded(path: Path | None, files: list[str], options: dict[str, Any], display: AnswerPrinter) -> Iterator[None]:
     """Observe what is solved meanwhile, and write what was learned to `path`, if there is one."""
     if path is None:
         yield
         return
-    if path.suffix != ".npz" or len(files) > 1:
-        raise ParameterError("--record-learned takes a file .npz, and goes with one problem")
+    if path.suffix != ".npz":
+        raise ParameterError(f"--record-learned takes a file .npz, not {str(path)!r}")
+    if len(files) > 1:
+        raise ParameterError("--record-learned goes with one problem")
     check_output(path)
     from dabp.driver.learned import Learned
 
     options["observe"] = learned = Learned()
-    yield
-    learned.save(path)
+    try:
+        yield
+    finally:  # also where no assignment was found
+        if len(learned):
+            learned.save(path)
+    if not len(learned):
+        report(["--record-learned: nothing to write, since no iteration of dabp was needed (--no-presolve)"])
+    elif not (display.as_json or display.quiet):
+        report([f"wrote {path}"])
 
 
 def _solve_all(
