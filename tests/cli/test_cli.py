@@ -43,6 +43,7 @@ def test_the_version_is_told(run: Run) -> None:
         (["solve", "FILE", "--solutions", "0"], "0 is not at least 1."),
         (["solve", "FILE", "--memory", "5"], "5MB is megabytes"),
         (["evaluate", "FILE"], "Missing argument 'SOLUTION'"),
+        (["sing"], "No such command 'sing'. `dabp --help` lists them."),
         (["lab", "experiment", "run", "FILE", "--jobs", "0"], "0 is not at least 1 and at most 1000"),
         (["solve", "FILE", "FILE", "--output", "x.json"], "of several files is a folder"),
         (["solve", "FILE", "FILE", "--checkpoint", "x"], "one file"),

@@ -185,7 +185,8 @@ def _in_words(message: str) -> str:
     """A usage error of click without Python's names of types."""
     for theirs, ours in USAGE.items():
         message = message.replace(theirs, ours)
-    return message
+    unknown = message.startswith("No such command") and "Did you mean" not in message
+    return f"{message} `dabp --help` lists them." if unknown else message
 
 
 def _complain(message: object) -> int:

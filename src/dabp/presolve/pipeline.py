@@ -58,14 +58,14 @@ class Facts:
     components: int = 0
     infeasible: bool = False
     skipped: bool = False
-    """Whether there was no time to read the problem."""
+    """Whether there was too little time, or none."""
 
     def line(self) -> str:
         """One sentence for people."""
         if self.infeasible:
             return "presolve proved that there is no feasible assignment"
         if self.skipped:
-            return "presolve was left out, as reading the problem would take too much of the time"
+            return "presolve was left out: too little time is left for it"
         facts = [
             (self.fixed_variables, "variable{s} fixed"),
             (self.eliminated_variables, "variable{s} eliminated"),
