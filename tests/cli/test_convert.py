@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dabp.formats import read
 from tests.cli.conftest import Run
 from tests.problems import all_assignments
@@ -23,3 +25,27 @@ def test_a_suffix_that_says_nothing_is_refused(run: Run, problem_file: Path, tmp
     nameless = problem_file.rename(tmp_path / "p.data")
     assert run("convert", nameless, tmp_path / "p.cfn").code == 2
     assert not (tmp_path / "p.cfn").exists()
+
+
+@pytest.mark.parametrize("command", ["convert", "presolve"])
+def test_standard_output_is_xml_unless_told(run: Run, problem_file: Path, command: str) -> None:
+    """As the help says."""
+    assert run(command, problem_file, "-").out.startswith("<?xml")
+    assert "<instance>" not in run(command, problem_file, "-", "--to", "cfn").out
+
+
+@pytest.mark.parametrize("command", ["info", "explain", "convert", "presolve", "evaluate"])
+@pytest.mark.parametrize(("name", "words"), [("", "this is a folder, not a file"), ("none.xyz", "no such file")])
+def test_what_is_no_file_is_said_before_its_format(
+    run: Run, tmp_path: Path, command: str, name: str, words: str
+) -> None:
+    """Thirty suffixes help nobody who named a folder or misspelt a name."""
+    (solution := tmp_path / "a.sol").write_text("0")
+    more = {"explain": ["--conflict"], "evaluate": [solution]}.get(command, [tmp_path / "p.cfn"])
+    code, _, err = run(command, tmp_path / name, *(more if command != "info" else []))
+    assert (code, words in err, ".wcsp" in err) == (2, True, False)
+
+
+def test_a_folder_is_no_target(run: Run, problem_file: Path, tmp_path: Path) -> None:
+    """Nor is it a file of unknown format."""
+    assert "Is a directory" in run("convert", problem_file, tmp_path).err

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from dabp.cli.info import describe, print_facts
 from dabp.problem.interop import from_tables
 from dabp.problem.shown import shown
 from tests.cli.conftest import Run
-from tests.cli.terminal import HARMFUL, NAMES, named_file, named_problem
+from tests.cli.terminal import HARMFUL, NAMES, Terminal, named_file, named_problem
 
 GOOD = Path(__file__).parents[1] / "data" / "good"
 
@@ -107,6 +110,17 @@ def test_a_network_answers_with_a_probability(run: Run) -> None:
     )
 
 
+def test_a_network_that_is_not_normalised_has_no_probability(run: Run, tmp_path: Path) -> None:
+    """Potentials above 1, whose product no float64 holds: its logarithm, and no number called a probability."""
+    file = tmp_path / "m.uai"
+    file.write_text("MARKOV\n1\n2\n40\n" + "1 0\n" * 40 + "2 1e30 1e29\n" * 40)
+    code, out, err = run("solve", file, "--solver", "icm", "--iterations", 2, "--quiet")
+    assert (code, err) == (0, "")
+    line = next(line for line in out.splitlines() if line.startswith("ln product"))
+    assert float(line.split()[2]) == pytest.approx(40 * math.log(1e30))
+    assert "(probability" not in out
+
+
 def test_pydcop_layout(run: Run, tmp_path: Path) -> None:
     """``--format pydcop`` reads YAML and prints pyDCOP's object and nothing else."""
     path = tmp_path / "p.yaml"
@@ -123,3 +137,21 @@ def test_pydcop_layout(run: Run, tmp_path: Path) -> None:
 def test_probabilities_of_any_size(cost: float, text: str) -> None:
     """Also those that are 0 as a float64."""
     assert probability_text(cost) == text
+
+
+def test_a_narrow_terminal_breaks_lines_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows is indented; the words are those of one long line, which a pipe gets."""
+    problem = dabp.generate("random-cop", variables=30, domain=4, density=0.3, seed=1)
+    result = dabp.solve(problem, "tabu", max_iterations=50)
+    result = dataclasses.replace(result, notes=("a note of several words " * 6,))
+    shown_lines = {}
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stdout", stream)
+        monkeypatch.setenv("COLUMNS", "60")
+        print_summary(problem, result)
+        shown_lines[type(stream)] = stream.getvalue().splitlines()
+    narrow, wide = shown_lines[Terminal], shown_lines[io.StringIO]
+    assert max(map(len, narrow)) <= 60 < max(map(len, wide))
+    assert " ".join(narrow).split() == " ".join(wide).split()
+    assert narrow[-1].startswith(" " * 16)
+    assert sum(not line.startswith(" ") for line in narrow) == sum(not line.startswith(" ") for line in wide)

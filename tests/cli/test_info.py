@@ -43,6 +43,7 @@ def test_the_command_prints_for_people_and_programs(run: Run, tmp_path: Path) ->
     assert (facts["variables"], facts["factors"]) == (3, 2)
     assert {key for key, value in facts.items() if isinstance(value, str)} == {"name", "objective"}
     assert facts["presolved"]["variables"] == 0
+    assert "\npresolve     3 → 0 variables" in run("info", tmp_path / "m.cfn", "--presolve").out
     shown = run("info", tmp_path / "m.cfn").out
     for words in ("2 of size 3", "1 of arity 2", "mean 1.0, max 2", "8 in 2 tables, 1 forbidden", "-6 to 5, integers"):
         assert words in shown

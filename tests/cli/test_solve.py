@@ -492,6 +492,11 @@ def test_what_dabp_learned_is_written(run: Run, problem_file: Path, tmp_path: Pa
     assert run("solve", str(problem_file), "--solver", "dabp", *options).code == 0
     with np.load(target) as read:
         assert len(read["damping"]) == len(read["cost"]) > 1
+    assert f"wrote {target}" in run("solve", str(problem_file), "--solver", "dabp", *options).err
+    (single := tmp_path / "one.uai").write_text("MARKOV 1 2 1 1 0 2 0.5 0.25")
+    alone = run("solve", single, "--solver", "dabp", "--presolve", "--record-learned", tmp_path / "none.npz")
+    assert "nothing to write" in alone.err
+    assert not (tmp_path / "none.npz").exists()
     wrong = run("solve", str(problem_file), "--record-learned", "learned.txt")
     assert wrong.code == 2
     assert ".npz" in wrong.out + wrong.err

@@ -27,3 +27,14 @@ def test_a_file_holds_every_iteration(tmp_path: Path) -> None:
         assert smoothed_within.all()
     with pytest.raises(dabp.DabpError, match="npz"):
         learned.save(tmp_path / "learned.txt")
+
+
+def test_what_is_no_observer_is_refused_in_a_sentence() -> None:
+    """A number, a callback that should observe, and a solver without iterations to look into."""
+    problem = dabp.generate("random-cop", variables=10, density=0.4, seed=1)
+    with pytest.raises(dabp.DabpError, match="observe is a function"):
+        dabp.solve(problem, "dabp", max_iterations=3, observe=3)  # type: ignore[typeddict-item]
+    with pytest.raises(dabp.DabpError, match="observer and no callback"):
+        dabp.solve(problem, "bp", max_iterations=3, callbacks=[Learned()])
+    with pytest.raises(dabp.DabpError, match="for the solver dabp"):
+        dabp.solve(problem, "bp", max_iterations=3, observe=Learned())

@@ -136,3 +136,15 @@ def test_wrong_prices_are_told(relax: object, words: str) -> None:
     model.forbid("a", [1, 0], name="first")
     with pytest.raises(ParameterError, match=words):
         dabp.solve(model, relax=relax)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cells", [1000, 2**24])
+def test_amounts_that_take_too_much_memory_are_said_not_to_count(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them an answer may violate a sum by however much, whatever was asked for."""
+    monkeypatch.setattr("dabp.problem.relaxation.MOST_CELLS", cells)
+    model = dabp.Model()
+    names = model.add_variables([f"x{i}" for i in range(8)], 5)
+    model.linear(dict.fromkeys(names, 3), "<=", 50)
+    model.linear(dict.fromkeys(names, 3), ">=", 60)
+    result = dabp.solve(model, relax=True, time_limit=5, threads=1)
+    assert any("counts once" in note for note in result.notes) == (cells == 1000)

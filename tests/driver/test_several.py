@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dabp
-from dabp.problem import Problem
+from dabp.problem import Assignment, Problem
+from dabp.solvers.base import Budget, Search, Solver, Step
 from tests.problems import random_problem
 
 
@@ -195,3 +197,33 @@ def test_a_distance_on_a_long_chain_leaves_time_to_solve() -> None:
     first, second = dabp.solve_several(problem, 2, distance=20, time_limit=6, threads=1)
     assert first.status.value == "OPTIMAL"
     assert (first.assignment != second.assignment).sum() >= 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvesFirst(Solver):
+    """Looks at all assignments, and has a bound only where no answer is excluded."""
+
+    def start(
+        self, problem: Problem, *, seed: int, budget: Budget, initial: Assignment | None = None
+    ) -> ProvesFirstSearch:
+        return ProvesFirstSearch(problem)
+
+
+class ProvesFirstSearch(Search):
+    def __init__(self, problem: Problem):
+        self.rows = np.array(list(itertools.product(*map(range, problem.domain_sizes.tolist()))))
+        self.costs, self.bounded = np.asarray(problem.cost(self.rows)), problem.num_variables == 4
+
+    def step(self) -> Step:
+        best = int(np.argmin(self.costs))
+        cost = float(self.costs[best])
+        return Step(self.costs[best : best + 1], self.rows[best], cost, bound=cost if self.bounded else None)
+
+
+def test_a_bound_of_an_answer_is_one_of_the_next() -> None:
+    """More is excluded each time: of equal answers all are proved, a dearer one has a bound."""
+    problem = Problem.from_tables([2] * 4, [((0, 1), [[3, 3], [9, 9]]), ((2, 3), [[0, 4], [6, 6]])])
+    results = dabp.solve_several(problem, 3, solver=ProvesFirst(), max_iterations=2, presolve=False)  # type: ignore[arg-type]
+    assert [result.cost for result in results] == greedy(problem, 3, 1, [0, 1, 2, 3]) == [3, 3, 7]
+    assert [result.bound for result in results] == [3, 3, 3]
+    assert [result.status.value for result in results] == ["OPTIMAL", "OPTIMAL", "LIMIT"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dabp
 from dabp.driver.result import Result
 from dabp.errors import FormatError
 from dabp.formats.solution import as_pydcop, holds_values_only, read_solution, write_assignment, write_solution
@@ -227,3 +228,16 @@ def test_pydcop_answers(status: Status, limit: str | None, word: str) -> None:
     ]
     none = json.loads(as_pydcop(Result(None, None, status, None, 3, 0.5, 0, "bp", limit=limit), _PROBLEM))
     assert (none["assignment"], none["cost"], none["violation"], none["status"]) == ({}, None, None, word)
+
+
+def test_a_model_is_the_problem_that_it_builds(tmp_path: Path) -> None:
+    """Files of a problem and of its answers are written and read with the model that was solved."""
+    model = dabp.Model("m")
+    model.add_variables(["a", "b"], ["no", "yes"])
+    model.forbid(["a", "b"], lambda a, b: a == b)
+    result = dabp.solve(model, "bp", max_iterations=3)
+    dabp.write(model, tmp_path / "m.cfn")
+    dabp.write_solution(result, model, tmp_path / "m.csv")
+    assert read_solution(tmp_path / "m.csv", model).tolist() == list(result.assignment)
+    again = dabp.read(tmp_path / "m.cfn")
+    assert [again.cost([a, b]) for a in (0, 1) for b in (0, 1)] == [np.inf, 0, 0, np.inf]

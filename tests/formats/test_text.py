@@ -64,7 +64,8 @@ def test_limits_can_be_raised_and_lowered() -> None:
     ("name", "reason"),
     [
         ("missing.wcsp", "there is no such file"),
-        ("folder.wcsp", "this is a directory, not a file"),
+        ("folder.wcsp", "this is a folder, not a file"),
+        ("folder", "this is a folder, not a file"),
         ("unknown.data", "its name does not tell the format"),
         ("nul\0.wcsp", "it cannot be read"),
     ],
@@ -72,6 +73,7 @@ def test_limits_can_be_raised_and_lowered() -> None:
 def test_places_that_are_no_files(name: str, reason: str, tmp_path: Path) -> None:
     """One clear sentence instead of an exception of the system."""
     (tmp_path / "folder.wcsp").mkdir()
+    (tmp_path / "folder").mkdir()
     (tmp_path / "unknown.data").write_bytes(_TEXT)
     with pytest.raises(FormatError, match=reason):
         read(f"{tmp_path}/{name}")

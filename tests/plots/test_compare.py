@@ -64,3 +64,14 @@ def test_seconds_are_plain_numbers() -> None:
     ax.figure.canvas.draw()
     labels = [label.get_text() for label in ax.get_xticklabels()]
     assert {"0.01", "0.1", "1", "10"} <= set(labels)
+
+
+def test_a_solve_of_an_instant_has_one_decade_of_labels() -> None:
+    """Two moments a microsecond apart are no reason for labels that overlap."""
+    trace = Trace()
+    trace.improvements += [(0.254805, 1, 9.0), (0.254806, 2, 7.0)]
+    ax = plot_compare({"a": trace})
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    labels = [t.get_text() for t in ax.get_xticklabels(which="both") if low <= t.get_position()[0] <= high]
+    assert [label for label in labels if label] == ["0.1"]

@@ -62,3 +62,14 @@ def test_panels_beyond_a_row_leave_no_empty_axes() -> None:
     canvas = draw_figure(figure, ["a"])
     assert np.sum([ax.get_visible() for ax in canvas.axes]) == 5
     assert len(canvas.axes) == 8
+
+
+def test_the_legend_fits_whatever_solvers_are_called() -> None:
+    """Five long names in a figure of one panel."""
+    names = [f"a solver with a long name (parameter={i})" for i in range(5)]
+    curves = [Curve(name, [1, 10], [4.0, 2.0]) for name in names]
+    canvas = draw_figure(Figure("f", "F", "x", "y", "line", [Panel("one", curves)]), names)
+    canvas.canvas.draw()
+    box = canvas.legends[0].get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= canvas.bbox.width
+    assert canvas.axes[0].get_window_extent().height > 100

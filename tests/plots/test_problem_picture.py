@@ -68,3 +68,17 @@ def test_nothing_to_draw() -> None:
     """Problems without variables or factors have a picture with their title."""
     assert "0 variables, 0 factors" in plot_problem(dabp.Problem([])).get_title()
     assert "1 variables, 0 factors" in plot_problem(dabp.Problem([3])).get_title()
+
+
+def test_auxiliary_variables_are_counted_and_drawn_apart() -> None:
+    """Names and circles are those of the model; what its statements added is small and grey."""
+    model = dabp.Model("m")
+    names = model.add_variables([f"x{i}" for i in range(30)], 2)
+    model.linear(dict.fromkeys(names, 1), "==", 11)
+    problem = model.build()
+    ax = plot_problem(problem)
+    assert problem.auxiliaries.count > 20
+    assert ax.get_title().startswith(f"m: 30 variables and {problem.auxiliaries.count} auxiliary, ")
+    assert sorted(text.get_text() for text in ax.texts) == sorted(names)
+    circles = {collection.get_label(): len(collection.get_offsets()) for collection in ax.collections}
+    assert (circles["variables"], circles["auxiliary"]) == (30, problem.auxiliaries.count)

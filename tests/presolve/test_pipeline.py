@@ -7,6 +7,7 @@ import pytest
 
 from dabp.presolve import presolve
 from dabp.presolve.dominance import undominated_values
+from dabp.presolve.pipeline import Facts
 from dabp.presolve.restriction import Restricted
 from dabp.problem import Problem
 from dabp.problem.guard import Guard
@@ -126,3 +127,10 @@ def test_a_problem_too_large_for_the_time_is_left_and_said_so() -> None:
     step = presolve(problem, guard=Guard(0.0))
     assert step.facts.skipped
     assert "left out" in step.summary[0]
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 variable fixed, 1 impossible value"), (2, "2 variables fixed")])
+def test_one_is_no_plural(count: int, words: str) -> None:
+    """In the line that people read."""
+    facts = Facts(variables=(9, 8), factors=(3, 2), fixed_variables=count, unsupported_values=count)
+    assert words in facts.line()

@@ -40,3 +40,5 @@ def test_weights_of_nodes_count() -> None:
     assert "costs" not in graph.nodes["b"]
     with pytest.raises(dabp.DabpError, match="colours"):
         dabp.colouring(graph, 0)
+    with pytest.raises(dabp.DabpError, match="whole number"):
+        dabp.colouring(graph, "3")  # type: ignore[arg-type]

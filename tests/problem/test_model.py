@@ -29,6 +29,16 @@ def test_functions_see_labels_and_tables_see_indices() -> None:
     assert problem.factors[0].name == "distance"
 
 
+def test_one_label_is_forbidden_as_it_is() -> None:
+    """Text is a label and no list of letters."""
+    model = Model()
+    model.add_variable("a", ["late", "l", "off"])
+    model.forbid("a", "late")
+    assert np.isinf(model.build().cost([[0], [1], [2]])).tolist() == [True, False, False]
+    with pytest.raises(ProblemError, match="no value 'lat'"):
+        model.allow("a", "lat")
+
+
 @pytest.mark.parametrize("maximize", [False, True])
 def test_forbid_by_function_and_by_list(maximize: bool) -> None:
     """Forbidden combinations are infinitely bad in either direction."""

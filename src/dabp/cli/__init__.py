@@ -23,6 +23,14 @@ COMMANDS = (
 )
 """In the order of the help; each is a module of this package."""
 
+USAGE = {
+    "is not a valid integer": "is not a whole number",
+    "is not a valid int.": "is not a whole number.",
+    "is not a valid float": "is not a number",
+    "is not in the range at least": "is not at least",
+}
+"""What click says of a wrong value → what is shown."""
+
 loading_began = 0.0
 """When the program began to load, by `time.perf_counter`; `main` sets it."""
 
@@ -82,13 +90,21 @@ def readable(command: Any) -> Any:
         if each.param_type_name == "argument":
             name = (each.metavar or each.name).upper() + ("..." if each.nargs == -1 else "")
             each.make_metavar = functools.partial(_shown, name if each.required else f"[{name}]")
+            each.get_error_hint = functools.partial(_shown, repr(name))
         elif each.metavar is None:
             each.metavar = words.get(each.type.name.partition(" ")[0])
+        if hasattr(each.type, "_describe_range"):  # what click writes as x>=1
+            least, most = each.type.min, each.type.max
+            each.type._describe_range = functools.partial(_shown, f"at least {least}" + _at_most(most))
     group = getattr(command, "commands", {})
     command.no_args_is_help = bool(group) or any(each.required for each in command.params)
     for inner in group.values():
         readable(inner)
     return command
+
+
+def _at_most(most: float | None) -> str:
+    return "" if most is None else f" and at most {most}"
 
 
 def _shown(name: str, *_: object, **__: object) -> str:
@@ -135,7 +151,7 @@ def main(began: float | None = None) -> None:
             print(error.format_message())
             code = 0
         else:
-            code = _complain(error.format_message())
+            code = _complain(_in_words(error.format_message()))
     if code == 130:
         print("dabp: interrupted before it was done", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
@@ -163,6 +179,14 @@ def _line(message: object) -> str:
     from dabp.problem.shown import shown
 
     return shown(" ".join(str(message).split()))
+
+
+def _in_words(message: str) -> str:
+    """A usage error of click without Python's names of types."""
+    for theirs, ours in USAGE.items():
+        message = message.replace(theirs, ours)
+    unknown = message.startswith("No such command") and "Did you mean" not in message
+    return f"{message} `dabp --help` lists them." if unknown else message
 
 
 def _complain(message: object) -> int:

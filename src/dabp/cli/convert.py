@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dabp.cli.options import Format, MaxBytes, MaxCells, ProblemFile, To, read_problem, report
+from dabp.cli.options import Format, MaxBytes, MaxCells, ProblemFile, To, read_problem, report, to_format
 from dabp.cli.paths import check_apart, check_target
 
 
@@ -21,6 +21,7 @@ def convert(
     """Write a problem in another format; says what had to be scaled or left out."""
     from dabp.formats import write
 
+    to = to_format(target, to)
     check_target(target, to)
     check_apart({"TARGET": target}, [source])
     report(write(read_problem(source, format, max_cells, max_bytes), target, to))

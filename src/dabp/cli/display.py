@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from dabp.driver.result import Result
     from dabp.problem import Problem
 
+
+PROBABLE = 1e-6
+"""How far below 0 rounding may bring −ln p."""
 
 LATER = {
     "OPTIMAL": "proved the best of those that differ enough from the answers above",
@@ -152,18 +157,36 @@ def _asked(problem: Problem, result: Result) -> list[tuple[str, str]]:
 
 def _print_rows(rows: list[tuple[str, str]]) -> None:
     for key, value in rows:
-        print(f"{key:15s} {_safe(value)}")
+        _print_line(f"{key:15s} ", _safe(value))
+
+
+def _print_line(start: str, text: str) -> None:
+    """One line, which a terminal shows in as many as it takes, broken between words and indented as `start` is long."""
+    if sys.stdout.isatty():
+        width = max(shutil.get_terminal_size().columns, len(start) + 20)
+        text = textwrap.fill(
+            text,
+            width,
+            initial_indent=start,
+            subsequent_indent=" " * len(start),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        print(text)
+    else:
+        print(start + text)
 
 
 def _print_answer(problem: Problem, result: Result, limit: int, measure: str) -> None:
     time = f"{result.runtime:.2f} s, {counted(result.iterations, 'iteration')}, seed {result.seed}"
     _print_rows([*_valued(problem, result, measure), ("time", time)])
     for note in result.notes:
-        print(f"  · {_safe(note)}")
+        _print_line("  · ", _safe(note))
     if result.values is not None:
         taken = [shown(f"{name}={label}") for name, label in list(result.values.items())[:limit]]
         rest = len(result.values) - len(taken)
-        print(f"{'assignment':15s} " + " ".join(taken) + (f" … and {rest} more (--output FILE)" if rest else ""))
+        more = f" … and {rest} more (--output FILE)" if rest else ""
+        _print_line(f"{'assignment':15s} ", " ".join(taken) + more)
     if result.beliefs is not None:
         _print_marginals(problem, result, limit)
 
@@ -193,7 +216,10 @@ def _valued(problem: Problem, result: Result, measure: str) -> list[tuple[str, s
         return [(measure, "no feasible assignment found")]
     gap = "" if result.gap is None else f"  (gap {percent(result.gap)})"
     if measure == "ln probability":
-        rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {probability_text(result.cost)})")]
+        if result.cost < -PROBABLE:
+            rows = [("ln product", f"{number(-result.cost)}  (above 0: the network is not normalised)")]
+        else:
+            rows = [(measure, f"{number(-result.cost + 0.0)}  (probability {probability_text(result.cost)})")]
         return rows if result.bound is None else [*rows, ("at most", number(-result.bound + 0.0) + gap)]
     rows = [(measure, number(result.cost))]
     if result.violated:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dabp.cli.completion import complete_family, complete_family_parameter
-from dabp.cli.options import Output, To, pairs, report
+from dabp.cli.options import Output, To, pairs, report, to_format
 from dabp.cli.paths import check_target
 from dabp.errors import ParameterError
 
@@ -49,7 +49,7 @@ def generate(
         option, _, value = "=".join(context.args[:2]).partition("=")
         name = {"-n": "variables", "-d": "domain"}.get(option, option.lstrip("-").replace("-", "_"))
         raise ParameterError(f"there is no option {option!r}; write --param {name}={value or 'VALUE'}")
-    format = to or ("xml" if output == "-" else None)
+    format = to_format(output, to)
     check_target(output, format)
     given = {key.replace("-", "_"): _value(text) for key, text in pairs(param or [], "--param").items()}
     report(write(make(family, **given, seed=seed), output, format))

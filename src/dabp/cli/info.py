@@ -54,6 +54,8 @@ def print_facts(facts: dict[str, Any], indent: str = "") -> None:
 
 def _words(key: str, value: Any) -> str:
     """A fact for people."""
+    if key == "presolve" and not isinstance(value, str):
+        value = [line.removeprefix("presolve: ") for line in value]
     if key in ("domains", "arities"):
         what = "size" if key == "domains" else "arity"
         return ", ".join(f"{count} of {what} {number}" for number, count in value.items())

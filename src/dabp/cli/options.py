@@ -50,10 +50,17 @@ Top = Annotated[int, typer.Option("--top", min=0, help="How many factors to list
 
 def read_problem(file: str, format: str | None, max_cells: int | None, max_bytes: int | None) -> Problem:
     """Read a problem as the options ask, a large one with a bar; ``-`` is standard input."""
+    from dabp.cli.paths import check_input
     from dabp.formats import read
 
+    check_input(file)
     with reading_bar(file) as bar:
         return read(file, format, max_cells=max_cells, max_bytes=max_bytes, progress=bar)
+
+
+def to_format(target: str, to: str | None) -> str | None:
+    """The format that is written: as given, XML to standard output, else None for the target's suffix."""
+    return to or ("xml" if target == "-" else None)
 
 
 def report(lines: Iterable[object]) -> None:

@@ -37,11 +37,11 @@ def check_target(place: str, format: str | None) -> None:
     """Raise `FormatError` if a problem cannot be written to a file, or its format is unknown."""
     from dabp.formats import format_of
 
+    check_output(place)
     try:
         format_of(place, format)
     except FormatError as error:
         raise FormatError(error.message.replace("--format", "--to"), source=error.source) from None
-    check_output(place)
 
 
 def check_output(place: str | Path | None, *, replaced: bool = False) -> None:

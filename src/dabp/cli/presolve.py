@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dabp.cli.options import Format, MaxBytes, MaxCells, ProblemFile, To, read_problem, report
+from dabp.cli.options import Format, MaxBytes, MaxCells, ProblemFile, To, read_problem, report, to_format
 from dabp.cli.paths import check_apart, check_target
 
 
@@ -25,6 +25,7 @@ def presolve(
     from dabp.formats import write
     from dabp.presolve import presolve as simplify
 
+    to = to_format(target, to)
     check_target(target, to)
     check_apart({"TARGET": target}, [source])
     reduced = simplify(read_problem(source, format, max_cells, max_bytes))

@@ -111,6 +111,7 @@ Evidence = Annotated[
 class _Files:
     """Files that are read or written beside the problems."""
 
+    problems: list[str]
     initial: Path | None
     evidence: list[str]
     output: Path | None
@@ -120,11 +121,11 @@ class _Files:
     several: bool
     """Whether several answers are written."""
 
-    def check(self, problems: list[str], format: str | None) -> None:
+    def check(self, format: str | None) -> None:
         """Raise an error for a file that cannot be read or written."""
         from dabp.formats.evidence import is_text
 
-        if len(problems) > 1 and (self.checkpoint or self.initial):
+        if len(self.problems) > 1 and (self.checkpoint or self.initial):
             raise ParameterError("--checkpoint and --initial go with one file")
         if self.resume and self.checkpoint is None:
             raise ParameterError("--resume needs the file to continue from, --checkpoint FILE")
@@ -132,27 +133,27 @@ class _Files:
             for option, given in (("--checkpoint", self.checkpoint), ("--trace", self.trace)):
                 if given is not None:
                     raise ParameterError(f"{option} does not go with --solutions, which solves several times")
-            if len(problems) > 1:
+            if len(self.problems) > 1:
                 raise ParameterError("--solutions goes with one file")
-        check_problems(problems, format)
+        check_problems(self.problems, format)
         check_input(self.initial)
         for evidence in self.evidence:
             if not is_text(evidence):
                 check_input(evidence)
         check_output(self.checkpoint, replaced=True)
 
-    def remarks(self, problems: list[str]) -> list[str]:
+    def remarks(self) -> list[str]:
         """Files beside the problems that look like evidence and are not used."""
-        unused = [] if self.evidence else [f"{file}.evid" for file in problems if os.path.exists(f"{file}.evid")]
+        unused = [] if self.evidence else [f"{file}.evid" for file in self.problems if os.path.exists(f"{file}.evid")]
         return [f"{file} is not used; --evidence {file} reads it" for file in unused]
 
-    def written(self, problems: list[str]) -> list[tuple[Path | None, Path | None]]:
+    def written(self) -> list[tuple[Path | None, Path | None]]:
         """The files of each problem's answer and trace, checked to be writable."""
-        answers = places(problems, self.output, ".json", "--output")
-        traces = places(problems, self.trace, ".jsonl", "--trace")
+        answers = places(self.problems, self.output, ".json", "--output")
+        traces = places(self.problems, self.trace, ".jsonl", "--trace")
         for answer, trace in zip(answers, traces, strict=True):
             written = {"--checkpoint": self.checkpoint, "--output": answer, "--trace": trace}
-            check_apart(written, [*problems, *self.evidence])
+            check_apart(written, [*self.problems, *self.evidence])
             check_answer(answer, several=self.several)
             check_output(trace)
         return list(zip(answers, traces, strict=True))
@@ -196,7 +197,7 @@ def solve(
     it names); 1: none found or none exists; 2: wrong input, or a file that cannot be written.
     """
     several = _several(solutions, distance, relax or relax_count)
-    beside = _Files(initial, evidence or [], output, trace, checkpoint, resume, bool(several))
+    beside = _Files(files, initial, evidence or [], output, trace, checkpoint, resume, bool(several))
     options: dict[str, Any] = several | {
         "params": pairs(param or [], "--param"),
         "time_limit": time,
@@ -212,28 +213,36 @@ def solve(
         "checkpoint": checkpoint,
         "resume": resume,
     }
-    beside.check(files, format)
+    beside.check(format)
     display = AnswerPrinter.of(files, format, solutions=bool(several), as_json=as_json, quiet=quiet, verbose=verbose)
-    report([] if display.quiet or display.as_json else beside.remarks(files))
     sources = [partial(read_problem, file, format, max_cells, max_bytes) for file in files]
-    with _recorded(record_learned, files, options):
-        _solve_all(list(zip(sources, beside.written(files), strict=True)), solver, options, beside, display)
+    with _recorded(record_learned, files, options, display):
+        _solve_all(list(zip(sources, beside.written(), strict=True)), solver, options, beside, display)
 
 
 @contextlib.contextmanager
-def _recorded(path: Path | None, files: list[str], options: dict[str, Any]) -> Iterator[None]:
+def _recorded(path: Path | None, files: list[str], options: dict[str, Any], display: AnswerPrinter) -> Iterator[None]:
     """Observe what is solved meanwhile, and write what was learned to `path`, if there is one."""
     if path is None:
         yield
         return
-    if path.suffix != ".npz" or len(files) > 1:
-        raise ParameterError("--record-learned takes a file .npz, and goes with one problem")
+    if path.suffix != ".npz":
+        raise ParameterError(f"--record-learned takes a file .npz, not {str(path)!r}")
+    if len(files) > 1:
+        raise ParameterError("--record-learned goes with one problem")
     check_output(path)
     from dabp.driver.learned import Learned
 
     options["observe"] = learned = Learned()
-    yield
-    learned.save(path)
+    try:
+        yield
+    finally:  # also where no assignment was found
+        if len(learned):
+            learned.save(path)
+    if not len(learned):
+        report(["--record-learned: nothing to write, since no iteration of dabp was needed (--no-presolve)"])
+    elif not (display.as_json or display.quiet):
+        report([f"wrote {path}"])
 
 
 def _solve_all(
@@ -244,6 +253,7 @@ def _solve_all(
     display: AnswerPrinter,
 ) -> None:
     """Solve the problems in their order; answers are printed also if something fails later."""
+    report([] if display.as_json or display.quiet else beside.remarks())
     announcement = "" if display.as_json or display.quiet else _announced(solver, options)
     rows: list[tuple[Problem, Result]] = []
     answered = True
@@ -281,7 +291,8 @@ def seconds_left(limit: float | None, reading: float) -> float | None:
 def _size(text: str | None) -> str | None:
     """An amount of memory; earlier versions took a number of megabytes, which is refused."""
     if text is not None and text.strip().isdigit() and int(text) < 1_000_000:
-        raise ParameterError(f"--memory takes bytes, or a unit: {text.strip()}MB for megabytes, as before")
+        size = text.strip()
+        raise ParameterError(f"--memory {size} would be {size} bytes; {size}MB is megabytes, {size}GB gigabytes")
     return text
 
 

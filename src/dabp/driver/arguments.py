@@ -138,6 +138,13 @@ def as_callbacks(callbacks: object) -> tuple[Callable[..., Any], ...]:
     return found
 
 
+def as_observer(observe: object) -> Callable[[Any], object] | None:
+    """A function of an `Observation`, or None."""
+    if observe is not None and not callable(observe):
+        raise ParameterError(f"observe is a function, such as dabp.Learned(), not {shortened(observe)}")
+    return observe
+
+
 def as_path(place: object) -> Path | None:
     """A file's path, or None."""
     if place is None:

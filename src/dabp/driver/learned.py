@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dabp.errors import DabpError
+from dabp.errors import DabpError, ParameterError
 from dabp.safe_files import replacing
 
 ONCE = ("edge_variable", "edge_factor", "weight_edge", "weight_neighbour")
@@ -32,8 +32,14 @@ class Learned:
         self._kept: list[dict[str, Any]] = []
         self._once: dict[str, NDArray[np.int64]] = {}
 
+    def __len__(self) -> int:
+        """Number of iterations."""
+        return len(self._kept)
+
     def __call__(self, observation: Any) -> None:
         """Keep what one iteration inferred."""
+        if not hasattr(observation, "damping"):
+            raise ParameterError("a Learned is an observer and no callback: dabp.solve(…, observe=learned)")
         fields = observation._asdict()
         self._once = {name: fields.pop(name) for name in ONCE}
         self._kept.append(fields)

@@ -45,6 +45,8 @@ class Relaxing:
         price = relaxation.price(result.assignment)
         least = price if proved else 0.0 if result.bound is None else relaxation.least_price(result.bound)
         notes = [*result.notes, self._note(relaxation, broken, price, least)]
+        if broken and relaxation.too_large:
+            notes.append("tables of amounts would be too large: each violated constraint counts once")
         if broken and not relaxation.weighed:
             notes.append("costs are too large beside the violations and were not minimised")
         limit = relaxation.original.limit

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from dabp.driver.arguments import as_callbacks, as_count, checked_problem, chosen_solver
 from dabp.driver.first_answers import FirstAnswers
 from dabp.driver.interruption import Interruption
+from dabp.driver.peers import Known
 from dabp.driver.preparation import Preparation
 from dabp.driver.relaxing import Relaxing
 from dabp.driver.result import Result
 from dabp.driver.running import RunningSolve
-from dabp.driver.solve import KEYWORDS, solve
+from dabp.driver.solve import KEYWORDS, solve_among
 from dabp.driver.stopping import LIMIT_OPTIONS, Ended, Limits, Progress
 from dabp.errors import ParameterError, refuse_unknown
 from dabp.problem import Assignment, Problem
@@ -128,6 +129,20 @@ def solve_several(
     return Answers(relaxing.translated(_noted(each, note)) for each in several.sorted())
 
 
+class _Earlier:
+    """What is known of an answer before its solve: more is excluded than for the one before, whose bound holds."""
+
+    ended = False
+
+    def __init__(self, bound: float | None):
+        self._new = [] if bound is None else [Known(bound=bound)]
+
+    def exchange(self, progress: Progress) -> list[Known]:
+        """The bound, once."""
+        new, self._new = self._new, []
+        return new
+
+
 class _Several:
     """The answers found so far, and assignments from which later solves start."""
 
@@ -202,7 +217,8 @@ class _Several:
             parts = self.wanted - len(self.found) if self.found else min(self.wanted, 2)
             share = left / max(1, parts >> failures)
             limits = dataclasses.replace(self.limits, time=share)
-            result = solve(restricted, solver, limits=limits, **self._options(options, len(self.found)))
+            given = {**self._options(options, len(self.found)), "limits": limits}
+            result = solve_among(_Earlier(self.found[-1].bound if self.found else None), restricted, solver, given)
             if result.assignment is None and result.limit == TIME and share < left:
                 failures += 1  # none was found in this part of the time: once more with a larger one
                 continue

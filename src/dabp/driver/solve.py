@@ -15,7 +15,15 @@ from typing import Any, TypedDict, Unpack
 from numpy.typing import ArrayLike
 
 from dabp.compiling import compiling
-from dabp.driver.arguments import as_callbacks, as_seed, as_threads, check_fix, checked_problem, chosen_solver
+from dabp.driver.arguments import (
+    as_callbacks,
+    as_observer,
+    as_seed,
+    as_threads,
+    check_fix,
+    checked_problem,
+    chosen_solver,
+)
 from dabp.driver.checkpoint.saving import Checkpoint, Saving, saving_to
 from dabp.driver.claims import ending, keep, take
 from dabp.driver.first_answers import FirstAnswers, first_guess
@@ -179,7 +187,7 @@ class Request:
             first=FirstAnswers(fix, options.get("initial")),
             presolve=chosen.presolves if presolve is None else presolve,
             callbacks=as_callbacks(options.get("callbacks", ())),
-            observe=options.get("observe"),
+            observe=as_observer(options.get("observe")),
             display=options.get("display", False),
         )
 

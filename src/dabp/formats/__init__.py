@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from dabp.errors import FormatError, named_keywords
 from dabp.formats.sniffing import sniffed
@@ -24,6 +24,9 @@ from dabp.formats.statements import auxiliary_notes
 from dabp.formats.text import Place, open_source, place_name, split_suffix
 from dabp.problem import Problem
 from dabp.safe_files import replacing
+
+if TYPE_CHECKING:
+    from dabp.problem.model import Model
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,8 @@ def read(
     progress
         Called while a large file of these is read, with how many bytes are read and of how many.
     """
+    if isinstance(place, str | os.PathLike) and os.path.isdir(place):
+        raise FormatError("this is a folder, not a file", source=place_name(place))
     line = format_of(place, format)
     most = line.max_bytes if max_bytes is None else max_bytes
     decided = format is not None or split_suffix(place_name(place))[0] != ".txt"
@@ -141,13 +146,12 @@ def read(
 
 
 @named_keywords
-def write(problem: Problem, place: Place, format: str | None = None) -> list[str]:
+def write(problem: Problem | Model, place: Place, format: str | None = None) -> list[str]:
     """Write a problem; what comes back are notes on what the format could not say exactly, best shown to people.
 
     What a format cannot express at all is refused with a `FormatError` before anything is written.
     """
-    if not isinstance(problem, Problem):
-        raise FormatError("a Problem was expected; dabp.write_solution(result, problem, place) writes an answer")
+    problem = built(problem)
     line = format_of(place, format)
     try:
         if line.names:
@@ -163,6 +167,17 @@ def write(problem: Problem, place: Place, format: str | None = None) -> list[str
     if problem.limit is not None:
         notes = [*notes, f"the bound on the total, {problem.limit:g}, is left out: worse assignments become feasible"]
     return cast(list[str], notes)
+
+
+def built(problem: object) -> Problem:
+    """The problem, built if it is a `Model`; `FormatError` for anything else."""
+    from dabp.problem.model import Model
+
+    if isinstance(problem, Model):
+        return problem.build()
+    if not isinstance(problem, Problem):
+        raise FormatError("a Problem was expected; dabp.write_solution(result, problem, place) writes an answer")
+    return problem
 
 
 def _check_names(problem: Problem) -> None:

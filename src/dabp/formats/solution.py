@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from dabp.errors import FormatError, ProblemError, named_keywords
 from dabp.formats.numerals import NUMBER
 from dabp.formats.text import Place, Source, open_source, place_name, split_suffix
 from dabp.problem import Assignment, Label, Problem
+
+if TYPE_CHECKING:
+    from dabp.problem.model import Model
 
 _CSV_HEADER = ["variable", "value"]
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")  # how a text starts that spreadsheets compute
@@ -36,8 +39,11 @@ class Answer(Protocol):
 
 
 @named_keywords
-def read_solution(place: Place, problem: Problem) -> Assignment:
+def read_solution(place: Place, problem: Problem | Model) -> Assignment:
     """The assignment in a solution file; its content decides on the form, not its name."""
+    from dabp.formats import built
+
+    problem = built(problem)
     source = open_source(place)
     whole = source.text()
     text = whole.strip()
@@ -55,8 +61,11 @@ def read_solution(place: Place, problem: Problem) -> Assignment:
 
 
 @named_keywords
-def write_solution(result: Answer | Sequence[Answer], problem: Problem, place: Place) -> None:
+def write_solution(result: Answer | Sequence[Answer], problem: Problem | Model, place: Place) -> None:
     """Write an answer; the suffix decides: ``.json``, ``.sol``, ``.MPE`` or ``.csv``. A list of answers needs JSON."""
+    from dabp.formats import built
+
+    problem = built(problem)
     if isinstance(result, Sequence):
         check_several(place)
         _write_json({"solutions": [each.to_dict(problem) for each in result]}, place)

@@ -211,7 +211,7 @@ def _all_bytes(place: Place, name: str, max_bytes: int) -> bytes:
     except FileNotFoundError:
         raise FormatError("there is no such file", source=name) from None
     except (IsADirectoryError, PermissionError):  # Windows permits no one to open a directory
-        reason = "this is a directory, not a file" if os.path.isdir(name) else "reading it is not permitted"
+        reason = "this is a folder, not a file" if os.path.isdir(name) else "reading it is not permitted"
         raise FormatError(reason, source=name) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise FormatError(f"it cannot be read ({error})", source=name) from None

@@ -28,6 +28,7 @@ def plot_compare(traces: Mapping[str, Trace], ax: Axes | None = None) -> Axes:
     if ax is None:
         _, ax = new_figure(figsize=(8, 4.6))
     end = max((_end(trace) for trace in traces.values()), default=1.0)
+    begin = max(min((time for trace in traces.values() for time, *_ in trace.improvements), default=end), FIRST_SECONDS)
     answers: list[list[float]] = []
     bounds: list[tuple[float, str]] = []
     for index, (name, trace) in enumerate(traces.items()):
@@ -46,7 +47,10 @@ def plot_compare(traces: Mapping[str, Trace], ax: Axes | None = None) -> Axes:
         maximize = any(trace.maximize or _rises(trace) for trace in traces.values())
         _focus(ax, answers, bounds, maximize)
     ax.set_xscale("log")
+    if end < 10 * begin:  # at least a decade, so that a power of ten is in it
+        ax.set_xlim(end / 20, 1.2 * end)
     ax.xaxis.set_major_formatter(plain_numbers())
+    ax.xaxis.set_minor_formatter("")
     ax.set_xlabel("seconds")
     ax.set_ylabel("cost of the best assignment")
     finish(ax)

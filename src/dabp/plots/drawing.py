@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
+LEGEND_HANDLE = 0.8
+"""Inches of a legend's entry without its text."""
+
+LEGEND_LETTER = 0.085
+"""Inches of a letter of a legend."""
+
+LEGEND_LINE = 0.22
+"""Inches of a line of a legend."""
+
+
 @dataclass
 class Curve:
     """One solver in one panel; `half` is the half width of the 95 % confidence interval (NaN: none)."""
@@ -121,7 +131,8 @@ def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
         raise ParameterError(f"these results have nothing to show in figure {figure.name!r}")
     columns = min(4, len(figure.panels))
     lines = math.ceil(len(figure.panels) / columns)
-    canvas = Canvas(figsize=(3.4 * columns + 0.4, 2.8 * lines + 0.9), layout="constrained")
+    width = 3.4 * columns + 0.4
+    canvas = Canvas(figsize=(width, 2.8 * lines + 0.9), layout="constrained")
     grid = canvas.subplots(lines, columns, squeeze=False)
     for ax in grid.flat[len(figure.panels) :]:
         ax.set_visible(False)
@@ -131,7 +142,10 @@ def draw_figure(figure: Figure, labels: Sequence[str]) -> Canvas:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     if figure.kind == "line":
-        canvas.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)))
+        entry = LEGEND_HANDLE + LEGEND_LETTER * max(map(len, handles), default=0)
+        across = int(np.clip(width / entry, 1, min(4, max(len(handles), 1))))
+        canvas.set_figheight(canvas.get_figheight() + LEGEND_LINE * (math.ceil(len(handles) / across) - 1))
+        canvas.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=across)
     canvas.suptitle(shown(figure.title))
     return canvas
 

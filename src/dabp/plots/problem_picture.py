@@ -36,14 +36,14 @@ def plot_problem(problem: Problem, ax: Axes | None = None) -> Axes:
             _fit(ax)
     else:
         _draw_matrix(problem, ax)
-    ax.set_title(
-        f"{shown(problem.name)}: {problem.num_variables:,} variables, {problem.num_factors:,} factors", fontsize=10
-    )
+    hidden = f" and {problem.auxiliaries.count:,} auxiliary" if problem.auxiliaries.count else ""
+    sizes = f"{problem.auxiliaries.num_visible:,} variables{hidden}, {problem.num_factors:,} factors"
+    ax.set_title(f"{shown(problem.name)}: {sizes}", fontsize=10)
     return ax
 
 
 def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.int64], ax: Axes) -> None:
-    count = problem.num_variables
+    count, visible = problem.num_variables, problem.auxiliaries.num_visible
     pairs = np.array([problem.scope(f) for f in binary.tolist()], dtype=np.int64).reshape(-1, 2)
     spokes = np.array(
         [(v, count + k) for k, f in enumerate(large.tolist()) for v in problem.scope(f).tolist()], dtype=np.int64
@@ -53,11 +53,13 @@ def _draw_graph(problem: Problem, binary: NDArray[np.int64], large: NDArray[np.i
     size = float(np.clip(3000 / max(count, 1), 12, 90))
     x, y = places.T
     ax.scatter(x[count:], y[count:], marker="s", s=30, color=colour(1), zorder=2, label="factors of three or more")
-    ax.scatter(x[:count], y[:count], s=size, color=colour(0), zorder=3, label="variables")
-    if count <= 40:
-        _write_names(problem, places[:count], ax)
+    ax.scatter(x[:visible], y[:visible], s=size, color=colour(0), zorder=3, label="variables")
+    if visible < count:
+        ax.scatter(x[visible:count], y[visible:count], s=0.4 * size, color="0.6", zorder=3, label="auxiliary")
+    if visible <= 40:
+        _write_names(problem, places[:visible], ax)
     handles, labels = ax.get_legend_handles_labels()
-    if not len(large):
+    if not len(large) and visible == count:
         handles, labels = [], []
     for width, words in _widths(problem, binary):
         handles += ax.plot([], [], color="0.45", linewidth=width)

@@ -58,22 +58,23 @@ class Facts:
     components: int = 0
     infeasible: bool = False
     skipped: bool = False
-    """Whether there was no time to read the problem."""
+    """Whether there was too little time, or none."""
 
     def line(self) -> str:
         """One sentence for people."""
         if self.infeasible:
             return "presolve proved that there is no feasible assignment"
         if self.skipped:
-            return "presolve was left out, as reading the problem would take too much of the time"
+            return "presolve was left out: too little time is left for it"
         facts = [
-            (self.fixed_variables, "variables fixed"),
-            (self.eliminated_variables, "variables eliminated"),
-            (self.identified_variables, "that follow from others"),
-            (self.unsupported_values, "impossible values"),
-            (self.dominated_values, "dominated values"),
+            (self.fixed_variables, "variable{s} fixed"),
+            (self.eliminated_variables, "variable{s} eliminated"),
+            (self.identified_variables, "that follow{verb} from others"),
+            (self.unsupported_values, "impossible value{s}"),
+            (self.dominated_values, "dominated value{s}"),
         ]
-        done = ", ".join(f"{count:,} {what}" for count, what in facts if count)
+        endings = {True: {"s": "", "verb": "s"}, False: {"s": "s", "verb": ""}}
+        done = ", ".join(f"{count:,} {what.format(**endings[count == 1])}" for count, what in facts if count)
         size = "{:,} → {:,} variables, {:,} → {:,} factors".format(*self.variables, *self.factors)
         parts = f", {self.components:,} components" if self.components > 1 else ""
         changed = bool(done) or self.factors[0] != self.factors[1]

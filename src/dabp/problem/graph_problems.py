@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,6 +53,6 @@ def colouring(graph: Graph, colours: int) -> Problem:
     >>> dabp.solve(colouring(networkx.petersen_graph(), 2)).status.value
     'INFEASIBLE'
     """
-    if colours < 1:
-        raise ParameterError(f"colours must be at least 1, got {colours}")
+    if not isinstance(colours, Integral) or colours < 1:
+        raise ParameterError(f"colours is a whole number of at least 1, not {colours!r}")
     return from_networkx(graph, domain_size=colours, edge_costs=np.where(np.eye(colours) > 0, np.inf, 0.0))

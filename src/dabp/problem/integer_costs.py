@@ -49,7 +49,7 @@ def integer_costs(problem: Problem) -> tuple[IntegerCosts, list[str]]:
     constant += int(low[least.factor_table].sum())
     raised = max(0, -constant)
     if raised:
-        notes.append(f"every cost is raised by {raised / scale:.15g}, since there are none below 0")
+        notes.append(f"every total is raised by {raised / scale:.15g}, as the format has no costs below 0")
     top = constant + raised + int((high - low)[least.factor_table].sum()) + 1
     return IntegerCosts(np.where(finite, scaled, -1), constant + raised, top, scale, raised), notes
 

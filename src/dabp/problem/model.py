@@ -291,7 +291,7 @@ class Model(Patterns):
         self._check_cells(math.prod(sizes), f"a table over {len(indices):,} variables")
         chosen = np.zeros(math.prod(sizes), dtype=np.bool_)
         places = [places_of(self._labels[i]) for i in indices]
-        for combination in when:
+        for combination in [when] if isinstance(when, str) else when:
             alone = len(indices) == 1 and (
                 not isinstance(combination, tuple | list) or places[0](combination) is not None
             )

@@ -67,12 +67,14 @@ class Relaxation:
         self._prices = [named.get(one.name) or Fraction(1) for one in self.constraints]
         self.measured = _measured(problem, self.constraints) if amounts else {}
         """The statements that are priced by amount, by name."""
+        self.too_large = False
+        """Whether statements count once because the tables of amounts would be too large."""
         try:
             self._build()
-        except ProblemError:  # the tables of amounts are too large
+        except ProblemError:
             if not self.measured:
                 raise
-            self.measured = {}
+            self.measured, self.too_large = {}, True
             self._build()
 
     def _build(self) -> None:

@@ -85,9 +85,10 @@ class Eliminated:
         if self.infeasible:
             return ("presolve proved that there is no feasible assignment",)
         variables, factors = self._sizes
+        plural = "" if variables == 1 else "s"
         return (
-            f"presolve: {variables:,} → 0 variables, {factors:,} → 0 factors ({variables:,} variables eliminated, "
-            f"{self._cells:,} costs compared)",
+            f"presolve: {variables:,} → 0 variables, {factors:,} → 0 factors "
+            f"({variables:,} variable{plural} eliminated, {self._cells:,} costs compared)",
         )
 
     def lift(self, assignment: Assignment) -> Assignment:

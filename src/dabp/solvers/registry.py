@@ -20,6 +20,7 @@ import numpy as np
 from dabp.errors import ParameterError, suggestion
 from dabp.packages import installed, require
 from dabp.solvers.base import Solver
+from dabp.solvers.hints import WORDS
 
 LARGEST = 2**62
 """Largest whole number of a parameter: kernels count in 64 bits. Larger ones are cut to it."""
@@ -245,7 +246,7 @@ def _converted(solver: str, key: str, value: Any, hint: Any) -> Any:
             return (_from_text if isinstance(value, str) else _from_value)(value, option)
         except (ValueError, KeyError, OverflowError):
             continue
-    wanted = " or ".join(getattr(o, "__name__", str(o)) for o in options if o is not NoneType)
+    wanted = " or ".join(WORDS.get(o, str(o)) for o in options if o is not NoneType)
     shown = repr(value)
     raise ParameterError(f"parameter {key!r} of solver {solver!r} is {wanted}, not {shown[:60]}")
 

@@ -54,7 +54,7 @@ WRONG = [
     (SOLVER + "parameters = {a = [{b = 10:00:00}]}\n" + INSTANCE, "'a' of parameters of [[solvers]] entry 1"),
     (SOLVER + "parameters = {damping = [1]}\n" + INSTANCE, "'damping' of solver 'dbp' is a number, not [1]"),
     (SOLVER + "parameters = {damping = true}\n" + INSTANCE, "'damping' of solver 'dbp' is a number, not True"),
-    (SOLVER + "parameters = {damping = 'high'}\n" + INSTANCE, "'damping' of solver 'dbp' is float, not 'high'"),
+    (SOLVER + "parameters = {damping = 'high'}\n" + INSTANCE, "'damping' of solver 'dbp' is a number, not 'high'"),
     (SOLVER + "parameters = {restarts = 1.5}\n" + INSTANCE, "'restarts' of solver 'dbp' is a whole number, not 1.5"),
     (SOLVER + "parameters = {exact-forests = {}}\n" + INSTANCE, "'exact_forests' of solver 'dbp' is true or false"),
     (SOLVER + "sweep = 3\n" + INSTANCE, "'sweep' of [[solvers]] entry 1 is a table of keys and values, not 3"),

@@ -7,6 +7,7 @@ import pytest
 
 from dabp.errors import SolverError
 from dabp.solvers.auto.counted_search import CountedSearch
+from dabp.solvers.auto.incumbent import LEAST
 from dabp.solvers.auto.member import Run, Situation
 from dabp.solvers.base import Budget
 from dabp.solvers.status import Status
@@ -30,6 +31,8 @@ def test_notes_tell_what_happened() -> None:
         problem, line_of(problem, placed("tabu"), placed("tabu")), seed=0, budget=Budget(), initial=None
     )
     incumbent = search.incumbent
+    assert search.summary() == ()
+    incumbent.raise_bound(-1.0, LEAST)  # what everybody can add up is no news
     assert search.summary() == ()
     incumbent.offer(np.zeros(5, dtype=np.int64), "dual", 0.5)
     incumbent.offer(best, "tabu", 1.25)

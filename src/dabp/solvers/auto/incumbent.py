@@ -19,6 +19,10 @@ CLOSE = 0.005
 """Relative difference of cost within which an answer counts as nearly as good as the incumbent."""
 
 
+LEAST = "the sum of the least costs of all factors"
+"""Name of the first bound in notes."""
+
+
 @dataclass(frozen=True)
 class Find:
     """One improvement: the member that made it, the second, and the cost reached."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from dabp.errors import DabpError
 from dabp.problem import Assignment, Problem
-from dabp.solvers.auto.incumbent import Incumbent
+from dabp.solvers.auto.incumbent import LEAST, Incumbent
 from dabp.solvers.auto.line_up import LineUp
 from dabp.solvers.auto.slices import Report, Slices
 from dabp.solvers.base import Budget, Search
@@ -110,7 +110,7 @@ class Portfolio(Search):
                 counts[find.member] = counts.get(find.member, 0) + 1
             if len(counts) > 1:
                 lines.append("improvements: " + ", ".join(f"{name} {count}" for name, count in counts.items()))
-        if incumbent.bound_by:
+        if incumbent.bound_by and (incumbent.proved or incumbent.bound_by != LEAST):
             lines.append(f"{incumbent.bound_by} {'proved it' if incumbent.proved else 'gave the bound'}")
         spent: dict[str, float] = {}
         for member in self.members:

@@ -13,7 +13,7 @@ from dabp.packages import installed
 from dabp.problem import Assignment, Problem
 from dabp.problem.columns import cheapest_values
 from dabp.problem.guard import Guard
-from dabp.solvers.auto.incumbent import Incumbent, least_of_tables
+from dabp.solvers.auto.incumbent import LEAST, Incumbent, least_of_tables
 from dabp.solvers.auto.line_up import LineUp, slice_seconds
 from dabp.solvers.auto.portfolio import Portfolio, record_of
 from dabp.solvers.auto.prover import Prover, worth_proving
@@ -26,9 +26,6 @@ from dabp.solvers.status import Status
 
 CLOSE_SECONDS = 0.15
 """Seconds that `close` waits for threads in the midst of a step; these end their members themselves later."""
-
-LEAST = "the sum of the least costs of all factors"
-"""Name of the first bound in notes."""
 
 TURN_SECONDS = 0.15
 """Seconds of a turn where toulbar2 and the members share a single core; toulbar2 has two turns in a row."""
