@@ -104,10 +104,9 @@ def texts() -> list[tuple[str, bytes]]:
         result = dabp.solve(resumable(), name, max_iterations=40, seed=seed)
         found.append(("trace", "\n".join(result.trace.to_lines()).encode()))
     for run in load_plan(_at("small.toml", _PLAN)).runs:
-        summary, *rows = execute(run)
-        found.append(
-            ("result", "\n".join([json.dumps({**json.loads(summary), "key": _KEY, **_MEASURED}), *rows]).encode())
-        )
+        (summary, *rows), *_ = execute(run)
+        lines = [{**summary, "key": _KEY, **_MEASURED}, *rows]
+        found.append(("result", "\n".join(map(json.dumps, lines)).encode()))
     return found
 
 

@@ -197,7 +197,7 @@ def solve(
     """
     several = _several(solutions, distance, relax or relax_count)
     beside = _Files(initial, evidence or [], output, trace, checkpoint, resume, bool(several))
-    options: dict[str, Any] = {
+    options: dict[str, Any] = several | {
         "params": pairs(param or [], "--param"),
         "time_limit": time,
         "max_iterations": iterations,
@@ -211,7 +211,6 @@ def solve(
         "presolve": presolve,
         "checkpoint": checkpoint,
         "resume": resume,
-        **several,
     }
     beside.check(files, format)
     display = AnswerPrinter.of(files, format, solutions=bool(several), as_json=as_json, quiet=quiet, verbose=verbose)

@@ -18,7 +18,7 @@ def test_rises_are_differences_of_the_best_extensions() -> None:
     tables = [((i, i + 1), rng.integers(0, 50, (3, 3)).astype(float)) for i in range(4)]
     tables[1][1][2, 1] = np.inf
     problem = Problem.from_tables([3] * 5, tables)
-    search = MiniBucketSearch(problem, 5, 10**6, guard=Guard())
+    search = MiniBucketSearch(problem, 5, 10**6, guard=Guard(), keep_messages=True)
     assert search.exact
     plan, pool = search.solved()
     values, rises = np.zeros(5, dtype=np.int64), np.full((5, 3), np.inf)
