@@ -93,6 +93,7 @@ def test_without_an_answer_none_is_judged_and_learning_from_violations_weighs_mo
     annealing, tabu, patient = scheduler.weights(np.inf, -np.inf)
     assert annealing == 3 * patient
     assert tabu == pytest.approx((annealing + tabu + patient) / 3)
+    assert scheduler.weights(np.inf, -np.inf, available=(1, 2))[1] == pytest.approx(0.5 * patient)  # the rest has ended
     scheduler.reward(0, 0.1, 0.0, 7.0)
     assert scheduler.weights(7.0, -np.inf)[1] < scheduler.weights(7.0, -np.inf)[2]
 

@@ -95,15 +95,16 @@ class ByGain(Scheduler[int]):
 
     def choose(self, available: Collection[int], incumbent: float, bound: float) -> int | None:
         """The number of the search that has the next slice; None if none is available."""
-        weights = self.weights(incumbent, bound)
+        weights = self.weights(incumbent, bound, available)
         return self.most({number: weights[number] for number in available}, self._slice_seconds)
 
-    def weights(self, incumbent: float, bound: float) -> list[float]:
-        """The weight of each search, given the cost of the incumbent and the lower bound."""
+    def weights(self, incumbent: float, bound: float, available: Collection[int] | None = None) -> list[float]:
+        """The weight of each search, given the cost of the incumbent and the bound; `available` are by default all."""
         found = [arm for arm in self.arms if min(arm.recent, arm.run_best) < np.inf]
         at_loss = bool(found) and all(arm.seeking for arm in found)
         if not np.isfinite(incumbent) or at_loss:
-            least = 0.5 * sum(arm.prior for arm in self.arms if not arm.seeking)
+            left = self.arms if available is None else [self.arms[number] for number in available]
+            least = 0.5 * sum(arm.prior for arm in left if not arm.seeking)
             part = self.AT_LOSS if at_loss else 1.0
             return [max(arm.prior, least) if arm.seeking else part * arm.prior for arm in self.arms]
         near = np.isfinite(bound) and incumbent - bound <= self.SMALL_GAP * max(abs(incumbent), abs(bound))

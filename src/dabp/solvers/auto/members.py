@@ -215,7 +215,7 @@ MEMBERS = (
     Member(
         solver="linear-relaxation",
         plan=lambda situation: Run(make_solver("linear-relaxation", {"share": LINEAR_SHARE}), whole=True, last=True),
-        weights=dict.fromkeys(("small", "medium", "large", "binary", "permutation"), 4.0),  # it ends soon
+        weights=dict.fromkeys(("small", "medium", "large", "binary", "permutation"), 1.0),
         applies=lambda features, horizon: (
             installed("highspy")
             and (features.following > 0.0 or features.hard >= MOSTLY)
@@ -228,7 +228,7 @@ MEMBERS = (
     Member(
         solver="assignment",
         plan=lambda situation: Run(make_solver("assignment"), last=True),
-        weights={"permutation": 6.0},
+        weights={"permutation": 2.0},
         when="on permutations",
         turn=10,
         setup=5.0,
