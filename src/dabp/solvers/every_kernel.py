@@ -142,6 +142,7 @@ def _elimination() -> None:
     for problem in (*_kinds(), _chain(DENSE_LIMIT + 10, 2, closed=True)):
         elimination_order(problem, widest=3)
     _run(["mbe"])
+    _run(["mbe"], i_bound=1)
     answers = BestAnswers(_chain(5, 3), Guard())
     answers.planned()
     next(iter(answers))
