@@ -33,7 +33,7 @@ class Learned:
         self._once: dict[str, NDArray[np.int64]] = {}
 
     def __len__(self) -> int:
-        """Number of iterations."""
+        """How many iterations were observed."""
         return len(self._kept)
 
     def __call__(self, observation: Any) -> None:

@@ -138,7 +138,7 @@ class _Earlier:
         self._new = [] if bound is None else [Known(bound=bound)]
 
     def exchange(self, progress: Progress) -> list[Known]:
-        """The bound, once."""
+        """What was not handed over yet: the bound at the first call, nothing afterwards."""
         new, self._new = self._new, []
         return new
 

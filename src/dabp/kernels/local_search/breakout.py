@@ -29,7 +29,7 @@ class Breakout(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How modifiers work."""
+    """How modifiers of violated factors are applied and raised."""
 
     multiply: bool  # whether a cost is multiplied by its modifier, else the modifier is added
     increment: float  # what a modifier grows by

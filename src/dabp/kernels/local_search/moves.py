@@ -261,7 +261,7 @@ def reweigh(c: Costs, s: State, factor: int, increment: int) -> None:
 
 @local_kernel
 def remember_now(s: Any, x: NDArray[Any]) -> bool:
-    """`remember`, from Python."""
+    """Call the inner kernel `remember` from Python."""
     return remember(s, x)
 
 

@@ -15,7 +15,7 @@ STEP = 0x9E3779B97F4A7C15
 
 @inlined
 def draw(random: NDArray[np.uint64]) -> Any:
-    """64 random bits."""
+    """The next 64 bits of a stream."""
     random[0] += np.uint64(STEP)
     z = random[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -154,7 +154,7 @@ class NeighbourhoodSearch(Search):
         return Columns.of(whole)._replace(unary=unary, pool=pool)
 
     def _cost_of(self, values: Assignment) -> float:
-        """The penalised cost."""
+        """The cost with a penalty for each forbidden table cell."""
         columns = self._columns
         cells = columns.table_start.copy()
         add_at(cells, columns.factor, columns.stride * values[columns.variable])
