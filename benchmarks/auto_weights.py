@@ -36,7 +36,7 @@ from dabp.solvers.auto.members import WEIGHTS
 SMOOTHING = 0.2
 """Problems on which each member is taken to have been best beside those that were run."""
 
-TABLE = Path(line_up.__file__).with_name("member_weights.json")
+TABLE = Path(line_up.__file__).with_name("shares_of_time.json")
 """Where the package reads weights."""
 
 

@@ -21,7 +21,7 @@ import dabp
 from benchmarks.auto_runs import table
 from benchmarks.vision_problems import large_grid
 from dabp.problem import Problem
-from dabp.solvers.auto.slices import Slices
+from dabp.solvers.auto.running_member import Slices
 
 
 def shared(scopes: np.ndarray, count: int, domain: int, rng: np.random.Generator, tables: int = 50) -> Problem:

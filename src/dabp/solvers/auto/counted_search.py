@@ -8,7 +8,7 @@ from dabp.problem import Assignment, Problem
 from dabp.solvers.auto.incumbent import Incumbent
 from dabp.solvers.auto.line_up import LineUp
 from dabp.solvers.auto.portfolio import Portfolio, record_of
-from dabp.solvers.auto.slices import Report, Slices
+from dabp.solvers.auto.running_member import Report, Slices
 from dabp.solvers.base import Budget, State, Step
 from dabp.solvers.status import Status
 

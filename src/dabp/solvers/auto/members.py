@@ -1,6 +1,6 @@
 """The members of `auto`: one object each, with all that is known about when and how its solver is run.
 
-To add one: write how it plans its runs, its object in `MEMBERS`, and its weights in ``member_weights.json``, which
+To add one: write how it plans its runs, its object in `MEMBERS`, and its weights in ``shares_of_time.json``, which
 ``python -m benchmarks.auto fit`` fits. A member is named by its public solver.
 """
 
@@ -97,7 +97,7 @@ def first_rate(features: Features, horizon: float) -> float:
 # ---- the table ------------------------------------------------------------------------------------------------------
 
 WEIGHTS: Mapping[str, Mapping[str, float]] = json.loads(
-    Path(__file__).with_name("member_weights.json").read_text(encoding="utf-8")
+    Path(__file__).with_name("shares_of_time.json").read_text(encoding="utf-8")
 )["weights"]
 """Member → kind of problem → its weight. The file says for each kind how the weights were found."""
 

@@ -11,7 +11,7 @@ from dabp.errors import DabpError
 from dabp.problem import Assignment, Problem
 from dabp.solvers.auto.incumbent import LEAST, Incumbent
 from dabp.solvers.auto.line_up import LineUp
-from dabp.solvers.auto.slices import Report, Slices
+from dabp.solvers.auto.running_member import Report, Slices
 from dabp.solvers.base import Budget, Search
 from dabp.solvers.registry import entry
 

@@ -17,7 +17,7 @@ from dabp.solvers.auto.incumbent import LEAST, Incumbent, least_of_tables
 from dabp.solvers.auto.line_up import LineUp, slice_seconds
 from dabp.solvers.auto.portfolio import Portfolio, record_of
 from dabp.solvers.auto.prover import Prover, worth_proving
-from dabp.solvers.auto.slices import Report, Slices
+from dabp.solvers.auto.running_member import Report, Slices
 from dabp.solvers.base import BLOCK_SECONDS, Budget, State, Step
 from dabp.solvers.clock import Clock
 from dabp.solvers.descent import descended

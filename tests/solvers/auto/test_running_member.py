@@ -13,7 +13,7 @@ from dabp.solvers.auto.features import features_of
 from dabp.solvers.auto.incumbent import Incumbent
 from dabp.solvers.auto.line_up import Place, line_up
 from dabp.solvers.auto.member import Run, Situation
-from dabp.solvers.auto.slices import Report, Slices
+from dabp.solvers.auto.running_member import Report, Slices
 from tests.problems import exhaustive
 from tests.solvers.auto.shapes import cliques, placed
 
