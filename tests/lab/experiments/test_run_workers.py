@@ -28,7 +28,8 @@ def test_a_killed_worker_is_replaced(tmp_path):
 
     def kill(state):
         if state.done in (3, 9):
-            worker = psutil.Process().children()[0]
+            below = psutil.Process().children()  # other tests may have left processes, too
+            worker = next(each for each in below if "dabp.lab.experiments.worker_process" in each.cmdline())
             killed.append(worker.pid)
             worker.send_signal(signal.SIGKILL)
 
