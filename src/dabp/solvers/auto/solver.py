@@ -25,6 +25,9 @@ FEW_VARIABLES = 5_000
 ORDER_SECONDS = 1e-5
 """Seconds for each edge that the search for an elimination order takes with more variables."""
 
+PLANNED_PART = 0.4
+"""Part of all work for an elimination that is planned and fits half of the time: it proves when it ends."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Auto(Solver):
@@ -106,7 +109,8 @@ class Auto(Solver):
             return PartlyNarrow(problem, np.asarray(narrow), begin, initial)
         line = self._line(features, budget, horizon)
         if budget.max_iterations is None and (exact is not None or (beside and not few_iterations(features, horizon))):
-            line.places.extend(_elimination(features, horizon, exact))
+            others = sum(place.weight for place in line.places)
+            line.places.extend(_elimination(features, horizon, exact, others))
         return self._begun(problem, line, seed, budget, initial)
 
     def _begun(self, problem: Problem, line: LineUp, seed: int, budget: Budget, initial: Assignment | None) -> Search:
@@ -144,8 +148,8 @@ def _horizon(budget: Budget) -> float:
     return limit if budget.max_iterations is not None else min(limit, budget.guard.seconds_left)
 
 
-def _elimination(features: Features, horizon: float, search: MiniBucketSearch | None) -> list[Place]:
-    """`mbe` beside the other members, from a tenth of the time on if it has to find an order first."""
+def _elimination(features: Features, horizon: float, search: MiniBucketSearch | None, others: float) -> list[Place]:
+    """`mbe` beside the other members of weight `others`, after a tenth of the time if it has to find an order first."""
     from dabp.solvers.auto.exact_parts import ExactElimination
     from dabp.solvers.auto.features import kind_of
     from dabp.solvers.auto.line_up import Place
@@ -153,7 +157,7 @@ def _elimination(features: Features, horizon: float, search: MiniBucketSearch | 
     from dabp.solvers.auto.members import MBE
 
     kind = kind_of(features)[0]
-    weight = MBE.weights.get(kind, 0.0) if search is None else 0.5
+    weight = MBE.weights.get(kind, 0.0) if search is None else PLANNED_PART / (1.0 - PLANNED_PART) * others
     run = Run(ExactElimination(horizon=horizon, search=search), whole=True, last=True)
     place = Place(replace(MBE, plan=lambda situation: run), kind, weight, delay=0.1 if search is None else 0.0)
     return [place] if weight else []
