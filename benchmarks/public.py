@@ -54,6 +54,9 @@ TOLERANCE = 1e-6
 PUBLISHED = 0.05
 """Published values of the UAI competition are rounded by at most this, in log10."""
 
+ROUGH = 100
+"""Roundings of published values below which the span from trivial to best is too short for a score."""
+
 
 @dataclass
 class Instance:
@@ -191,6 +194,8 @@ def score(instance: Instance, found: float | None) -> float | None:
     """By the competition's rule."""
     if instance.best is None or instance.trivial is None:
         return None
+    if instance.best - (instance.trivial or 0.0) < ROUGH * PUBLISHED:
+        return None  # its rounding alone is worth more than a point
     if found is None:
         return 0.0
     if found >= instance.best - PUBLISHED or not math.isfinite(instance.trivial):
