@@ -275,7 +275,7 @@ def _uai() -> list[list[str]]:
     for row in rows:
         for name, score in row.get("entrants", {}).items():
             entrants[name].append(score)
-    means = {name: float(np.mean(scores)) for name, scores in entrants.items()}
+    means = {name: sum(scores) / len(rows) for name, scores in entrants.items()}  # none where there is no answer
     best = max(means, key=means.__getitem__, default=None)
     ours = f"score {np.mean([row['off'] for row in rows]):.2f} on {len(rows)} problems"
     return [["UAI 2022, most probable explanation", ours, "–" if best is None else f"{best}: {means[best]:.2f}"]]
